@@ -1,0 +1,34 @@
+"""Conformance of neural-network operators: vectors, an exact reference, verdicts.
+
+The public names below are loaded when they are first used, so that ``import conformance`` costs
+nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = ["Backend", "Run", "Unsupported", "__version__", "check", "load_suite", "reference"]
+
+if TYPE_CHECKING:
+    from conformance.api import Backend as Backend
+    from conformance.api import Run as Run
+    from conformance.api import Unsupported as Unsupported
+    from conformance.api import check as check
+    from conformance.api import load_suite as load_suite
+    from conformance.api import reference as reference
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_") or name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "reference":  # the package of that name can be called
+        return importlib.import_module("conformance.reference")
+    return getattr(importlib.import_module("conformance.api"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

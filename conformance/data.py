@@ -1,0 +1,12 @@
+"""Where the shipped specifications and vectors lie: inside a wheel, or beside a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def directory(name: str) -> Path:
+    """The folder ``specs`` or ``vectors``: packaged data first, else the checkout's own."""
+    package = Path(__file__).resolve().parent
+    packaged = package / "_data" / name
+    return packaged if packaged.is_dir() else package.parent / name

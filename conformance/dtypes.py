@@ -1,0 +1,128 @@
+"""One row per element type: codes, rounding to nearest even, neighbours, ULP distance.
+
+Arrays that leave or enter the package are of the *logical* numpy type (``bf16`` is
+``ml_dtypes.bfloat16``); arrays in files are of the *storage* type (``bf16`` is its code as
+``uint16``), since numpy files lose types that numpy itself does not know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class DType:
+    """An element type.
+
+    For floating-point types ``digits`` is the number of significand bits with the hidden one,
+    ``emin`` and ``emax`` the exponents of the smallest and largest normal binade (IEEE 754-2019,
+    section 3.3): the largest finite value is ``(2 - 2**(1 - digits)) * 2**emax`` and the smallest
+    subnormal ``2**quantum``.
+    """
+
+    name: str
+    kind: str  # "float", "int" or "uint"
+    numpy: np.dtype[Any]
+    storage: np.dtype[Any]
+    digits: int = 0
+    emin: int = 0
+    emax: int = 0
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "float"
+
+    @property
+    def quantum(self) -> int:
+        """The exponent of the smallest subnormal."""
+        return self.emin - (self.digits - 1)
+
+    @cached_property
+    def infinity(self) -> int:
+        """The ordinal of +infinity, which is also its code."""
+        return (self.emax - self.emin + 2) << (self.digits - 1)
+
+    @cached_property
+    def code(self) -> np.dtype[Any]:
+        """The unsigned integer type that holds a value's bits."""
+        return np.dtype(f"<u{self.numpy.itemsize}")
+
+    @cached_property
+    def signed(self) -> np.dtype[Any]:
+        """The signed integer type of a value's width: its codes are negative where values are."""
+        return np.dtype(f"<i{self.numpy.itemsize}")
+
+    def from_storage(self, stored: Array) -> Array:
+        """The array in its logical type; ``stored`` must have the storage type."""
+        if stored.dtype != self.storage:
+            raise ValueError(f"{self.name} is stored as {self.storage}, not {stored.dtype}")
+        return stored if self.storage == self.numpy else stored.view(self.numpy)
+
+    def to_storage(self, array: Array) -> Array:
+        """The array in its storage type; ``array`` must have the logical type."""
+        if array.dtype != self.numpy:
+            raise ValueError(f"{self.name} needs an array of {self.numpy}, not {array.dtype}")
+        return array if self.storage == self.numpy else array.view(self.storage)
+
+    def ordinals(self, array: Array) -> NDArray[np.int64]:
+        """Integers in the order of the values: neighbours differ by 1, both zeros are 0.
+
+        ``array`` must be of this floating-point type. NaN lies beyond the infinities.
+        """
+        code = array.view(self.signed).astype(np.int64)
+        return np.where(code < 0, -(code & np.iinfo(self.signed).max), code)
+
+    def from_ordinals(self, ordinals: NDArray[np.int64]) -> Array:
+        """The inverse of :meth:`ordinals` (0 becomes +0)."""
+        code = np.where(ordinals < 0, np.iinfo(self.signed).min | -ordinals, ordinals)
+        return code.astype(self.signed).view(self.numpy)
+
+    def ulp_distance(self, a: Array, b: Array) -> NDArray[np.float64]:
+        """How many steps between representable values lie between two arrays.
+
+        Infinite where one element is NaN. Exact below 2**53, rounded beyond.
+        """
+        x, y = self.ordinals(a), self.ordinals(b)
+        nan = np.maximum(np.abs(x), np.abs(y)) > self.infinity
+        # The difference of two int64 may need 64 bits; modulo 2**64 it is right as uint64.
+        distance = np.subtract(np.maximum(x, y), np.minimum(x, y)).view(np.uint64)
+        return np.where(nan, np.inf, distance.astype(np.float64))
+
+
+def _float(name: str, numpy: Any, storage: str, digits: int, emin: int, emax: int) -> DType:
+    return DType(name, "float", np.dtype(numpy), np.dtype(storage), digits, emin, emax)
+
+
+def _integer(name: str, kind: str, numpy: str) -> DType:
+    return DType(name, kind, np.dtype(numpy), np.dtype(numpy))
+
+
+DTYPES: dict[str, DType] = {
+    row.name: row
+    for row in (
+        _float("f16", "<f2", "<f2", 11, -14, 15),
+        _float("bf16", ml_dtypes.bfloat16, "<u2", 8, -126, 127),
+        _float("f32", "<f4", "<f4", 24, -126, 127),
+        _float("f64", "<f8", "<f8", 53, -1022, 1023),
+        _integer("i8", "int", "<i1"),
+        _integer("u8", "uint", "<u1"),
+        _integer("i32", "int", "<i4"),
+        _integer("i64", "int", "<i8"),
+    )
+}
+
+
+def name_of(dtype: np.dtype[Any]) -> str:
+    """The name of a numpy type as specifications spell it, or numpy's own name for others."""
+    for row in DTYPES.values():
+        if dtype == row.numpy:
+            return row.name
+    return str(dtype)

@@ -1,0 +1,106 @@
+"""The exception tree.
+
+Every error that a user can cause is a :class:`ConformanceError`: its message says where and
+what, its ``hint`` says what to do, and its ``exit_code`` is what the command line returns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+EXIT_OK = 0
+EXIT_NOT_CONFORMANT = 1
+EXIT_USAGE = 2
+EXIT_DEFECT = 3
+
+
+class ConformanceError(Exception):
+    """Base of all errors raised on purpose by this package."""
+
+    exit_code: ClassVar[int] = EXIT_USAGE
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
+
+
+class UsageError(ConformanceError):
+    """A command or call that cannot be carried out as asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One problem of a specification file.
+
+    ``line`` and ``column`` count from 1. ``expected`` and ``hint`` may be empty.
+    """
+
+    file: str
+    line: int
+    column: int
+    message: str
+    expected: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.file}:{self.line}:{self.column}: {self.message}"
+        if self.expected:
+            text += f"\n    expected: {self.expected}"
+        if self.hint:
+            text += f"\n    hint: {self.hint}"
+        return text
+
+
+class SpecError(ConformanceError):
+    """A specification that cannot be used; ``problems`` lists all of them, in file order."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__("\n".join(str(problem) for problem in problems))
+        self.problems = problems
+
+
+class ExpressionError(ConformanceError):
+    """An expression that is not allowed or does not make sense.
+
+    ``offset`` counts characters from the start of the expression, from 0.
+    """
+
+    def __init__(
+        self, message: str, *, offset: int = 0, expected: str = "", hint: str | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.offset = offset
+        self.expected = expected
+
+
+class EvaluationError(ConformanceError):
+    """An expression that has no value for one case: division by zero, a number too large."""
+
+
+class InvalidCase(ConformanceError):
+    """A case that the specification does not allow; ``violations`` names each condition."""
+
+    def __init__(self, message: str, violations: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.violations = violations
+
+
+class SuiteError(ConformanceError):
+    """A suite or a vector file that is damaged, incomplete, unsafe or of another version."""
+
+
+class LogError(ConformanceError):
+    """A run log that is damaged, cut short or of another version."""
+
+
+class BackendError(ConformanceError):
+    """A backend that cannot be found, imported or used as one."""
+
+
+class Unsupported(Exception):
+    """Raised by a backend for a case that it does not claim to support; the reason is shown."""

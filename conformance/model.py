@@ -1,0 +1,180 @@
+"""The values that travel between the packages: cases, vectors, results, findings. All frozen."""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Attributes = Mapping[str, Any]
+
+PRECISIONS = ("exact", "standard", "native")
+LEVELS = ("must", "should")
+OPEN_BIT = {"exact": 1, "standard": 2, "native": 4}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question: an operator, its attributes, shapes and types, and how its data is made.
+
+    ``shapes`` gives the shape of each input tensor that is filled from ``pattern`` and ``seed``;
+    ``operands`` the value of each integer input that is given outright (``output_size``).
+    ``attributes`` are spelled as the document spells them; an absent one takes its default.
+    ``reject`` names the condition that a must-reject case breaks.
+    """
+
+    op: str
+    types: Mapping[str, str]
+    shapes: Mapping[str, tuple[int, ...]]
+    attributes: Attributes
+    operands: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    pattern: str = "ramp"
+    seed: int = 0
+    reject: str | None = None
+
+    def canonical(self) -> dict[str, Any]:
+        """The case as JSON data, the same for the same question for ever."""
+        return {
+            "op": self.op,
+            "types": dict(self.types),
+            "shapes": {name: list(shape) for name, shape in self.shapes.items()},
+            "attributes": dict(self.attributes),
+            "operands": {name: list(value) for name, value in self.operands.items()},
+            "pattern": self.pattern,
+            "seed": self.seed,
+            "reject": self.reject,
+        }
+
+    @property
+    def id(self) -> str:
+        """``<slug>-<8 hex of the digest of the canonical case>``."""
+        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        shape = "x".join(str(n) for s in self.shapes.values() for n in s)
+        dtype = next(iter(self.types.values()))
+        slug = f"reject-{self.reject}" if self.reject else self.pattern
+        return f"{dtype}-{shape}-{slug}-{digest}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one output must be.
+
+    ``dtype`` is the logical type. ``expected`` is float64 (or the integer type itself), for
+    people; ``rounded`` is the value in the type, correctly rounded once from the exact one.
+    Precision standard accepts ``lo <= got <= hi``, and NaN where ``lo`` is NaN; native the same
+    with ``lo_native`` and ``hi_native`` where present. ``open`` is a mask of elements that are
+    not checked, a sum of ``OPEN_BIT`` by precision. ``choices`` has one axis more than the
+    output: the allowed values of an integer output, filled up with -1. For an integer output
+    ``rounded``, ``lo`` and ``hi`` are None and ``expected`` (or ``choices``) decides.
+    """
+
+    name: str
+    dtype: str
+    expected: Array
+    rounded: Array | None = None
+    lo: Array | None = None
+    hi: Array | None = None
+    lo_native: Array | None = None
+    hi_native: Array | None = None
+    open: NDArray[np.uint8] | None = None
+    choices: Array | None = None
+
+
+@dataclass(frozen=True)
+class Vector:
+    """A case with its inputs and answers; a must-reject vector has no answers.
+
+    ``readings`` maps the name of an allowed interpretation (several joined by ``+``) to the
+    answers under it, present only where they differ from ``answers``.
+    """
+
+    id: str
+    case: Case
+    level: str
+    edges: tuple[str, ...]
+    description: str
+    source: str
+    inputs: tuple[Array, ...]
+    answers: tuple[Answer, ...]
+    readings: Mapping[str, tuple[Answer, ...]] = field(default_factory=dict)
+
+
+class Status(enum.StrEnum):
+    """What became of one vector."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    ERROR = "error"
+    UNSUPPORTED = "unsupported"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The worst element of an output, as text and plain numbers, ready for a log.
+
+    ``got``, ``exact``, ``rounded``, ``lo`` and ``hi`` are shown as strings since JSON has no NaN
+    and no infinities. ``ulp`` is the distance from ``rounded`` (None where it has no meaning).
+    ``window`` and ``taps`` describe, where known, what the element is computed from.
+    """
+
+    output: str
+    index: tuple[int, ...]
+    exact: str
+    rounded: str
+    lo: str
+    hi: str
+    got: str
+    ulp: float | None
+    wrong: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The verdict of one vector.
+
+    ``kind`` names the failure ("value", "index", "shape", "dtype", "outputs", "input-changed",
+    "accepted", "raised", ...); empty for a pass. ``reading`` is the interpretation that the
+    outputs follow, if not the reference's own. ``precision`` is the best one that they reach.
+    ``size`` is the number of elements of the inputs and outputs.
+    """
+
+    id: str
+    op: str
+    status: Status
+    edges: tuple[str, ...] = ()
+    message: str = ""
+    kind: str = ""
+    reading: str | None = None
+    precision: str | None = None
+    level: str = "must"
+    dtype: str = ""
+    size: int = 0
+    reject: str | None = None
+    seconds: float = 0.0
+    witness: Witness | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One distinct failure: its results (by id), what they share, and the smallest of them."""
+
+    op: str
+    kind: str
+    title: str
+    ids: tuple[str, ...]
+    edges: tuple[str, ...]
+    smallest: str
+    message: str
+    witness: Witness | None
+    reproduce: str
+    detail: Mapping[str, Any] = field(default_factory=dict)

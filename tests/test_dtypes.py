@@ -1,0 +1,137 @@
+"""Codes, ordinals, neighbours and distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES, DType, name_of
+
+FLOATS = tuple(row for row in DTYPES.values() if row.is_float)
+SMALL = (DTYPES["f16"], DTYPES["bf16"])
+
+every_dtype = pytest.mark.parametrize("dtype", DTYPES.values(), ids=lambda row: row.name)
+every_float = pytest.mark.parametrize("dtype", FLOATS, ids=lambda row: row.name)
+every_small = pytest.mark.parametrize("dtype", SMALL, ids=lambda row: row.name)
+
+
+def all_codes(dtype: DType) -> NDArray[Any]:
+    return np.arange(1 << 16, dtype=np.uint16).view(dtype.numpy)
+
+
+@every_float
+def test_rows_agree_with_the_types(dtype: DType) -> None:
+    info = ml_dtypes.finfo(dtype.numpy)
+    assert dtype.digits == info.nmant + 1
+    assert float(info.max) == (2 - 2.0 ** (1 - dtype.digits)) * 2.0**dtype.emax
+    assert float(info.smallest_normal) == 2.0**dtype.emin
+    assert float(info.smallest_subnormal) == 2.0**dtype.quantum
+    infinity = np.array([np.inf]).astype(dtype.numpy)
+    assert dtype.infinity == dtype.ordinals(infinity)[0] == infinity.view(dtype.code)[0]
+
+
+@every_dtype
+def test_names_are_found_again(dtype: DType) -> None:
+    assert name_of(dtype.numpy) == dtype.name
+    assert dtype.code.itemsize == dtype.signed.itemsize == dtype.numpy.itemsize
+
+
+def test_name_of_a_foreign_type_is_numpys() -> None:
+    assert name_of(np.dtype(np.complex64)) == "complex64"
+
+
+@every_dtype
+def test_storage_keeps_the_bits(dtype: DType) -> None:
+    array = np.array([[0, 1, 2], [3, 4, 5]]).astype(dtype.numpy)
+    stored = dtype.to_storage(array)
+    assert stored.dtype == dtype.storage
+    assert stored.tobytes() == array.tobytes()
+    assert dtype.from_storage(stored).dtype == dtype.numpy
+    assert dtype.from_storage(stored).tolist() == array.tolist()
+
+
+def test_bfloat16_is_stored_as_codes() -> None:
+    bf16 = DTYPES["bf16"]
+    assert bf16.to_storage(np.array([1, -2], bf16.numpy)).tolist() == [0x3F80, 0xC000]
+
+
+@every_dtype
+def test_storage_refuses_another_type(dtype: DType) -> None:
+    foreign = np.zeros(2, np.complex64)
+    with pytest.raises(ValueError, match=f"{dtype.name} is stored as"):
+        dtype.from_storage(foreign)
+    with pytest.raises(ValueError, match=f"{dtype.name} needs an array"):
+        dtype.to_storage(foreign)
+
+
+@every_small
+def test_ordinals_of_every_code(dtype: DType) -> None:
+    """In the order of the values, without gaps, and inverted by from_ordinals up to -0."""
+    array = all_codes(dtype)
+    ordinals = dtype.ordinals(array)
+    number = np.abs(ordinals) <= dtype.infinity
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        np.testing.assert_array_equal(np.isnan(array), ~number)
+    array, ordinals = array[number], ordinals[number]
+    assert sorted(set(ordinals.tolist())) == list(range(-dtype.infinity, dtype.infinity + 1))
+    by_ordinal = array[np.argsort(ordinals, kind="stable")].astype(np.float64)
+    steps = np.diff(by_ordinal[np.isfinite(by_ordinal)])
+    assert np.count_nonzero(steps == 0) == 1  # the two zeros
+    assert (steps >= 0).all()
+    again = dtype.from_ordinals(ordinals)
+    np.testing.assert_array_equal(again.astype(np.float64), array.astype(np.float64))
+    assert not np.signbit(again[ordinals == 0].astype(np.float64)).any()
+
+
+@pytest.mark.parametrize("name", ["f16", "f32", "f64"])
+def test_neighbours_are_numpys(name: str) -> None:
+    dtype = DTYPES[name]
+    rng = np.random.default_rng(5)
+    ordinals = rng.integers(-dtype.infinity, dtype.infinity, 20_000)
+    ordinals = np.append(ordinals, [-dtype.infinity, -1, 0, dtype.infinity - 1])
+    with np.errstate(over="ignore"):
+        above = np.nextafter(dtype.from_ordinals(ordinals), dtype.numpy.type(np.inf))
+    np.testing.assert_array_equal(dtype.from_ordinals(ordinals + 1), above)
+
+
+@every_float
+def test_ordinals_read_any_layout(dtype: DType) -> None:
+    array = np.array([[-1, 0, 2], [3, -4, 5]]).astype(dtype.numpy)
+    assert dtype.ordinals(array.T).tolist() == dtype.ordinals(array).T.tolist()
+    assert dtype.ordinals(array[0, 0:1].reshape(())).shape == ()
+
+
+@every_float
+def test_ulp_distance(dtype: DType) -> None:
+    one, two, tiny = 1.0, 2.0, 2.0**dtype.quantum
+    nan, inf = np.nan, np.inf
+    pairs = [
+        (one, one, 0),
+        (one, 1 + 2.0 ** (1 - dtype.digits), 1),
+        (one, two, 2 ** (dtype.digits - 1)),
+        (0.0, -0.0, 0),
+        (-tiny, tiny, 2),
+        (tiny, -0.0, 1),
+        (-inf, inf, 2 * dtype.infinity),
+        (nan, one, inf),
+        (nan, nan, inf),
+        (inf, nan, inf),
+    ]
+    a, b, want = (np.array(part) for part in zip(*pairs, strict=True))
+    a, b = a.astype(dtype.numpy), b.astype(dtype.numpy)
+    assert dtype.ulp_distance(a, b).tolist() == want.astype(np.float64).tolist()
+    assert dtype.ulp_distance(b, a).tolist() == want.astype(np.float64).tolist()
+    assert dtype.ulp_distance(a[6], b[6]) == 2 * dtype.infinity
+
+
+@given(st.floats(allow_nan=False), st.floats(allow_nan=False))
+def test_ordinals_order_f64(a: float, b: float) -> None:
+    x, y = DTYPES["f64"].ordinals(np.array([a, b])).tolist()
+    assert (x < y) == (a < b)
+    assert (x == y) == (a == b)
