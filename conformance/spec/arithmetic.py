@@ -1,0 +1,175 @@
+"""Exact operations on whole numbers, truth values and arrays of them (int64 and bool).
+
+Plain Python integers never overflow and are checked where a result leaves an expression. Arrays
+are checked at every step: what enters an operation lies within ``LIMIT``, and what leaves it too.
+All functions raise :class:`ArithmeticError` (ZeroDivisionError, OverflowError) otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+LIMIT = 1 << 62
+"""The largest magnitude of a value. A sum of two such values still fits, or wraps to below it."""
+
+Operation = Callable[..., Any]
+
+
+def bounded(value: Any) -> Any:
+    """``value`` itself, an int or an int64 array, if it is within the limit."""
+    if isinstance(value, np.ndarray):
+        inside = not value.size or (value.min() >= -LIMIT and value.max() <= LIMIT)
+    else:
+        inside = -LIMIT <= value <= LIMIT
+    if not inside:
+        raise OverflowError("a number is larger than 2**62")
+    return value
+
+
+def _operand(value: Any) -> Any:
+    """An operand about to meet an array: a Python integer of any size is not for numpy to see."""
+    return bounded(value) if value.__class__ is int else value
+
+
+def add(x: Any, y: Any) -> Any:
+    return bounded(_operand(x) + _operand(y))
+
+
+def subtract(x: Any, y: Any) -> Any:
+    return bounded(_operand(x) - _operand(y))
+
+
+def multiply(x: Any, y: Any) -> Any:
+    if x.__class__ is int and y.__class__ is int:
+        return x * y
+    if _peak(_operand(x)) * _peak(_operand(y)) <= LIMIT:
+        return x * y
+    # The largest factors need not meet: multiply as Python integers, and see.
+    product = np.multiply(x, y, dtype=object)
+    if (abs(product) > LIMIT).any():
+        raise OverflowError("a product is larger than 2**62")
+    return product.astype(np.int64)
+
+
+def _peak(value: Any) -> int:
+    if isinstance(value, np.ndarray):
+        return max(abs(int(value.min())), abs(int(value.max()))) if value.size else 0
+    return abs(int(value))
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    return _operand(x) // _nonzero(y)
+
+
+def modulo(x: Any, y: Any) -> Any:
+    return _operand(x) % _nonzero(y)
+
+
+def ceil_divide(x: Any, y: Any) -> Any:
+    return -(-_operand(x) // _nonzero(y))
+
+
+def _nonzero(divisor: Any) -> Any:
+    zero = (divisor == 0).any() if isinstance(divisor, np.ndarray) else divisor == 0
+    if zero:
+        raise ZeroDivisionError("division by zero")
+    return _operand(divisor)
+
+
+def smaller(x: Any, y: Any) -> Any:
+    return np.minimum(_operand(x), _operand(y)) if _array(x, y) else min(x, y)
+
+
+def larger(x: Any, y: Any) -> Any:
+    return np.maximum(_operand(x), _operand(y)) if _array(x, y) else max(x, y)
+
+
+def invert(x: Any) -> Any:
+    return ~x if isinstance(x, np.ndarray) else not x
+
+
+def select(condition: Any, x: Any, y: Any) -> Any:
+    """``x`` where the condition holds, else ``y``."""
+    if not isinstance(condition, np.ndarray):
+        return x if condition else y
+    return np.where(condition, _typed(x), _typed(y))
+
+
+def _typed(value: Any) -> Any:
+    # A Python integer would become the platform's own integer type.
+    return np.int64(bounded(value)) if value.__class__ is int else value
+
+
+def _array(x: Any, y: Any) -> bool:
+    return isinstance(x, np.ndarray) or isinstance(y, np.ndarray)
+
+
+def as_number(x: Any) -> Any:
+    """Truth values as 0 and 1."""
+    return x.astype(np.int64) if isinstance(x, np.ndarray) else int(x)
+
+
+# Over the axes of a per-axis value.
+
+
+def every(entries: Sequence[Any]) -> Any:
+    return reduce(lambda x, y: x & y, entries, True)
+
+
+def some(entries: Sequence[Any]) -> Any:
+    return reduce(lambda x, y: x | y, entries, False)
+
+
+def count(entries: Sequence[Any]) -> Any:
+    return reduce(add, map(as_number, entries), 0)
+
+
+def total(entries: Sequence[Any]) -> Any:
+    return reduce(add, entries, 0)
+
+
+def product(entries: Sequence[Any]) -> Any:
+    return reduce(multiply, entries, 1)
+
+
+def least(entries: Sequence[Any]) -> Any:
+    return reduce(smaller, _any_axes(entries))
+
+
+def greatest(entries: Sequence[Any]) -> Any:
+    return reduce(larger, _any_axes(entries))
+
+
+def _any_axes(entries: Sequence[Any]) -> Sequence[Any]:
+    if not entries:
+        raise ArithmeticError("there is no axis to take the smallest or largest value of")
+    return entries
+
+
+def distinct(entries: Sequence[int]) -> bool:
+    return len(set(entries)) == len(entries)
+
+
+def flat(position: Sequence[Any], size: Sequence[Any]) -> Any:
+    """The row-major flat index of ``position`` in a box of ``size``."""
+    if len(position) != len(size):
+        raise ArithmeticError("a position and a size have different numbers of axes")
+    index: Any = 0
+    for at, extent in zip(position, size, strict=True):
+        index = add(multiply(index, extent), at)
+    return index
+
+
+# Over all windows.
+
+
+def somewhere(value: Any) -> bool:
+    return bool(value.any()) if isinstance(value, np.ndarray) else bool(value)
+
+
+def everywhere(value: Any) -> bool:
+    return bool(value.all()) if isinstance(value, np.ndarray) else bool(value)

@@ -1,0 +1,119 @@
+"""Families of operators: the rules that a specification chooses, and the names it may speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from conformance.spec.kinds import Domain, Kind
+
+PATTERN_NAMES = (
+    "ramp",
+    "negative",
+    "impulse",
+    "ties",
+    "nan",
+    "infinite",
+    "lowest",
+    "zeros",
+    "subnormal",
+    "cancel",
+    "wide",
+    "normal",
+    "large",
+    "steady",
+)
+"""How data may be filled; :mod:`conformance.generate.patterns` says how each is."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule: the kind of its value, ``kind.domain`` being the most it may depend on.
+
+    ``default`` is the text of its expression where a specification does not give one; a rule
+    without is required. ``before`` lists names that come after it, so it cannot speak of them.
+    """
+
+    kind: Kind
+    about: str
+    default: str | None = None
+    before: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family: its rules, and the names that its reference adds to a case's own."""
+
+    name: str
+    rules: Mapping[str, Rule]
+    names: Mapping[str, Kind]
+
+
+def _enum(*values: str) -> Kind:
+    return Kind("enum", values=frozenset(values))
+
+
+_AXIS_CASE = Kind("int", per_axis=True)
+_AXIS_WINDOW = Kind("int", per_axis=True, domain=Domain.WINDOW)
+_AXIS_TAP = Kind("int", per_axis=True, domain=Domain.TAP)
+_AXIS_ELEMENT = Kind("int", per_axis=True, domain=Domain.ELEMENT, joined=True)
+_ELEMENT = Kind("int", domain=Domain.ELEMENT)
+
+_NAMES: dict[str, Kind] = {
+    "rank": Kind("int"),
+    "axes": Kind("int"),
+    "axis": _AXIS_CASE,
+    "pattern": _enum(*PATTERN_NAMES),
+    "i": _AXIS_WINDOW,
+    "on_data": _AXIS_WINDOW,
+    "n": _ELEMENT,
+    "c": _ELEMENT,
+    "nan_taps": _ELEMENT,
+    "posinf_taps": _ELEMENT,
+    "neginf_taps": _ELEMENT,
+    "subnormal_taps": _ELEMENT,
+    "negative_taps": _ELEMENT,
+    "maxima": _ELEMENT,
+    "position": _AXIS_ELEMENT,
+    "first_max": _AXIS_ELEMENT,
+    "last_max": _AXIS_ELEMENT,
+    "t": _AXIS_TAP,
+    "at": _AXIS_TAP,
+}
+
+_FACTS = frozenset(name for name, kind in _NAMES.items() if kind.domain is Domain.ELEMENT) - {
+    "n",
+    "c",
+}
+_WINDOWS = frozenset({"on_data", "i"}) | _FACTS
+
+POOLING = Family(
+    name="pooling",
+    rules={
+        "reduce": Rule(_enum("mean", "max"), "what becomes of a window"),
+        "out": Rule(_AXIS_CASE, "how many windows there are", before=_WINDOWS),
+        "start": Rule(
+            _AXIS_WINDOW,
+            "the first tap's position, from the first element of the data",
+            before=_FACTS | {"on_data"},
+        ),
+        "taps": Rule(_AXIS_WINDOW, "how many taps a window has", before=_FACTS | {"on_data"}),
+        "step": Rule(_AXIS_WINDOW, "the distance between taps", "1", before=_FACTS | {"on_data"}),
+        "tap": Rule(
+            Kind("bool", per_axis=True, domain=Domain.TAP),
+            "which taps count, of those on the data",
+            "0 <= at and at < size",
+            before=_FACTS | {"on_data"},
+        ),
+        "divisor": Rule(_ELEMENT, "what a sum is divided by", "1"),
+        "open": Rule(
+            Kind("bool", domain=Domain.ELEMENT), "which elements have no value to check", "False"
+        ),
+        "ties": Rule(_enum("first", "last", "any"), "which of several largest counts", "first"),
+        "index": Rule(_ELEMENT, "the index of the chosen tap", "flat(position, size)"),
+        "subnormals": Rule(_enum("kept", "flushed"), "whether subnormals may vanish", "kept"),
+    },
+    names=_NAMES,
+)
+
+FAMILIES: dict[str, Family] = {POOLING.name: POOLING}

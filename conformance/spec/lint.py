@@ -1,0 +1,206 @@
+"""What is legal in a specification, and still a mistake."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
+
+from conformance.errors import Problem
+from conformance.spec.expressions import Expression
+from conformance.spec.families import FAMILIES
+from conformance.spec.model import Bound, Draw, OpSpec, Quantity, Reject
+
+Place = tuple[str | int, ...]
+Note = tuple[Place, str, str]
+"""Where, what, and what to do."""
+
+
+def lint(spec: OpSpec) -> tuple[Problem, ...]:
+    """The problems of a specification that loads, in file order.
+
+    Each is something that does nothing or cannot do what it says: a definition or an edge that
+    adds nothing, a condition or an attribute that no vector is about, a bound beyond what is legal.
+    """
+    notes = [
+        *_name(spec),
+        *_definitions(spec),
+        *_interpretations(spec),
+        *_edges(spec),
+        *_bounds(spec),
+        *_conditions_tested(spec),
+        *_rejects(spec),
+    ]
+    problems = [
+        Problem(spec.file, *spec.positions.get(place, (1, 1)), message, hint=hint)
+        for place, message, hint in notes
+    ]
+    return tuple(sorted(problems, key=lambda p: (p.line, p.column, p.message)))
+
+
+def _name(spec: OpSpec) -> Iterator[Note]:
+    stem = PurePath(spec.file).stem
+    if spec.file.endswith(".yaml") and stem != spec.op:
+        yield ("op",), f"the file is called '{stem}', the operator '{spec.op}'", "use one name"
+
+
+def _definitions(spec: OpSpec) -> Iterator[Note]:
+    used = _reach(spec, _roots(spec)) | FAMILIES[spec.family].rules.keys()
+    for name in spec.definitions:
+        if name not in used:
+            yield ("let", name), f"nothing uses '{name}'", "remove it"
+
+
+def _roots(spec: OpSpec) -> Iterator[Expression]:
+    """Every expression that stands for itself."""
+    for rule in FAMILIES[spec.family].rules:
+        yield spec.definitions[rule]
+    for requirement in spec.require:
+        yield requirement.that
+    for edge in spec.edges:
+        yield edge.when
+    for variant in spec.interpretations:
+        yield from variant.replace.values()
+        if variant.where is not None:
+            yield variant.where
+    for reject in spec.reject:
+        yield from (value for value in reject.set.values() if isinstance(value, Expression))
+
+
+def _reach(spec: OpSpec, expressions: Iterable[Expression]) -> set[str]:
+    """All names that the expressions speak of, directly or through definitions."""
+    found: set[str] = set()
+    waiting = [name for expression in expressions for name in expression.names]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            if name in spec.definitions:
+                waiting += spec.definitions[name].names
+    return found
+
+
+def _interpretations(spec: OpSpec) -> Iterator[Note]:
+    for variant in spec.interpretations:
+        for name, expression in variant.replace.items():
+            if expression.text in (spec.definitions[name].text, "original"):
+                place = ("interpretations", variant.name, "replace", name)
+                yield place, f"'{name}' is replaced by itself", "a reading differs somewhere"
+
+
+def _edges(spec: OpSpec) -> Iterator[Note]:
+    first: dict[str, str] = {}
+    for edge in spec.edges:
+        twin = first.setdefault(edge.when.text, edge.name)
+        if twin != edge.name:
+            yield ("edges", edge.name), f"the same predicate as '{twin}'", "keep one of them"
+        if not edge.when.names:
+            yield ("edges", edge.name), "the predicate is the same for every case", "remove it"
+    asked = _reach(spec, (edge.when for edge in spec.edges))
+    for key, quantity in spec.quantities.items():
+        if key not in asked:
+            yield (
+                _place(spec, quantity),
+                f"no edge depends on '{quantity.name}'",
+                "an edge makes sure that vectors with each of its uses exist",
+            )
+
+
+def _bounds(spec: OpSpec) -> Iterator[Note]:
+    quantities = spec.quantities
+    for quantity in quantities.values():
+        yield from _draw(quantity, quantity.draw, (*_place(spec, quantity), "draw"))
+    for edge in spec.edges:
+        for key, draw in edge.aim.items():
+            if key in quantities:
+                yield from _draw(quantities[key], draw, ("edges", edge.name, "aim"))
+
+
+def _draw(quantity: Quantity, draw: Draw, place: Place) -> Iterator[Note]:
+    """Constant bounds only: what depends on the case is checked when cases are drawn."""
+    low, high = _constant(quantity.min), _constant(quantity.max)
+    least, most = _constant(draw.min), _constant(draw.max)
+    listed = [value for value in draw.values if type(value) is int]
+    drawn = [value for value in (least, most, *listed) if value is not None]
+    if any(low is not None and value < low for value in drawn):
+        yield place, f"'{quantity.name}' is drawn below its minimum {low}", "raise the bound"
+    if any(high is not None and value > high for value in drawn):
+        yield place, f"'{quantity.name}' is drawn above its maximum {high}", "lower the bound"
+    if least is not None and most is not None and least > most:
+        yield place, f"nothing lies between {least} and {most}", "exchange the bounds"
+
+
+def _constant(bound: Bound) -> int | None:
+    if bound is None or bound.names:
+        return None
+    value = bound.evaluate({})
+    return value if isinstance(value, int) else None
+
+
+def _conditions(spec: OpSpec) -> Mapping[str, tuple[str, Place]]:
+    """Each condition that a case can break, with its level and where it is stated."""
+    found: dict[str, tuple[str, Place]] = {"rank": ("must", ("inputs",))}
+    dims = {quantity.key for quantity in spec.dims.values()}
+    for key, quantity in spec.quantities.items():
+        place = _place(spec, quantity)
+        if quantity.min is not None and not (key in dims and _constant(quantity.min) == 0):
+            found[f"{key}.min"] = (quantity.level, place)
+        if quantity.max is not None:
+            found[f"{key}.max"] = (quantity.level, place)
+        if quantity.per_axis and key not in dims:
+            found[f"{key}.length"] = (quantity.level, place)
+        if quantity.type == "enum":
+            found[f"{key}.values"] = (quantity.level, place)
+    for requirement in spec.require:
+        found[requirement.name] = (requirement.level, ("require", requirement.name))
+    return found
+
+
+def _conditions_tested(spec: OpSpec) -> Iterator[Note]:
+    broken = Counter(reject.breaks for reject in spec.reject)
+    for condition, (_, place) in _conditions(spec).items():
+        if not broken[condition]:
+            hint = f"add a must-reject case with 'breaks: {condition}'"
+            yield place, f"no must-reject case breaks '{condition}'", hint
+
+
+def _rejects(spec: OpSpec) -> Iterator[Note]:
+    conditions = _conditions(spec)
+    for reject in spec.reject:
+        place = ("reject", reject.name)
+        level, _ = conditions.get(reject.breaks, (reject.level, ()))
+        if level != reject.level:
+            message = f"'{reject.breaks}' holds at level {level}, this case at {reject.level}"
+            yield place, message, f"write 'level: {level}'"
+        if reject.rank is not None and reject.rank in spec.ranks:
+            yield place, f"rank {reject.rank} is legal", "give a rank that is not"
+        yield from (
+            (place, f"rank {rank} is not a rank of the data", "remove it")
+            for rank in reject.ranks
+            if rank not in spec.ranks
+        )
+        yield from _still_legal(spec, reject, place)
+
+
+def _still_legal(spec: OpSpec, reject: Reject, place: Place) -> Iterator[Note]:
+    for key, value in reject.set.items():
+        quantity = spec.quantities[key]
+        if isinstance(value, str):
+            legal = reject.breaks == f"{key}.values" and value in quantity.values
+        else:
+            number, low, high = map(_constant, (value, quantity.min, quantity.max))
+            legal = number is not None and (
+                (reject.breaks == f"{key}.min" and low is not None and number >= low)
+                or (reject.breaks == f"{key}.max" and high is not None and number <= high)
+            )
+        if legal:
+            yield place, f"the value for '{key}' does not break '{reject.breaks}'", "set another"
+
+
+def _place(spec: OpSpec, quantity: Quantity) -> Place:
+    if quantity.name in spec.dims:
+        return ("dims", quantity.name)
+    for number, operand in enumerate(spec.operands, start=1):
+        if operand.quantity.name == quantity.name:
+            return ("inputs", number, "name")
+    return ("attributes", quantity.name)

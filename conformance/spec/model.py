@@ -1,0 +1,192 @@
+"""What a specification file says, as frozen values. Built by :mod:`conformance.spec.loader`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from conformance.spec.expressions import Expression
+
+Bound = Expression | None
+
+
+@dataclass(frozen=True)
+class Document:
+    """Where the operator's document is published."""
+
+    title: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """A place where the document is wrong or unclear: what it says, what holds, and why."""
+
+    id: str
+    text: str
+    holds: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Bounds, inclusive, within which a value is drawn for vectors; narrower than what is legal."""
+
+    min: Bound = None
+    max: Bound = None
+    values: tuple[str | bool | int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named value of a case: an attribute, a dimension or an integer input.
+
+    ``type`` is ``int``, ``bool`` or ``enum``. ``name`` is spelled as the document spells it,
+    ``key`` as expressions do (``-`` becomes ``_``). ``min`` and ``max`` bound what is legal; a
+    value outside breaks the condition ``<key>.min`` or ``<key>.max`` at ``level``. With ``twins``
+    every vector is made once for each value.
+    """
+
+    name: str
+    type: str
+    per_axis: bool = False
+    required: bool = False
+    default: int | bool | str | None = None
+    values: tuple[str, ...] = ()
+    min: Bound = None
+    max: Bound = None
+    level: str = "must"
+    draw: Draw = field(default_factory=Draw)
+    twins: bool = False
+    why: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.name.replace("-", "_")
+
+
+@dataclass(frozen=True)
+class TensorInput:
+    """An input filled with data: ``shape`` lists dimension names; a per-axis one expands."""
+
+    name: str
+    type: str
+    shape: tuple[str, ...]
+    rank: tuple[int, int]
+    patterns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OperandInput:
+    """An integer input given outright, one value an axis (``output_size``)."""
+
+    name: str
+    type: str
+    quantity: Quantity
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """An output: ``value`` or ``index`` of each window.
+
+    ``type`` names a type variable, or the attribute that says the type.
+    """
+
+    name: str
+    type: str
+    holds: str
+    shape: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A condition on the whole case, for every axis; ``name`` is what a reject entry breaks."""
+
+    name: str
+    that: Expression
+    level: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The reference with rules replaced, where ``where`` holds (always, if None)."""
+
+    name: str
+    replace: Mapping[str, Expression]
+    where: Expression | None
+    level: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A named predicate over cases. ``aim`` narrows what is drawn so that the edge is met."""
+
+    name: str
+    when: Expression
+    why: str
+    aim: Mapping[str, Draw] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reject:
+    """How a valid case is made invalid, breaking exactly the condition ``breaks``.
+
+    ``set`` gives a quantity another value (an expression, or text for an enum) on one axis;
+    ``length`` gives a per-axis quantity another number of entries; ``rank`` the data another
+    rank. ``aim`` narrows the valid case it starts from, ``ranks`` the ranks it is made for.
+    """
+
+    name: str
+    breaks: str
+    level: str
+    why: str
+    set: Mapping[str, Expression | str] = field(default_factory=dict)
+    length: Mapping[str, Expression] = field(default_factory=dict)
+    rank: int | None = None
+    ranks: tuple[int, ...] = ()
+    aim: Mapping[str, Draw] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, repr=False)
+class OpSpec:
+    """One operator, complete."""
+
+    op: str
+    family: str
+    summary: str
+    document: Document
+    types: Mapping[str, tuple[str, ...]]
+    dims: Mapping[str, Quantity]
+    data: TensorInput
+    operands: tuple[OperandInput, ...]
+    attributes: tuple[Quantity, ...]
+    definitions: Mapping[str, Expression]
+    require: tuple[Requirement, ...]
+    outputs: tuple[OutputSpec, ...]
+    interpretations: tuple[Variant, ...]
+    edges: tuple[Edge, ...]
+    reject: tuple[Reject, ...]
+    errata: tuple[Erratum, ...]
+    file: str = ""
+    positions: Mapping[tuple[str | int, ...], tuple[int, int]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """Line and column of each key of the file, by its path: ``("edges", "batch")``."""
+
+    def __repr__(self) -> str:
+        return f"<OpSpec {self.op}>"
+
+    @cached_property
+    def ranks(self) -> range:
+        return range(self.data.rank[0], self.data.rank[1] + 1)
+
+    @cached_property
+    def quantities(self) -> Mapping[str, Quantity]:
+        """Every quantity by its key: attributes, then dimensions, then operands (drawing order)."""
+        found = {q.key: q for q in self.attributes}
+        found.update({q.key: q for q in self.dims.values()})
+        found.update({o.quantity.key: o.quantity for o in self.operands})
+        return found

@@ -1,0 +1,144 @@
+"""The structure of a specification file, checked by its JSON Schema."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from conformance.spec.expressions import closest
+from conformance.spec.source import Path, Source
+
+NAMED = (
+    "attributes",
+    "dims",
+    "let",
+    "require",
+    "rules",
+    "interpretations",
+    "edges",
+    "reject",
+    "errata",
+)
+"""The sections whose entries stand for themselves: one that is unsound can be left out."""
+
+
+@cache
+def schema() -> dict[str, Any]:
+    """The JSON Schema of specification files."""
+    text = FilePath(__file__).with_name("spec.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def check(source: Source) -> bool:
+    """Note every place where ``source`` departs from the schema, and take it out of the data.
+
+    Returns whether what is left is sound, so that it can be read on for further problems.
+    """
+    from jsonschema import Draft202012Validator
+
+    sound = True
+    for error in list(Draft202012Validator(schema()).iter_errors(source.data)):
+        path: Path = tuple(error.absolute_path)
+        if error.validator == "additionalProperties":
+            for key in sorted(error.instance.keys() - error.schema["properties"].keys()):
+                _unknown_key(source, (*path, key), error)
+                _take_out(source, (*path, key))
+            continue
+        if error.validator == "propertyNames":
+            path = (*path, error.instance)
+        _note(source, path, error)
+        if len(path) >= 2 and path[0] in NAMED:
+            _take_out(source, path[:2])
+            source.broken.add(str(path[1]).replace("-", "_"))
+        else:
+            sound = False
+    return sound
+
+
+def _take_out(source: Source, path: Path) -> None:
+    parent = source.data
+    for key in path[:-1]:
+        if key not in parent and isinstance(parent, dict):
+            return
+        parent = parent[key]
+    parent.pop(path[-1], None)
+
+
+def _unknown_key(source: Source, path: Path, error: Any) -> None:
+    known = sorted(error.schema["properties"])
+    key = str(path[-1])
+    hint = closest(key, known)
+    if hint is None and error.instance[key] is None:
+        hint = "text that holds a comma must be in quotes between { and }"
+    message = f"'{key}' is not known here"
+    source.problem(path, message, expected=f"one of {', '.join(known)}", hint=hint, key=True)
+
+
+def _note(source: Source, path: Path, error: Any) -> None:
+    rule, value, found = error.validator, error.validator_value, error.instance
+    if rule == "required":
+        for key in sorted(value):
+            if key not in found:
+                about = error.schema["properties"][key].get("description", "")
+                source.problem(path, f"'{key}' is missing", hint=about, key=bool(path))
+    elif rule == "enum":
+        known = [str(entry) for entry in value]
+        source.problem(
+            path,
+            f"{_shown(found)} is not allowed here",
+            expected=f"one of {', '.join(known)}",
+            hint=closest(str(found), known),
+        )
+    elif rule == "const":
+        hint = error.schema.get("description") if path == ("format",) else None
+        message = f"{_shown(found)} is not allowed here"
+        source.problem(path, message, expected=str(value), hint=hint)
+    elif rule == "type":
+        kinds = value if isinstance(value, list) else [value]
+        expected = ", ".join(_TYPES[kind] for kind in kinds)
+        hint = None
+        if kinds == ["boolean"] and str(found).lower() in _TRUTHS:
+            hint = "write true or false"
+        message = f"{_shown(found)} is not allowed here"
+        source.problem(path, message, expected=expected, hint=hint)
+    elif rule == "propertyNames" or (rule == "pattern" and found == path[-1]):
+        expected = error.parent.schema if error.parent else error.schema
+        message = f"'{found}' cannot be a name here"
+        source.problem(path, message, expected=_described(expected), key=True)
+    else:
+        source.problem(path, _LIMITS[rule].format(value), hint=_described(error.schema))
+
+
+_TRUTHS = ("true", "false", "yes", "no", "on", "off")
+_TYPES = {
+    "object": "a mapping",
+    "array": "a list",
+    "string": "text",
+    "integer": "a whole number",
+    "boolean": "true or false",
+}
+_LIMITS = {
+    "minLength": "there is no text",
+    "minItems": "the list needs at least {} entries",
+    "maxItems": "the list has at most {} entries",
+    "minProperties": "there is nothing here",
+    "uniqueItems": "an entry is given twice",
+    "minimum": "the number is at least {}",
+    "maximum": "the number is at most {}",
+    "pattern": "this is not written as it should be",
+}
+
+
+def _described(schema: dict[str, Any]) -> str:
+    return str(schema.get("description", ""))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    return "nothing" if value is None else f"'{str(value)[:60]}'"

@@ -1,0 +1,184 @@
+"""Which conditions of its specification a case breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from conformance.errors import EvaluationError
+from conformance.model import Case
+from conformance.spec.environment import Environment, dimensions
+from conformance.spec.expressions import Expression
+from conformance.spec.model import OpSpec, Quantity
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A condition by name (``kernel.min``, ``rank``, a requirement's name) and how it is broken."""
+
+    condition: str
+    level: str
+    message: str
+
+
+def violations(spec: OpSpec, case: Case) -> tuple[Violation, ...]:
+    """Every condition that ``case`` breaks, in the order of the specification.
+
+    A requirement that cannot be judged because a quantity in it is itself broken is left out, so
+    that a case with one fault has one violation.
+    """
+    found = [*_rank(spec, case), *_types(spec, case)]
+    given = _given(spec, case)
+    env = Environment(spec, case) if _readable(spec, given) else None
+    broken: set[str] = set()
+    for quantity in spec.quantities.values():
+        problems = tuple(_quantity(quantity, given, case, spec, env))
+        found += problems
+        if problems:
+            broken.add(quantity.key)
+    known = {quantity.name for quantity in spec.attributes}
+    found += [
+        Violation("attributes", "must", f"{spec.op} has no attribute '{name}'")
+        for name in case.attributes
+        if name not in known
+    ]
+    if env is not None:
+        found += _requirements(spec, env, broken)
+    return tuple(found)
+
+
+def _rank(spec: OpSpec, case: Case) -> Iterable[Violation]:
+    rank = len(case.shapes[spec.data.name])
+    if rank not in spec.ranks:
+        low, high = spec.data.rank
+        yield Violation("rank", "must", f"{spec.data.name} has rank {rank}, not {low} to {high}")
+
+
+def _types(spec: OpSpec, case: Case) -> Iterable[Violation]:
+    for variable, allowed in spec.types.items():
+        dtype = case.types.get(variable)
+        if dtype not in allowed:
+            message = f"type {variable} is {dtype}, not one of {', '.join(allowed)}"
+            yield Violation(f"{variable}.values", "must", message)
+
+
+def _given(spec: OpSpec, case: Case) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        q.key: case.attributes[q.name] for q in spec.attributes if q.name in case.attributes
+    }
+    shape = case.shapes[spec.data.name]
+    if len(shape) >= 2:
+        given.update(dimensions(spec, shape))
+    given.update({o.quantity.key: case.operands[o.name] for o in spec.operands})
+    return given
+
+
+def _readable(spec: OpSpec, given: Mapping[str, Any]) -> bool:
+    """Whether an environment can be made: every per-axis value is at least a list."""
+    return all(
+        isinstance(given[q.key], list | tuple)
+        for q in spec.quantities.values()
+        if q.per_axis and q.key in given
+    ) and all(name in given for name in spec.dims)
+
+
+def _quantity(
+    quantity: Quantity,
+    given: Mapping[str, Any],
+    case: Case,
+    spec: OpSpec,
+    env: Environment | None,
+) -> Iterable[Violation]:
+    key = quantity.key
+
+    def broken(what: str, message: str) -> Violation:
+        return Violation(f"{key}.{what}", quantity.level, message)
+
+    if key not in given:
+        if quantity.required:
+            yield broken("required", f"{quantity.name} is required")
+        return
+    value = given[key]
+    entries = value if quantity.per_axis else [value]
+    if not isinstance(entries, list | tuple):
+        yield broken("type", f"{quantity.name} is {value!r}, not a list of integers")
+        return
+    if not all(_typed(quantity, entry) for entry in entries):
+        yield broken("type", f"{quantity.name} is {value!r}, not of type {quantity.type}")
+        return
+    if quantity.type == "enum":
+        if value not in quantity.values:
+            allowed = ", ".join(quantity.values)
+            yield broken("values", f"{quantity.name} is '{value}', not one of {allowed}")
+        return
+    axes = len(case.shapes[spec.data.name]) - 2
+    if quantity.per_axis and len(entries) != axes:
+        message = f"{quantity.name} has {len(entries)} entries for {axes} spatial axes"
+        yield broken("length", message)
+        return
+    for name, bound, sign in (("min", quantity.min, 1), ("max", quantity.max, -1)):
+        limits = _evaluated(bound, env)
+        if limits is None:
+            continue
+        spread = limits if isinstance(limits, tuple) else (limits,) * len(entries)
+        if any(sign * entry < sign * limit for entry, limit in zip(entries, spread, strict=True)):
+            side = "below" if sign > 0 else "above"
+            yield broken(name, f"{quantity.name} is {value}, {side} {limits}")
+
+
+def _typed(quantity: Quantity, value: Any) -> bool:
+    if quantity.type == "int":
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, bool if quantity.type == "bool" else str)
+
+
+def _evaluated(bound: Expression | None, env: Environment | None) -> Any:
+    if bound is None or env is None:
+        return None
+    try:
+        return bound.evaluate(env)
+    except (EvaluationError, ValueError):
+        return None
+
+
+def _requirements(spec: OpSpec, env: Environment, broken: set[str]) -> Iterable[Violation]:
+    reach = _reach(spec.op, tuple(spec.definitions.items()))
+    for requirement in spec.require:
+        names = _closure(requirement.that, reach)
+        if names & broken or not names <= env.keys() | reach.keys():
+            continue
+        holds = requirement.that.evaluate(env)
+        if not (all(holds) if isinstance(holds, tuple) else holds):
+            yield Violation(requirement.name, requirement.level, requirement.why)
+
+
+def _closure(expression: Expression, reach: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    names = set(expression.names)
+    for name in expression.names:
+        names |= reach.get(name, frozenset())
+    return frozenset(names)
+
+
+@lru_cache(maxsize=64)
+def _reach(
+    _op: str, definitions: tuple[tuple[str, Expression], ...]
+) -> Mapping[str, frozenset[str]]:
+    """For each definition all names it depends on, directly or not."""
+    table = dict(definitions)
+    reach: dict[str, frozenset[str]] = {}
+
+    def visit(name: str) -> frozenset[str]:
+        if name not in reach:
+            reach[name] = frozenset()
+            names = set(table[name].names)
+            for other in table[name].names:
+                if other in table:
+                    names |= visit(other)
+            reach[name] = frozenset(names)
+        return reach[name]
+
+    for name in table:
+        visit(name)
+    return reach
