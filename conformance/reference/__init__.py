@@ -1,0 +1,77 @@
+"""Exact answers: what an operator's outputs are, by its specification alone."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from conformance.dtypes import Array
+from conformance.errors import InvalidCase
+from conformance.model import Answer, Case
+from conformance.reference import pooling
+from conformance.spec import loader
+from conformance.spec.environment import Environment, case_of
+from conformance.spec.model import OpSpec, Variant
+from conformance.spec.validity import violations
+
+FAMILIES = {"pooling": pooling}
+
+
+def evaluate(
+    spec: OpSpec,
+    inputs: list[Array],
+    attributes: Mapping[str, Any],
+    *,
+    exact: bool = True,
+    variants: tuple[Variant, ...] = (),
+) -> list[Array]:
+    """The outputs of an operator for some inputs.
+
+    With ``exact`` floating outputs are float64, rounded once from the exact result; otherwise
+    they have the operator's own type, rounded once too. Indices have their integer type.
+
+    Raises :class:`~conformance.errors.InvalidCase` for inputs or attributes that the
+    specification does not allow.
+    """
+    arrays = [np.asarray(array) for array in inputs]
+    case = case_of(spec, arrays, attributes)
+    broken = violations(spec, case)
+    if broken:
+        text = "; ".join(violation.message for violation in broken)
+        raise InvalidCase(f"{spec.op}: {text}", tuple(v.condition for v in broken))
+    family = FAMILIES[spec.family]
+    env = family.environment(spec, case, arrays[0], variants)
+    return family.outputs(env, spec, case, dtype="f64" if exact else None)
+
+
+def answers(
+    spec: OpSpec, case: Case, data: Array, variants: tuple[Variant, ...] = ()
+) -> tuple[Answer, ...]:
+    """What each output of a valid case must be, under the rules that ``variants`` replace."""
+    family = FAMILIES[spec.family]
+    return family.answers(family.environment(spec, case, data, variants), spec, case)
+
+
+def facts(spec: OpSpec, case: Case, data: Array) -> Environment:
+    """The named values of a valid case with its data, as edges speak of them."""
+    return FAMILIES[spec.family].environment(spec, case, data)
+
+
+class _Callable(ModuleType):
+    """The package is also the public function of its name (:func:`conformance.api.reference`).
+
+    Python binds a package to its parent's attribute, so ``conformance.reference(...)`` reaches
+    this module and never a function.
+    """
+
+    def __call__(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> list[Array]:
+        return evaluate(loader.find(op), list(inputs), attributes)
+
+
+sys.modules[__name__].__class__ = _Callable

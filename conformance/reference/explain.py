@@ -1,0 +1,77 @@
+"""How one output element comes about: its window, the taps that count, the divisor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from conformance.dtypes import Array
+from conformance.model import Case
+from conformance.reference import facts
+from conformance.reference.facts import DataEnvironment
+from conformance.spec.model import OpSpec
+
+
+@dataclass(frozen=True)
+class Window:
+    """The window of one output element.
+
+    ``index`` is the element's in the output (N, C, *out). ``coordinates`` lists for each axis the
+    positions of the taps, counted from the first element of the data, so that those on padding
+    are negative or beyond ``size``; ``counted`` which of them are taken. ``divisor`` is None for
+    an operator that does not average.
+    """
+
+    index: tuple[int, ...]
+    size: tuple[int, ...]
+    coordinates: tuple[tuple[int, ...], ...]
+    counted: tuple[tuple[bool, ...], ...]
+    values: dict[tuple[int, ...], Any]
+    divisor: int | None
+
+    @property
+    def taps(self) -> int:
+        """How many taps count."""
+        return prod(sum(one) for one in self.counted)
+
+    def cells(self) -> Iterator[tuple[tuple[int, ...], Any]]:
+        """Every tap in row-major order: its coordinates, and its value or None on padding."""
+        for at in product(*self.coordinates):
+            yield at, self.values.get(at)
+
+
+def window(spec: OpSpec, case: Case, data: Array, index: tuple[int, ...]) -> Window:
+    """The window of the output element ``index`` (N, C, *out) of a valid case."""
+    env = facts(spec, case, data)
+    assert isinstance(env, DataEnvironment)
+    coordinates, counted = [], []
+    for axis, number in enumerate(index[2:]):
+        start, taps, step = (int(env.along(n, axis)[number]) for n in ("start", "taps", "step"))
+        coordinates.append(tuple(start + t * step for t in range(taps)))
+        counted.append(tuple(bool(c) for c in env.windows[axis].counted[number][:taps]))
+    values = {
+        tuple(at for at, _ in taps): data[(*index[:2], *(at for at, _ in taps))]
+        for taps in product(
+            *(
+                [(at, on) for at, on in zip(one, flags, strict=True) if on]
+                for one, flags in zip(coordinates, counted, strict=True)
+            )
+        )
+    }
+    divisor = None
+    if env["reduce"] == "mean":
+        grid = np.broadcast_to(np.asarray(env["divisor"]), (*data.shape[:2], *env.out))
+        divisor = int(grid[index])
+    return Window(
+        index=index,
+        size=tuple(env.per_axis("size")),
+        coordinates=tuple(coordinates),
+        counted=tuple(counted),
+        values=values,
+        divisor=divisor,
+    )

@@ -1,0 +1,128 @@
+"""Answers for averages: exact sums, one rounding, accepted intervals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES, Array
+from conformance.model import OPEN_BIT, Answer
+from conformance.reference.bounds import Sums, accumulator, interval
+from conformance.reference.exact import round_ratio
+from conformance.reference.facts import DataEnvironment
+from conformance.spec.model import OutputSpec
+
+
+def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_]) -> Answer:
+    """The mean of each window: its correctly rounded value and the interval accepted."""
+    shape = (*env.data.shape[:2], *env.out)
+    dtype = env.dtype
+    sums = exact_sums(env)
+    special = _special(env, shape)
+    flushed = env["subnormals"] == "flushed"
+    unspecified = np.broadcast_to(open_mask, shape)
+
+    standard = interval(sums, dtype, accumulator(dtype, "standard"), flushed=flushed)
+    narrow = accumulator(dtype, "native")
+    native = interval(sums, dtype, narrow, flushed=flushed)
+    has_native = narrow != accumulator(dtype, "standard")
+
+    def full(values: Array, name: str = dtype.name) -> Array:
+        values = np.broadcast_to(values, shape)
+        return special(np.ascontiguousarray(values), DTYPES[name].numpy)
+
+    decided = env.count(env.decoded.nan) > 0
+    both = (env.count(env.decoded.posinf) > 0) & (env.count(env.decoded.neginf) > 0)
+    decided = np.broadcast_to(decided | both, shape)
+    bits = np.where(unspecified, sum(OPEN_BIT.values()), 0).astype(np.uint8)
+    bits |= np.where(standard.overflows & ~decided, OPEN_BIT["standard"], 0).astype(np.uint8)
+    bits |= np.where(native.overflows & ~decided, OPEN_BIT["native"], 0).astype(np.uint8)
+    return Answer(
+        name=output.name,
+        dtype=dtype.name,
+        expected=full(_rounded(sums, "f64"), "f64"),
+        rounded=full(_rounded(sums, dtype.name)),
+        lo=full(standard.lo),
+        hi=full(standard.hi),
+        lo_native=full(native.lo) if has_native else None,
+        hi_native=full(native.hi) if has_native else None,
+        open=bits if bits.any() else None,
+    )
+
+
+def values(env: DataEnvironment, dtype: str) -> Array:
+    """The mean of each window alone, rounded once from the exact one to ``dtype``."""
+    shape = (*env.data.shape[:2], *env.out)
+    rounded = np.broadcast_to(_rounded(exact_sums(env), dtype), shape)
+    return _special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
+
+
+def exact_sums(env: DataEnvironment) -> Sums:
+    """The sums of each window as integers on one scale.
+
+    An element without a divisor (an empty window whose padding does not count) is given 1; the
+    specification leaves it open.
+    """
+    decoded = env.decoded
+    significand = decoded.significand
+    magnitude = np.abs(significand)
+    count = _product(env["on_data"])
+    divisor = np.maximum(np.asarray(env["divisor"], dtype=np.int64), 1)
+    spacing = env.reduce(_trailing_zeros(significand), np.minimum, 1 << 20)
+    some_subnormal = bool(decoded.subnormal.any())
+    return Sums(
+        total=env.reduce(significand, np.add, 0),
+        magnitude=env.reduce(magnitude, np.add, 0),
+        subnormal=(
+            env.reduce(np.where(decoded.subnormal, magnitude, 0), np.add, 0)
+            if some_subnormal
+            else np.zeros((1,) * env.data.ndim, np.int64)
+        ),
+        count=count,
+        divisor=divisor,
+        spacing=np.minimum(spacing, 1 << 12),
+        exponent=decoded.exponent,
+    )
+
+
+def _rounded(sums: Sums, dtype: str) -> Array:
+    return round_ratio(sums.total, sums.divisor, sums.exponent, DTYPES[dtype])
+
+
+def _product(per_axis: tuple[NDArray[np.int64], ...]) -> NDArray[np.int64]:
+    product = np.ones((1,) * len(per_axis), np.int64)
+    for one in per_axis:
+        product = product * one
+    return product
+
+
+def _trailing_zeros(integers: NDArray[Any]) -> NDArray[np.int64]:
+    """The exponent of the largest power of two that divides each integer; huge for 0."""
+    lowest = integers & -integers
+    if lowest.dtype == object:
+        lengths = np.frompyfunc(int.bit_length, 1, 1)(lowest).astype(np.int64)
+    else:
+        lengths = np.frexp(lowest.astype(np.float64))[1].astype(np.int64)
+    return np.where(lengths == 0, 1 << 20, lengths - 1)
+
+
+def _special(env: DataEnvironment, shape: tuple[int, ...]) -> Any:
+    """A function that writes NaN and infinities over the means of windows that hold them.
+
+    NaN gives NaN, infinities of both signs NaN, one of them itself; padding adds nothing.
+    """
+    decoded = env.decoded
+    if not (decoded.nan.any() or decoded.posinf.any() or decoded.neginf.any()):
+        return lambda array, _dtype: array
+    positive = np.broadcast_to(env.count(decoded.posinf) > 0, shape)
+    negative = np.broadcast_to(env.count(decoded.neginf) > 0, shape)
+    nan = np.broadcast_to(env.count(decoded.nan) > 0, shape) | (positive & negative)
+
+    def write(array: Array, dtype: np.dtype[Any]) -> Array:
+        array = np.where(positive, dtype.type(np.inf), array)
+        array = np.where(negative, dtype.type(-np.inf), array)
+        return np.where(nan, dtype.type(np.nan), array)
+
+    return write

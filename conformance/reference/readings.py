@@ -1,0 +1,53 @@
+"""The allowed interpretations of one case, and their combinations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from itertools import combinations
+
+import numpy as np
+
+from conformance.dtypes import Array
+from conformance.model import Answer, Case
+from conformance.reference import answers
+from conformance.spec.model import OpSpec
+
+
+def readings(
+    spec: OpSpec, case: Case, data: Array, base: tuple[Answer, ...]
+) -> Mapping[str, tuple[Answer, ...]]:
+    """The answers under each interpretation that changes them, by name.
+
+    Where several apply, their combinations are readings too, named ``a+b`` in the order of the
+    specification. A combination that gives the same answers as a smaller one is left out.
+    """
+    found: dict[str, tuple[Answer, ...]] = {}
+    single = {}
+    for variant in spec.interpretations:
+        under = answers(spec, case, data, (variant,))
+        if not same(under, base):
+            single[variant.name] = variant
+            found[variant.name] = under
+    for count in range(2, len(single) + 1):
+        for names in combinations(single, count):
+            under = answers(spec, case, data, tuple(single[name] for name in names))
+            if not any(same(under, other) for other in (base, *found.values())):
+                found["+".join(names)] = under
+    return found
+
+
+def same(a: tuple[Answer, ...], b: tuple[Answer, ...]) -> bool:
+    """Whether two sets of answers accept the same outputs."""
+    return all(
+        _equal(getattr(x, field.name), getattr(y, field.name))
+        for x, y in zip(a, b, strict=True)
+        for field in fields(Answer)
+        if field.name not in ("name", "dtype")
+    )
+
+
+def _equal(a: Array | None, b: Array | None) -> bool:
+    if a is None or b is None:
+        return a is b
+    return a.shape == b.shape and np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")
