@@ -1,0 +1,46 @@
+"""A vector from a case: its data, answers and readings, and a sentence that says what it is."""
+
+from __future__ import annotations
+
+from conformance.generate.coverage import edges_of
+from conformance.generate.values import data_of, operands_of
+from conformance.model import Case, Vector
+from conformance.reference import answers
+from conformance.reference.readings import readings
+from conformance.spec.model import OpSpec
+
+SOURCE = "generated"
+
+
+def build(spec: OpSpec, case: Case, level: str = "must") -> Vector:
+    """The vector of a case; a must-reject case (``case.reject``) has no answers."""
+    data = data_of(spec, case)
+    inputs = (data, *operands_of(spec, case))
+    if case.reject is not None:
+        why = next(entry.why for entry in spec.reject if entry.name == case.reject)
+        text = f"{describe(spec, case)} must be rejected: {why}"
+        return Vector(case.id, case, level, (), text, SOURCE, inputs, ())
+    base = answers(spec, case, data)
+    return Vector(
+        id=case.id,
+        case=case,
+        level=level,
+        edges=edges_of(spec, case, data),
+        description=describe(spec, case) + ".",
+        source=SOURCE,
+        inputs=inputs,
+        answers=base,
+        readings=readings(spec, case, data, base),
+    )
+
+
+def describe(spec: OpSpec, case: Case) -> str:
+    """A case in one line, as a statement of fact."""
+    shape = "x".join(map(str, case.shapes[spec.data.name]))
+    parts = [f"{case.op} of {case.types[spec.data.type]} {shape} ({case.pattern})"]
+    for name, value in {**case.operands, **case.attributes}.items():
+        if isinstance(value, list | tuple):
+            parts.append(f"{name} {','.join(map(str, value))}")
+        else:
+            parts.append(f"{name} {str(value).lower() if isinstance(value, bool) else value}")
+    return ", ".join(parts)

@@ -1,0 +1,92 @@
+"""Must-reject cases: a valid case with exactly one condition broken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from conformance.errors import SuiteError
+from conformance.generate.pool import draw
+from conformance.model import Case
+from conformance.reference.windows import WindowEnvironment
+from conformance.spec.expressions import Expression
+from conformance.spec.model import Draw, OpSpec, Reject
+from conformance.spec.validity import violations
+
+TRIES = 24
+"""How many valid cases are drawn to start from; the smallest that serves is kept."""
+
+
+def reject_cases(spec: OpSpec, *, root: int) -> list[tuple[Case, str]]:
+    """Each must-reject entry of a specification on each of its ranks, with its level.
+
+    Raises :class:`~conformance.errors.SuiteError` where an entry cannot break its condition, or
+    breaks others too.
+    """
+    found = []
+    for entry in spec.reject:
+        ranks = [entry.rank] if entry.rank else entry.ranks or spec.ranks
+        found += [(_reject(spec, entry, rank, root), entry.level) for rank in ranks]
+    return found
+
+
+def _reject(spec: OpSpec, entry: Reject, rank: int, root: int) -> Case:
+    plain = {spec.data.type: Draw(values=("f32",)), "pattern": Draw(values=("ramp",))}
+    drawn = draw(spec, rank, TRIES, root=root, aim={**plain, **entry.aim})
+    drawn.sort(key=lambda case: (sum(map(sum, case.shapes.values())), case.id))
+    seen: set[tuple[str, ...]] = set()
+    for valid in drawn:
+        case = _broken(spec, entry, valid)
+        conditions = tuple(violation.condition for violation in violations(spec, case))
+        if conditions == (entry.breaks,):
+            return case
+        seen.add(conditions)
+    raise SuiteError(
+        f"{spec.op}: reject '{entry.name}' should break only '{entry.breaks}' at rank {rank}, "
+        f"but breaks {sorted(seen)}",
+        hint="narrow the valid case with 'aim', or correct 'breaks'",
+    )
+
+
+def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case:
+    env = WindowEnvironment(spec, valid)
+    case = replace(valid, reject=entry.name)
+    for key, value in entry.set.items():
+        new = value.evaluate(env) if isinstance(value, Expression) else value
+        case = _set(spec, case, key, new)
+    for key, length in entry.length.items():
+        case = _resize(spec, case, key, length.evaluate(env))
+    return case
+
+
+def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:
+    """The case with another value of a quantity: on the last axis alone if it has one an axis."""
+
+    def changed(old: Any) -> list[int]:
+        entry = value[-1] if isinstance(value, tuple) else value
+        return [*old[:-1], entry]
+
+    quantity = spec.quantities[key]
+    for attribute in spec.attributes:
+        if attribute.key == key:
+            new = changed(case.attributes[attribute.name]) if quantity.per_axis else value
+            return replace(case, attributes={**case.attributes, attribute.name: new})
+    for operand in spec.operands:
+        if operand.quantity.key == key:
+            new = tuple(changed(case.operands[operand.name]))
+            return replace(case, operands={**case.operands, operand.name: new})
+    shape = list(case.shapes[spec.data.name])
+    shape[spec.data.shape.index(key)] = value
+    return replace(case, shapes={**case.shapes, spec.data.name: tuple(shape)})
+
+
+def _resize(spec: OpSpec, case: Case, key: str, length: Any) -> Case:
+    def resized(old: Any) -> list[int]:
+        return [*old, *([old[-1]] * length)][:length]
+
+    for attribute in spec.attributes:
+        if attribute.key == key:
+            new = resized(case.attributes[attribute.name])
+            return replace(case, attributes={**case.attributes, attribute.name: new})
+    name = next(o.name for o in spec.operands if o.quantity.key == key)
+    return replace(case, operands={**case.operands, name: tuple(resized(case.operands[name]))})

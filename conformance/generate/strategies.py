@@ -1,0 +1,97 @@
+"""Hypothesis strategies for the cases of an operator, from its specification alone.
+
+Draws are constructive: each bound is an expression over what was drawn before it, so nothing is
+drawn only to be thrown away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance.model import Case
+from conformance.spec.expressions import Expression
+from conformance.spec.model import Draw, OpSpec, Quantity
+
+Aim = Mapping[str, Draw]
+
+SEEDS = 1 << 16
+DEFAULT_SPAN = 8
+"""How far above its minimum a quantity is drawn that has no maximum."""
+
+
+def cases(spec: OpSpec, rank: int, aim: Aim | None = None) -> st.SearchStrategy[Case]:
+    """Valid cases of one rank; ``aim`` narrows what is drawn, by quantity, type or ``pattern``."""
+    narrowed = {name.replace("-", "_"): draw for name, draw in (aim or {}).items()}
+    return _cases(spec, rank, narrowed)
+
+
+@st.composite
+def _cases(draw: st.DrawFn, spec: OpSpec, rank: int, aim: Aim) -> Case:
+    axes = rank - 2
+    env: dict[str, Any] = {"rank": rank, "axes": axes, "axis": tuple(range(axes))}
+    types = {
+        variable: draw(st.sampled_from(_values(aim.get(variable), allowed)))
+        for variable, allowed in spec.types.items()
+    }
+    env |= types
+    pattern = draw(st.sampled_from(_values(aim.get("pattern"), spec.data.patterns)))
+    env["pattern"] = pattern
+    for quantity in spec.quantities.values():
+        env[quantity.key] = _draw(draw, quantity, aim.get(quantity.key), env)
+    shape: list[int] = []
+    for name in spec.data.shape:
+        shape += env[name] if spec.dims[name].per_axis else (env[name],)
+    return Case(
+        op=spec.op,
+        types=types,
+        shapes={spec.data.name: tuple(shape)},
+        attributes={
+            q.name: list(env[q.key]) if q.per_axis else env[q.key] for q in spec.attributes
+        },
+        operands={o.name: tuple(env[o.quantity.key]) for o in spec.operands},
+        pattern=pattern,
+        seed=draw(st.integers(0, SEEDS - 1)),
+    )
+
+
+def _values(aim: Draw | None, allowed: tuple[str, ...]) -> tuple[Any, ...]:
+    return aim.values if aim is not None and aim.values else allowed
+
+
+def _draw(draw: st.DrawFn, quantity: Quantity, aim: Draw | None, env: dict[str, Any]) -> Any:
+    if quantity.type == "bool":
+        return draw(st.sampled_from(aim.values)) if aim and aim.values else draw(st.booleans())
+    if quantity.type == "enum":
+        narrowed = aim.values if aim and aim.values else quantity.draw.values
+        return draw(st.sampled_from(narrowed or quantity.values))
+    listed = aim.values if aim and aim.values else quantity.draw.values
+    entries = int(env["axes"]) if quantity.per_axis else 1
+    if listed:
+        drawn = tuple(draw(st.sampled_from(listed)) for _ in range(entries))
+    else:
+        lows = _spread(_bound("min", quantity, aim), env, entries, default=0)
+        highs = _spread(_bound("max", quantity, aim), env, entries, default=None)
+        drawn = tuple(
+            draw(st.integers(low, max(low, low + DEFAULT_SPAN if high is None else high)))
+            for low, high in zip(lows, highs, strict=True)
+        )
+    return drawn if quantity.per_axis else drawn[0]
+
+
+def _bound(side: str, quantity: Quantity, aim: Draw | None) -> Expression | None:
+    """The narrowest bound that is given: the aim's, the draw's, the legal one."""
+    for source in (aim, quantity.draw, quantity):
+        bound: Expression | None = getattr(source, side, None)
+        if bound is not None:
+            return bound
+    return None
+
+
+def _spread(
+    bound: Expression | None, env: dict[str, Any], entries: int, *, default: int | None
+) -> tuple[Any, ...]:
+    value = default if bound is None else bound.evaluate(env)
+    return value if isinstance(value, tuple) else (value,) * entries

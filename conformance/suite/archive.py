@@ -1,0 +1,126 @@
+"""Zip archives of small members: the same bytes for the same members, and no trust on reading."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Sequence
+
+from conformance.errors import SuiteError
+
+MAX_MEMBERS = 4096
+MEMBER_NAME = re.compile(r"[a-z0-9_+-]{1,120}(/[a-z0-9_+-]{1,120})?\.(json|npy)")
+DAMAGED = "the file is damaged or was not written by this tool; fetch or generate it again"
+
+_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive can hold
+_UNIX = 3
+_REGULAR_FILE = 0o100644 << 16
+_ENCRYPTED = 0x1
+_LOCAL_HEADER = 30  # bytes before a member's name; APPNOTE.TXT 4.3.7
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+# What zipfile raises on archives made to break it, beside BadZipFile.
+_ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+)
+
+
+def pack(members: Sequence[tuple[str, bytes]]) -> bytes:
+    """A zip archive of ``(name, content)`` members, in the order given, deflated.
+
+    No time and no host enters the archive, so equal members give equal bytes with equal versions
+    of zlib. Raises ValueError for a name that :func:`unpack` would refuse.
+    """
+    names = [name for name, _ in members]
+    if len(set(names)) != len(names):
+        raise ValueError("two members have the same name")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members:
+            if not MEMBER_NAME.fullmatch(name):
+                raise ValueError(f"{name!r} is not a member name")
+            info = zipfile.ZipInfo(name, _DATE)
+            info.create_system = _UNIX
+            info.external_attr = _REGULAR_FILE
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED, compresslevel=9)
+    return buffer.getvalue()
+
+
+def unpack(data: bytes, *, limit: int, source: str = "archive") -> dict[str, bytes]:
+    """The members of a zip archive, in its order.
+
+    Never returns more than ``limit`` bytes in all, nor allocates much more, whatever the archive
+    declares. Raises SuiteError, naming ``source`` and the member, for anything but a plain
+    archive of stored or deflated members with names that match ``MEMBER_NAME``.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            infos = archive.infolist()
+            _check_directory(infos, archive.start_dir, limit, source)
+            return {info.filename: _content(archive, info, source) for info in infos}
+    except _ZIP_ERRORS as error:
+        raise SuiteError(f"{source}: not a readable zip archive: {error}", hint=DAMAGED) from error
+
+
+def _check_directory(
+    infos: list[zipfile.ZipInfo], directory_at: int, limit: int, source: str
+) -> None:
+    """Refuses an archive by what its directory says, before any member is read."""
+    if len(infos) > MAX_MEMBERS:
+        raise SuiteError(
+            f"{source}: {len(infos)} members, at most {MAX_MEMBERS} are read", hint=DAMAGED
+        )
+    seen: set[str] = set()
+    for info in infos:
+        name = info.orig_filename
+        problem = None
+        if not MEMBER_NAME.fullmatch(name):
+            problem = "a name that is not allowed"
+        elif name in seen:
+            problem = "a name that another member has"
+        elif info.flag_bits & _ENCRYPTED:
+            problem = "encryption"
+        elif info.compress_type not in _METHODS:
+            problem = f"compression method {info.compress_type}, not stored (0) or deflated (8)"
+        if problem:
+            raise SuiteError(f"{source}: member {name!r} has {problem}", hint=DAMAGED)
+        seen.add(name)
+    total = sum(info.file_size for info in infos)
+    if total > limit:
+        raise SuiteError(
+            f"{source}: {total} bytes unpacked, at most {limit} are read", hint=DAMAGED
+        )
+    # Members that share compressed data unpack to far more than the archive's size suggests.
+    in_place = sorted(infos, key=lambda info: info.header_offset)
+    starts = [*(info.header_offset for info in in_place), directory_at]
+    for info, following in zip(in_place, starts[1:], strict=True):
+        end = info.header_offset + _LOCAL_HEADER + len(info.orig_filename) + info.compress_size
+        if end > following:
+            raise SuiteError(
+                f"{source}: member {info.filename!r} overlaps another part of the archive",
+                hint=DAMAGED,
+            )
+
+
+def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> bytes:
+    """One member; at most the size that was declared, and counted, is unpacked."""
+    with archive.open(info) as member:
+        content = member.read(info.file_size + 1)
+    if len(content) != info.file_size:
+        raise SuiteError(
+            f"{source}: member {info.filename!r} has {len(content)} bytes, "
+            f"{info.file_size} were declared",
+            hint=DAMAGED,
+        )
+    return content

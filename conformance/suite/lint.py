@@ -1,0 +1,140 @@
+"""What is wrong with a suite beyond what reading it refuses: doubtful vectors, each in words."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES
+from conformance.errors import SuiteError
+from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.suite import manifest as manifests
+from conformance.suite import schema, strict_json
+from conformance.suite.store import Suite
+
+Array = NDArray[Any]
+
+
+def lint(suite: Suite) -> tuple[str, ...]:
+    """Every problem of a suite that is open, in the manifest's order; none if it is fit to use.
+
+    Reads all files, withdrawn ones too, and applies the published JSON Schemas: slow.
+    """
+    where = manifests.FILE_NAME
+    problems = [
+        f"{where}: {problem}" for problem in schema.problems("manifest", _as_read(suite.manifest))
+    ]
+    asked: dict[str, str] = {}
+    for entry in suite.manifest.listed:
+        try:
+            vector = suite.read(entry, strict=True)
+        except SuiteError as error:
+            problems.append(error.message)
+            continue
+        problems += [f"{entry.path}: {problem}" for problem in _vector_problems(vector)]
+        first = asked.setdefault(_question(vector), vector.id)
+        if first != vector.id:
+            problems.append(f"{entry.path}: asks the same question as {first}")
+    return tuple(problems)
+
+
+def _as_read(manifest: manifests.Manifest) -> Any:
+    return strict_json.loads(manifests.dump(manifest), manifests.FILE_NAME)
+
+
+def _question(vector: Vector) -> str:
+    """A digest of what a backend is given: equal for vectors that no backend can tell apart."""
+    given = [vector.case.op, dict(vector.case.attributes)]
+    digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
+    for array in vector.inputs:
+        digest.update(f"{array.dtype} {array.shape} ".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def _vector_problems(vector: Vector) -> Iterator[str]:
+    for text in ("description", "source"):
+        if not getattr(vector, text):
+            yield f"the {text} is empty"
+    for answer in vector.answers:
+        for problem in _answer_problems(answer):
+            yield f"{answer.name}: {problem}"
+    for reading, answers in vector.readings.items():
+        if all(_same(*pair) for pair in zip(vector.answers, answers, strict=True)):
+            yield f"reading {reading!r} has the answers of the specification itself"
+        for answer in answers:
+            for problem in _answer_problems(answer):
+                yield f"reading {reading!r}: {answer.name}: {problem}"
+
+
+def _answer_problems(answer: Answer) -> Iterator[str]:
+    if answer.open is not None and not answer.open.any():
+        yield "the open mask opens nothing; leave it out"
+    yield from _choice_problems(answer) if answer.rounded is None else _bound_problems(answer)
+
+
+def _bound_problems(answer: Answer) -> Iterator[str]:
+    """Where ``lo <= rounded <= hi`` does not hold, or ``rounded`` is not ``expected`` rounded."""
+    row = DTYPES[answer.dtype]
+    rounded = answer.rounded
+    assert rounded is not None  # of a floating-point type, which reading has checked
+    for precision, lo, hi in (
+        ("standard", answer.lo, answer.hi),
+        ("native", answer.lo_native, answer.hi_native),
+    ):
+        if lo is None or hi is None:
+            continue
+        asked = _asked(answer, precision)
+        nan = np.isnan(rounded)
+        if np.any(asked & ((nan != np.isnan(lo)) | (nan != np.isnan(hi)))):
+            yield f"{precision}: NaN is not at the same places in rounded, lo and hi"
+        if np.any(asked & ((lo > rounded) | (rounded > hi))):  # false where one is NaN
+            yield f"{precision}: lo <= rounded <= hi does not hold"
+    with np.errstate(over="ignore", invalid="ignore"):
+        again = answer.expected.astype(row.numpy)  # may round twice: one neighbour off
+    both_nan = np.isnan(again) & np.isnan(rounded)
+    if np.any(_asked(answer, "exact") & ~both_nan & (row.ulp_distance(again, rounded) > 1)):
+        yield "rounded is not expected rounded to the type"
+
+
+def _choice_problems(answer: Answer) -> Iterator[str]:
+    """Where the allowed values do not hold the expected one, or are not filled up with -1."""
+    if answer.choices is None:
+        return
+    asked = _asked(answer, "exact")
+    allowed = answer.choices
+    if np.any(asked & ~(allowed == answer.expected[..., np.newaxis]).any(axis=-1)):
+        yield "expected is not among choices"
+    unused = allowed == -1
+    if np.any(unused[..., :-1] & ~unused[..., 1:]):
+        yield "choices has -1 before an allowed value"
+    ordered = np.sort(allowed, axis=-1)
+    if np.any((ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] != -1)):
+        yield "choices names a value twice"
+
+
+def _asked(answer: Answer, precision: str) -> NDArray[np.bool_]:
+    """True where an element is checked at this precision."""
+    if answer.open is None:
+        return np.ones(answer.expected.shape, np.bool_)
+    asked: NDArray[np.bool_] = (answer.open & OPEN_BIT[precision]) == 0
+    return asked
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    """True if two answers are the same, bit for bit."""
+    return one.dtype == other.dtype and all(
+        _same_bits(getattr(one, role), getattr(other, role))
+        for role in ("rounded", "lo", "hi", "lo_native", "hi_native", "open", "choices", "expected")
+    )
+
+
+def _same_bits(one: Array | None, other: Array | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.shape == other.shape and one.tobytes() == other.tobytes()

@@ -1,0 +1,278 @@
+"""``manifest.json``: what a suite holds, file by file. The format: docs/vector-format.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from conformance import __version__
+from conformance.errors import SuiteError
+from conformance.model import LEVELS, Vector
+from conformance.suite import strict_json
+from conformance.suite.archive import DAMAGED
+from conformance.suite.strict_json import Record
+
+FILE_NAME = "manifest.json"
+FORMAT = 1
+TOOL = f"opconform {__version__}"
+MAX_BYTES = 64 * 2**20
+
+# First letters and digits, so that no part of a path can be "..", hidden or absolute.
+_PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
+_SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_KEYS = (
+    *("format", "name", "tool", "seed", "versions", "counts", "edges", "uncovered"),
+    *("withdrawn", "vectors"),
+)
+_ENTRY_KEYS = ("id", "op", "level", "dtype", "reject", "suites", "edges", "bytes", "sha256")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One vector of a suite and its file; ``dtype`` is the case's first type."""
+
+    id: str
+    op: str
+    level: str
+    dtype: str
+    reject: str | None
+    suites: tuple[str, ...]
+    edges: tuple[str, ...]
+    bytes: int
+    sha256: str
+
+    @property
+    def path(self) -> str:
+        """The file, relative to the suite's folder, with ``/``."""
+        return f"{self.op}/{self.id}.npz"
+
+    @property
+    def kind(self) -> str:
+        """``value``, or ``reject`` where the only right answer is a refusal."""
+        return "value" if self.reject is None else "reject"
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many vectors of an operator have values, and how many must be rejected."""
+
+    value: int
+    reject: int
+
+
+@dataclass(frozen=True)
+class Uncovered:
+    """An edge that no case of this operator, rank and element type was found for."""
+
+    op: str
+    rank: int
+    dtype: str
+    edge: str
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a suite holds. ``listed`` are all its files, ``vectors`` those that are asked.
+
+    ``withdrawn`` gives the reason for each vector that was found wrong after a release: its file
+    stays, and nothing asks it any more. ``versions`` are those of what made the files.
+    """
+
+    name: str
+    seed: int
+    versions: Mapping[str, str]
+    listed: tuple[Entry, ...]
+    uncovered: tuple[Uncovered, ...] = ()
+    withdrawn: Mapping[str, str] = field(default_factory=dict)
+    format: int = FORMAT
+    tool: str = TOOL
+
+    @cached_property
+    def vectors(self) -> tuple[Entry, ...]:
+        """The entries that are not withdrawn."""
+        return tuple(entry for entry in self.listed if entry.id not in self.withdrawn)
+
+    @cached_property
+    def files(self) -> Mapping[str, Entry]:
+        """Every listed file by its path."""
+        return {entry.path: entry for entry in self.listed}
+
+    @cached_property
+    def counts(self) -> Mapping[str, Count]:
+        """Listed vectors of each operator."""
+        kinds = Counter((entry.op, entry.kind) for entry in self.listed)
+        return {op: Count(kinds[op, "value"], kinds[op, "reject"]) for op in self.ops}
+
+    @cached_property
+    def edges(self) -> Mapping[str, Mapping[str, int]]:
+        """How many listed vectors show each edge, by operator."""
+        found = {
+            op: Counter(edge for entry in self.listed if entry.op == op for edge in entry.edges)
+            for op in self.ops
+        }
+        return {op: dict(sorted(shown.items())) for op, shown in found.items()}
+
+    @cached_property
+    def ops(self) -> tuple[str, ...]:
+        """Operators in the order of their first vector."""
+        return tuple(dict.fromkeys(entry.op for entry in self.listed))
+
+    @cached_property
+    def suites(self) -> tuple[str, ...]:
+        """The names of the subsets that the vectors belong to, sorted."""
+        return tuple(sorted({name for entry in self.listed for name in entry.suites}))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over the lines ``<sha256>  <path>`` of ``vectors``, sorted by path.
+
+        These are the lines that ``sha256sum`` prints, each with its newline. So the digest says
+        exactly what is asked: it changes with a file, and with a withdrawal.
+        """
+        entries = sorted(self.vectors, key=lambda entry: entry.path)
+        lines = "".join(f"{entry.sha256}  {entry.path}\n" for entry in entries)
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+    def subset(self, name: str) -> Manifest:
+        """The manifest of the vectors that belong to the suite ``name``; it has its own digest."""
+        listed = tuple(entry for entry in self.listed if name in entry.suites)
+        ids = {entry.id for entry in listed}
+        withdrawn = {i: reason for i, reason in self.withdrawn.items() if i in ids}
+        return dataclasses.replace(self, name=name, listed=listed, withdrawn=withdrawn)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data; its order is that of the fields and of ``listed``."""
+        return {
+            "format": self.format,
+            "name": self.name,
+            "tool": self.tool,
+            "seed": self.seed,
+            "versions": dict(sorted(self.versions.items())),
+            "counts": {op: dataclasses.asdict(count) for op, count in self.counts.items()},
+            "edges": self.edges,
+            "uncovered": [
+                {"op": gap.op, "rank": gap.rank, "dtype": gap.dtype, "edge": gap.edge}
+                for gap in self.uncovered
+            ],
+            "withdrawn": dict(self.withdrawn),
+            "vectors": [dataclasses.asdict(entry) for entry in self.listed],
+        }
+
+
+def entry_of(vector: Vector, content: bytes, suites: tuple[str, ...]) -> Entry:
+    """The entry of a vector whose file holds ``content``."""
+    return Entry(
+        id=vector.id,
+        op=vector.case.op,
+        level=vector.level,
+        dtype=next(iter(vector.case.types.values())),
+        reject=vector.case.reject,
+        suites=suites,
+        edges=vector.edges,
+        bytes=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def dump(manifest: Manifest) -> bytes:
+    """The manifest as the content of its file."""
+    return strict_json.dumps(manifest.to_json())
+
+
+def read(path: Path) -> Manifest:
+    """The manifest in a file.
+
+    Raises SuiteError if it cannot be read, is larger than ``MAX_BYTES``, is damaged, of a newer
+    format, or not consistent with itself.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}", hint=DAMAGED) from error
+    if len(data) > MAX_BYTES:
+        raise SuiteError(f"{path}: more than {MAX_BYTES} bytes", hint=DAMAGED)
+    return parse(data, str(path))
+
+
+def parse(data: bytes, where: str) -> Manifest:
+    """The manifest in the content of its file; see :func:`read`."""
+    document = strict_json.loads(data, where)
+    strict_json.check_format(document, where, FORMAT, TOOL)
+    record = Record(document, where, _KEYS)
+    manifest = Manifest(
+        name=_matching(_SUITE_NAME, record, "name"),
+        tool=record.text("tool"),
+        seed=record.whole("seed"),
+        versions=record.texts_by_name("versions"),
+        uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
+        withdrawn=record.texts_by_name("withdrawn"),
+        listed=tuple(_entry(entry, where) for entry in record.items("vectors")),
+    )
+    _check_ids(record, manifest)
+    stated, counted = record.table("counts"), manifest.to_json()["counts"]
+    for op in _differing(stated, counted):
+        record.refuse(
+            f"counts says {str(stated.get(op))[:80]} of {op[:80]}, "
+            f"the list of vectors has {counted.get(op)}"
+        )
+    for op in _differing(record.table("edges"), manifest.edges):
+        record.refuse(f"the edges stated for {op[:80]} are not those of the list of vectors")
+    return manifest
+
+
+def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
+    return (op for op in {**stated, **found} if stated.get(op) != found.get(op))
+
+
+def _check_ids(record: Record, manifest: Manifest) -> None:
+    ids = Counter(entry.id for entry in manifest.listed)
+    if len(ids) != len(manifest.listed):
+        record.refuse(f"the id {ids.most_common(1)[0][0]!r} is listed more than once")
+    for vector_id in manifest.withdrawn:
+        if vector_id not in ids:
+            record.refuse(f"withdraws {vector_id[:200]!r}, which is not listed")
+
+
+def _uncovered(gap: object, where: str) -> Uncovered:
+    record = Record(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edge"))
+    return Uncovered(
+        record.text("op"), record.whole("rank"), record.text("dtype"), record.text("edge")
+    )
+
+
+def _entry(entry: object, where: str) -> Entry:
+    record = Record(entry, f"{where}: an entry of vectors", _ENTRY_KEYS)
+    vector_id = _matching(_PATH_PART, record, "id")
+    record.where = f"{where}: vector {vector_id}"
+    suites = record.texts("suites")
+    if not all(_SUITE_NAME.fullmatch(name) for name in suites):
+        record.refuse(f"{suites!r} are not names of suites"[:200])
+    if record.text("level") not in LEVELS:
+        record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
+    return Entry(
+        id=vector_id,
+        op=_matching(_PATH_PART, record, "op"),
+        level=record.text("level"),
+        dtype=record.text("dtype"),
+        reject=record.optional_text("reject"),
+        suites=suites,
+        edges=record.texts("edges"),
+        bytes=record.whole("bytes"),
+        sha256=_matching(_SHA256, record, "sha256"),
+    )
+
+
+def _matching(pattern: re.Pattern[str], record: Record, key: str) -> str:
+    value = record.text(key)
+    if not pattern.fullmatch(value):
+        record.refuse(f"{key!r} is {value[:80]!r}, which is not allowed")
+    return value

@@ -1,0 +1,192 @@
+"""Arrays and answers as members of a vector file.
+
+``case.json`` names the member that holds each array. Arrays of the same bits (bounds equal to
+the rounded value, a reading's unchanged output) are stored once and named more than once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES, DType, name_of
+from conformance.errors import SuiteError
+from conformance.model import OPEN_BIT, Answer
+from conformance.suite.archive import DAMAGED
+from conformance.suite.npy import read_npy, write_npy
+from conformance.suite.strict_json import Record
+
+Array = NDArray[Any]
+
+_OUTPUT_KEYS = ("name", "dtype", "shape", "arrays")
+_BOUNDS = ("rounded", "lo", "hi", "lo_native", "hi_native")
+_FLOAT_ROLES = {"expected", "rounded", "lo", "hi"}
+_FLOAT_OPTIONAL = {"lo_native", "hi_native", "open"}
+_INTEGER_ROLES = {"expected"}
+_INTEGER_OPTIONAL = {"choices", "open"}
+_MASK = DTYPES["u8"]
+_ALL_OPEN = sum(OPEN_BIT.values())
+
+
+class Writer:
+    """The array members of a file that is being written, in order, in ``written``."""
+
+    def __init__(self) -> None:
+        self.written: list[tuple[str, bytes]] = []
+        self._names: dict[bytes, str] = {}
+
+    def input(self, position: int, name: str, array: Array) -> dict[str, Any]:
+        """Adds an input of a logical type; returns its entry in ``case.json``."""
+        dtype = name_of(array.dtype)
+        if dtype not in DTYPES:
+            raise ValueError(f"input {name!r} is of type {dtype}, which no file holds")
+        member = f"input_{position}.npy"
+        self.written.append((member, write_npy(DTYPES[dtype].to_storage(array))))
+        return {"name": name, "dtype": dtype, "shape": list(array.shape), "array": member}
+
+    def outputs(self, folder: str, answers: Sequence[Answer]) -> list[dict[str, Any]]:
+        """Adds what each output must be; returns their entries in ``case.json``."""
+        return [self._output(folder, i, answer) for i, answer in enumerate(answers)]
+
+    def _output(self, folder: str, position: int, answer: Answer) -> dict[str, Any]:
+        row = DTYPES[answer.dtype]
+        stored: dict[str, Array] = {}
+        for role in (*_BOUNDS, "choices"):
+            array = getattr(answer, role)
+            if array is not None:
+                stored[role] = row.to_storage(array)
+        if answer.open is not None:
+            stored["open"] = _MASK.to_storage(answer.open)
+        stored["expected"] = _stored_expected(answer, row)
+        names = {
+            role: self._answer_member(f"{folder}{role}_{position}.npy", array)
+            for role, array in stored.items()
+        }
+        return {
+            "name": answer.name,
+            "dtype": answer.dtype,
+            "shape": list(answer.expected.shape),
+            "arrays": {"expected": names.pop("expected"), **names},
+        }
+
+    def _answer_member(self, name: str, stored: Array) -> str:
+        """The member that holds these bits: one already written, or a new one of this name."""
+        content = write_npy(stored)
+        known = self._names.setdefault(content, name)
+        if known == name:
+            self.written.append((name, content))
+        return known
+
+
+def _stored_expected(answer: Answer, row: DType) -> Array:
+    """``expected``, or ``rounded`` where that is the same number: then one member holds both."""
+    if not row.is_float:
+        return row.to_storage(answer.expected)
+    stored = DTYPES["f64"].to_storage(answer.expected)
+    if answer.rounded is None or _widened(answer.rounded).tobytes() != stored.tobytes():
+        return stored
+    return row.to_storage(answer.rounded)
+
+
+def _widened(array: Array) -> Array:
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        return array.astype(np.float64)
+
+
+class Reader:
+    """The array members of a file that is being read, each parsed once and never copied."""
+
+    def __init__(self, members: Mapping[str, bytes], source: str) -> None:
+        self._members = members
+        self._source = source
+        self._parsed: dict[str, Array] = {}
+
+    def check_all_used(self) -> None:
+        """Raises SuiteError for a member that ``case.json`` does not name."""
+        unused = self._members.keys() - self._parsed.keys()
+        if unused:
+            raise SuiteError(
+                f"{self._source}: case.json does not name the member {min(unused)!r}", hint=DAMAGED
+            )
+
+    def array(self, name: object, row: DType, shape: object, record: Record) -> Array:
+        """The array in its logical type, read-only, checked to be of this type and shape."""
+        stored = self._stored(name, record)
+        if stored.dtype != row.storage:
+            record.refuse(f"{name} is of type {stored.dtype}; {row.name} is held as {row.storage}")
+        if list(stored.shape) != shape:
+            record.refuse(f"{name} has the shape {list(stored.shape)}, not {repr(shape)[:80]}")
+        return row.from_storage(stored)
+
+    def answers(self, outputs: object, where: str) -> tuple[Answer, ...]:
+        """What each output must be, from their entries in ``case.json``."""
+        if not isinstance(outputs, list):
+            raise SuiteError(f"{where}: not a list", hint=DAMAGED)
+        return tuple(
+            self._answer(Record(output, f"{where}: output {i}", _OUTPUT_KEYS))
+            for i, output in enumerate(outputs)
+        )
+
+    def _stored(self, name: object, record: Record) -> Array:
+        if not isinstance(name, str) or name not in self._members:
+            record.refuse(f"names the member {repr(name)[:80]}, which the file does not hold")
+        if name not in self._parsed:
+            self._parsed[name] = read_npy(self._members[name], f"{self._source}: member {name!r}")
+        return self._parsed[name]
+
+    def _answer(self, record: Record) -> Answer:
+        row = row_of(record)
+        shape = record.raw("shape")
+        members = record.table("arrays")
+        needed, optional = (
+            (_FLOAT_ROLES, _FLOAT_OPTIONAL) if row.is_float else (_INTEGER_ROLES, _INTEGER_OPTIONAL)
+        )
+        if not needed <= members.keys() <= needed | optional:
+            record.refuse(
+                f"{row.name} needs the arrays {', '.join(sorted(needed))}, "
+                f"and may have {', '.join(sorted(optional))}"
+            )
+        if ("lo_native" in members) != ("hi_native" in members):
+            record.refuse("lo_native and hi_native come together")
+        arrays = {
+            role: self.array(members[role], row, shape, record)
+            for role in _BOUNDS
+            if role in members
+        }
+        arrays["expected"] = self._expected(members["expected"], row, shape, record)
+        if "open" in members:
+            arrays["open"] = self._mask(members["open"], shape, record)
+        if "choices" in members:
+            arrays["choices"] = self._choices(members["choices"], row, shape, record)
+        return Answer(name=record.text("name"), dtype=row.name, **arrays)
+
+    def _expected(self, name: object, row: DType, shape: object, record: Record) -> Array:
+        """Float64, widened if it is stored in the output's type; or the integer type."""
+        if not row.is_float:
+            return self.array(name, row, shape, record)
+        if self._stored(name, record).dtype != row.storage:
+            return self.array(name, DTYPES["f64"], shape, record)
+        wide = _widened(self.array(name, row, shape, record))
+        wide.flags.writeable = False
+        return wide
+
+    def _mask(self, name: object, shape: object, record: Record) -> NDArray[np.uint8]:
+        mask = self.array(name, _MASK, shape, record)
+        if mask.size and mask.max() > _ALL_OPEN:
+            record.refuse(f"{name} has bits that stand for no precision")
+        return mask
+
+    def _choices(self, name: object, row: DType, shape: list[int], record: Record) -> Array:
+        last_axis = self._stored(name, record).shape[-1:] or (0,)
+        return self.array(name, row, [*shape, *last_axis], record)
+
+
+def row_of(record: Record) -> DType:
+    """The element type that the record's ``dtype`` names."""
+    row = DTYPES.get(record.text("dtype"))
+    if row is None:
+        record.refuse(f"{record.text('dtype')!r} is not one of {', '.join(DTYPES)}")
+    return row

@@ -1,0 +1,262 @@
+"""A suite that is open for reading: a folder with ``manifest.json`` and ``<op>/<id>.npz``."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from conformance import data
+from conformance.errors import SuiteError, UsageError
+from conformance.model import Vector
+from conformance.suite import manifest as manifests
+from conformance.suite.archive import DAMAGED
+from conformance.suite.manifest import Entry, Manifest
+from conformance.suite.vector_file import decode
+
+MAX_FILE = 64 * 2**20  # bytes
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Vectors on disk, read one at a time; each file is checked against the manifest first.
+
+    ``manifest`` lists what belongs to this suite (for ``smoke``, that subset alone), so that
+    ``manifest.vectors`` and :meth:`vectors` are the same vectors in the same order. A withdrawn
+    vector is in neither.
+    """
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def name(self) -> str:
+        return self.manifest.name
+
+    @property
+    def digest(self) -> str:
+        """What is asked, as 64 hex digits; see :attr:`Manifest.digest`."""
+        return self.manifest.digest
+
+    def __len__(self) -> int:
+        return len(self.manifest.vectors)
+
+    def vectors(self, ops: Collection[str] | None = None) -> Iterator[Vector]:
+        """The vectors of some operators (None: of all), in the manifest's order.
+
+        Raises UsageError at once for an operator that the suite does not have, and SuiteError
+        while iterating for a file that is missing, changed or damaged.
+        """
+        for op in ops or ():
+            if op not in self.manifest.ops:
+                raise _unknown("operator", op, self.manifest.ops)
+        chosen = [entry for entry in self.manifest.vectors if ops is None or entry.op in ops]
+        return map(self.read, chosen)
+
+    def get(self, vector_id: str) -> Vector:
+        """The vector of this id. Raises UsageError if there is none or it is withdrawn."""
+        if vector_id in self.manifest.withdrawn:
+            raise UsageError(
+                f"the vector {vector_id} is withdrawn: {self.manifest.withdrawn[vector_id]}",
+                hint="choose another vector",
+            )
+        if vector_id not in self._entries:
+            raise _unknown("vector", vector_id, list(self._entries))
+        return self.read(self._entries[vector_id])
+
+    def find(self, text: str) -> Vector:
+        """The one vector whose id is, begins with, or ends in the digest ``text``.
+
+        Raises UsageError if there is none, or several.
+        """
+        if not text or text in self._entries or text in self.manifest.withdrawn:
+            return self.get(text)
+        found = [i for i in self._entries if i.startswith(text) or i.endswith(f"-{text}")]
+        if len(found) > 1:
+            raise UsageError(
+                f"{len(found)} vectors of the suite {self.name!r} begin with {text!r}",
+                hint=f"give more of the id; they are {_some(found)}",
+            )
+        return self.get(found[0] if found else text)
+
+    def read(self, entry: Entry, *, strict: bool = False) -> Vector:
+        """The vector of a listed file, whose digest is checked before anything is parsed.
+
+        ``strict`` as in :func:`conformance.suite.vector_file.decode`.
+        """
+        file = self.path / entry.path
+        content = _content(file, entry.bytes)
+        digest = hashlib.sha256(content).hexdigest()
+        if digest != entry.sha256:
+            raise SuiteError(
+                f"{file}: the file is not the one that the manifest lists "
+                f"(sha256 {entry.sha256[:12]}… expected, {digest[:12]}… found)",
+                hint=DAMAGED,
+            )
+        vector = decode(content, str(file), strict=strict)
+        if manifests.entry_of(vector, content, entry.suites) != entry:
+            raise SuiteError(
+                f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
+            )
+        return vector
+
+    def verify(self) -> tuple[str, ...]:
+        """Reads every file, withdrawn ones too; returns what is wrong with each."""
+        problems = []
+        for entry in self.manifest.listed:
+            try:
+                self.read(entry)
+            except SuiteError as error:
+                problems.append(error.message)
+        return tuple(problems)
+
+    @cached_property
+    def _entries(self) -> dict[str, Entry]:
+        return {entry.id: entry for entry in self.manifest.vectors}
+
+
+def open_suite(path: Path | str | None = None) -> Suite:
+    """The shipped suite (None), a part of it by name (``"smoke"``), or the suite in a folder.
+
+    Text that is the name of a shipped suite means that suite, whatever the current folder holds;
+    write ``./smoke`` for a folder of that name. Raises SuiteError for a folder that is not a
+    whole suite: everything but the content of the files is checked here.
+    """
+    shipped = data.directory("vectors")
+    if path is None:
+        return _open_folder(shipped)
+    if isinstance(path, str) and _NAME.fullmatch(path):
+        return _open_name(path, shipped)
+    return _open_folder(Path(path))
+
+
+def _open_name(name: str, shipped: Path) -> Suite:
+    names: tuple[str, ...] = ()
+    if (shipped / manifests.FILE_NAME).is_file():
+        suite = _open_folder(shipped)
+        if name == suite.name:
+            return suite
+        names = suite.manifest.suites
+        if name in names:
+            return Suite(suite.path, suite.manifest.subset(name))
+        names = (*names, suite.name)
+    if Path(name).is_dir():
+        return _open_folder(Path(name))
+    close = difflib.get_close_matches(name, names, n=1)
+    known = f"the shipped suites are {_some(sorted(set(names)))}" if names else "none is shipped"
+    raise SuiteError(
+        f"no suite and no folder is called {name!r}",
+        hint=f"did you mean {close[0]!r}?" if close else known,
+    )
+
+
+def _open_folder(folder: Path) -> Suite:
+    try:
+        return _open_whole(folder)
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
+        raise SuiteError(
+            f"{folder}: cannot be read: {error}", hint="check the folder's permissions and links"
+        ) from error
+
+
+def _open_whole(folder: Path) -> Suite:
+    if not folder.is_dir():
+        raise SuiteError(f"{folder}: no such folder", hint=_how_to_get_one(folder))
+    root = folder.resolve()
+    if not (root / manifests.FILE_NAME).is_file():
+        raise SuiteError(
+            f"{folder}: no {manifests.FILE_NAME}, so not a suite", hint=_how_to_get_one(folder)
+        )
+    manifest = manifests.read(root / manifests.FILE_NAME)
+    if not manifest.vectors:
+        raise SuiteError(f"{folder}: the suite has no vectors", hint=_how_to_get_one(folder))
+    present = set(_vector_files(root, root))
+    missing = sorted(manifest.files.keys() - present)
+    if missing:
+        raise SuiteError(
+            f"{folder}: {len(missing)} of {len(manifest.listed)} listed files missing: "
+            f"{_some(missing)}",
+            hint=DAMAGED,
+        )
+    unlisted = sorted(present - manifest.files.keys())
+    if unlisted:
+        raise SuiteError(
+            f"{folder}: {len(unlisted)} vector files that the manifest does not list: "
+            f"{_some(unlisted)}",
+            hint="move them out of the folder, or generate the suite again",
+        )
+    return Suite(root, manifest)
+
+
+def _vector_files(folder: Path, root: Path) -> Iterator[str]:
+    """The ``.npz`` files below ``folder``, as paths relative to ``root`` with ``/``.
+
+    Hidden ones are left out: no manifest can list them, and file managers scatter them.
+    """
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
+            raise SuiteError(
+                f"{entry.path}: a symbolic link that leaves the suite's folder",
+                hint="put the file itself there",
+            )
+        if entry.is_dir(follow_symlinks=False):
+            yield from _vector_files(Path(entry.path), root)
+        elif entry.name.endswith(".npz") and entry.is_file():
+            yield Path(entry.path).relative_to(root).as_posix()
+
+
+def _content(file: Path, size: int) -> bytes:
+    """The file's bytes, which must be ``size``; never more are read."""
+    if size > MAX_FILE:
+        raise SuiteError(f"{file}: {size} bytes, at most {MAX_FILE} are read", hint=DAMAGED)
+    try:
+        with file.open("rb") as opened:
+            content = opened.read(size + 1)
+    except OSError as error:
+        raise SuiteError(f"{file}: cannot be read: {error.strerror}", hint=DAMAGED) from error
+    if len(content) != size:
+        found = f"{len(content)}" if len(content) < size else "more"
+        raise SuiteError(
+            f"{file}: the file is not the one that the manifest lists "
+            f"({size} bytes expected, {found} found)",
+            hint=DAMAGED,
+        )
+    return content
+
+
+def _how_to_get_one(folder: Path) -> str:
+    """What to do about a folder that is no suite, or that an interrupted writer left aside."""
+    aside = set_aside(folder)
+    if aside.is_dir() and not folder.exists():
+        return f"writing it was interrupted; the old suite is whole: mv {aside} {folder}"
+    return "name a folder that `conformance generate` made, or give no suite for the shipped one"
+
+
+def set_aside(folder: Path) -> Path:
+    """Where a writer keeps the old suite for the moment in which it puts the new one in place."""
+    return folder.with_name(f".{folder.name}.old")
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:
+    close = difflib.get_close_matches(name, known, n=3)
+    return UsageError(
+        f"the suite has no {what} {name!r}",
+        hint=f"did you mean {_some(close)}?" if close else f"it has {_some(known)}",
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first few names."""
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more

@@ -1,0 +1,183 @@
+"""JSON read without trust and written always the same way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NoReturn
+
+from conformance.errors import SuiteError
+from conformance.suite.archive import DAMAGED
+
+_MAX_DIGITS = 20  # a 64-bit integer with its sign
+
+
+def loads(data: bytes, where: str) -> Any:
+    """The JSON document in ``data`` (UTF-8).
+
+    Raises SuiteError, naming ``where``, for what is not strict JSON, and for what readers
+    disagree on: a key given twice, NaN, numbers with a fraction or beyond 64 bits.
+    """
+    try:
+        return json.loads(
+            data.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_no_number,
+            parse_constant=_no_number,
+        )
+    except (ValueError, RecursionError) as error:
+        raise SuiteError(f"{where}: not readable as JSON: {error}", hint=DAMAGED) from error
+
+
+def dumps(document: Mapping[str, Any]) -> bytes:
+    """The document with one key a line, and one line for each entry of a table or of a list of
+    objects: compact, and readable in a diff. Keys stay in their order.
+    """
+    lines = ",\n".join(f"{_compact(key)}: {_block(value)}" for key, value in document.items())
+    return f"{{\n{lines}\n}}\n".encode()
+
+
+def check_format(document: Any, where: str, supported: int, reader: str) -> None:
+    """Raises SuiteError unless the document says that it is of format ``supported``."""
+    found = document.get("format") if isinstance(document, dict) else None
+    if type(found) is int and found > supported:
+        raise SuiteError(
+            f"{where}: format {found}; this is {reader}, which reads formats up to {supported}",
+            hint="upgrade: pip install --upgrade opconform",
+        )
+    if type(found) is not int or found != supported:
+        raise SuiteError(f"{where}: 'format' is not {supported}", hint=DAMAGED)
+
+
+class Record:
+    """A JSON object of known keys. Each method returns one value, checked; SuiteError otherwise.
+
+    Text is printable, so that a file cannot write escape sequences to a terminal.
+    """
+
+    __slots__ = ("_data", "where")
+
+    def __init__(self, data: object, where: str, keys: Collection[str]) -> None:
+        self.where = where
+        if not isinstance(data, dict):
+            self.refuse("is not an object")
+        if data.keys() != set(keys):
+            missing = ", ".join(key for key in keys if key not in data)
+            unknown = ", ".join(repr(key)[:80] for key in data if key not in set(keys))
+            self.refuse(
+                "; ".join(
+                    f"{what}: {names}"
+                    for what, names in (("missing", missing), ("unknown", unknown))
+                    if names
+                )
+            )
+        self._data: dict[str, Any] = data
+
+    def refuse(self, problem: str) -> NoReturn:
+        raise SuiteError(f"{self.where}: {problem}", hint=DAMAGED)
+
+    def raw(self, key: str) -> Any:
+        return self._data[key]
+
+    def text(self, key: str) -> str:
+        value: str = self._checked(key, self._data[key], is_text, "text")
+        return value
+
+    def optional_text(self, key: str) -> str | None:
+        return None if self._data[key] is None else self.text(key)
+
+    def whole(self, key: str) -> int:
+        """An integer from 0."""
+        value: int = self._checked(key, self._data[key], is_whole, "a whole number from 0")
+        return value
+
+    def items(self, key: str) -> list[Any]:
+        value: list[Any] = self._checked(key, self._data[key], is_list, "a list")
+        return value
+
+    def table(self, key: str) -> dict[str, Any]:
+        """An object with keys of its own."""
+        value: dict[str, Any] = self._checked(key, self._data[key], is_object, "an object")
+        for name in value:
+            self._checked(key, name, is_text, "a printable key")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        found = self.items(key)
+        return tuple(self._checked(key, value, is_text, "text") for value in found)
+
+    def texts_by_name(self, key: str) -> dict[str, str]:
+        found = self.table(key)
+        for value in found.values():
+            self._checked(key, value, is_text, "text")
+        return found
+
+    def integers_by_name(self, key: str) -> dict[str, tuple[int, ...]]:
+        """An object of lists of integers."""
+        found = self.table(key)
+        for value in found.values():
+            self._checked(key, value, is_integers, "a list of integers")
+        return {name: tuple(value) for name, value in found.items()}
+
+    def wholes_by_name(self, key: str) -> dict[str, int]:
+        """An object of integers from 0."""
+        found = self.table(key)
+        for value in found.values():
+            self._checked(key, value, is_whole, "a whole number from 0")
+        return found
+
+    def _checked(self, key: str, value: Any, accepts: Callable[[Any], bool], kind: str) -> Any:
+        if not accepts(value):
+            self.refuse(f"{key!r} holds {repr(value)[:80]}, where {kind} belongs")
+        return value
+
+
+def is_text(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable()
+
+
+def is_list(value: object) -> bool:
+    return isinstance(value, list)
+
+
+def is_object(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def is_whole(value: object) -> bool:
+    return type(value) is int and value >= 0
+
+
+def is_integers(value: object) -> bool:
+    return isinstance(value, list) and all(type(item) is int for item in value)
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _block(value: Any) -> str:
+    if isinstance(value, dict) and value:
+        entries = [f"{_compact(key)}: {_compact(entry)}" for key, entry in value.items()]
+        return "{\n " + ",\n ".join(entries) + "\n}"
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n " + ",\n ".join(_compact(entry) for entry in value) + "\n]"
+    return _compact(value)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
+def _integer(text: str) -> int:
+    if len(text) > _MAX_DIGITS or not -(2**63) <= int(text) < 2**64:
+        raise ValueError(f"{text[:30]} does not fit 64 bits")
+    return int(text)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text[:30]} is not an integer")

@@ -1,0 +1,165 @@
+"""One vector as the bytes of a ``.npz`` file, and back. The format: docs/vector-format.md."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from numpy.typing import NDArray
+
+from conformance import __version__
+from conformance.errors import SuiteError
+from conformance.model import LEVELS, Case, Vector
+from conformance.suite import members, schema, strict_json
+from conformance.suite.archive import DAMAGED, pack, unpack
+from conformance.suite.strict_json import Record
+
+Array = NDArray[Any]
+
+FORMAT = 1
+READER = f"opconform {__version__}"
+MAX_UNPACKED = 256 * 2**20  # bytes
+READING_NAME = re.compile(r"[a-z0-9+-]{1,100}")
+
+_CASE = "case.json"
+_CASE_KEYS = (
+    *("format", "id", "op", "level", "description", "source", "edges", "reject", "attributes"),
+    *("types", "shapes", "operands", "pattern", "seed", "inputs", "outputs", "readings"),
+)
+_INPUT_KEYS = ("name", "dtype", "shape", "array")
+
+
+def encode(vector: Vector) -> bytes:
+    """The vector as a file; equal vectors give equal bytes with equal versions of zlib.
+
+    Raises ValueError for arrays that are not of the types and number that the vector states.
+    """
+    case = vector.case
+    for name in vector.readings:
+        if not READING_NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is not the name of a reading")
+    writer = members.Writer()
+    names = [*case.shapes, *case.operands]
+    document = {
+        "format": FORMAT,
+        "id": vector.id,
+        "op": case.op,
+        "level": vector.level,
+        "description": vector.description,
+        "source": vector.source,
+        "edges": list(vector.edges),
+        "reject": case.reject,
+        "attributes": dict(case.attributes),
+        "types": dict(case.types),
+        "shapes": {name: list(shape) for name, shape in case.shapes.items()},
+        "operands": {name: list(value) for name, value in case.operands.items()},
+        "pattern": case.pattern,
+        "seed": case.seed,
+        "inputs": [
+            writer.input(i, name, array)
+            for i, (name, array) in enumerate(zip(names, vector.inputs, strict=True))
+        ],
+        "outputs": writer.outputs("", vector.answers),
+        "readings": {
+            name: writer.outputs(f"reading_{name}/", answers)
+            for name, answers in vector.readings.items()
+        },
+    }
+    return pack([(_CASE, strict_json.dumps(document)), *writer.written])
+
+
+def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
+    """The vector in a file's bytes; its arrays are read-only and of their logical types.
+
+    ``strict`` also applies the published JSON Schema, which takes far longer. Raises SuiteError,
+    naming ``source`` and the member, for anything that is unsafe, damaged, of a newer format, or
+    not consistent with itself.
+    """
+    content = unpack(data, limit=MAX_UNPACKED, source=source)
+    if next(iter(content), None) != _CASE:
+        raise SuiteError(f"{source}: the first member is not {_CASE}", hint=DAMAGED)
+    where = f"{source}: {_CASE}"
+    document = strict_json.loads(content.pop(_CASE), where)
+    strict_json.check_format(document, where, FORMAT, READER)
+    if strict:
+        schema.check("case", document, where)
+    record = Record(document, where, _CASE_KEYS)
+    reader = members.Reader(content, source)
+    case = _case(record)
+    if record.text("id") != case.id:
+        record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
+    if record.text("level") not in LEVELS:
+        record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
+    vector = Vector(
+        id=case.id,
+        case=case,
+        level=record.text("level"),
+        edges=record.texts("edges"),
+        description=record.text("description"),
+        source=record.text("source"),
+        inputs=_inputs(record, case, reader),
+        answers=reader.answers(record.raw("outputs"), f"{where}: outputs"),
+        readings={
+            name: reader.answers(outputs, f"{where}: reading {name[:80]!r}")
+            for name, outputs in record.table("readings").items()
+        },
+    )
+    _check_answers(record, vector)
+    reader.check_all_used()
+    return vector
+
+
+def _case(record: Record) -> Case:
+    attributes = record.table("attributes")
+    for name, value in attributes.items():
+        if not all(_is_scalar(item) for item in (value if isinstance(value, list) else [value])):
+            record.refuse(f"attribute {name[:80]!r} is {repr(value)[:80]}, which none can be")
+    case = Case(
+        op=record.text("op"),
+        types=record.texts_by_name("types"),
+        shapes=record.integers_by_name("shapes"),
+        attributes=attributes,
+        operands=record.integers_by_name("operands"),
+        pattern=record.text("pattern"),
+        seed=record.whole("seed"),
+        reject=record.optional_text("reject"),
+    )
+    if not case.types or not case.shapes:
+        record.refuse("a case has at least one type and one input of data")
+    return case
+
+
+def _is_scalar(value: object) -> bool:
+    return type(value) in (int, bool) or strict_json.is_text(value)
+
+
+def _inputs(record: Record, case: Case, reader: members.Reader) -> tuple[Array, ...]:
+    """The inputs; each must be what the case says of it."""
+    shapes = {**case.shapes, **{name: (len(value),) for name, value in case.operands.items()}}
+    entries = [
+        Record(entry, f"{record.where}: input {i}", _INPUT_KEYS)
+        for i, entry in enumerate(record.items("inputs"))
+    ]
+    if [entry.raw("name") for entry in entries] != list(shapes):
+        record.refuse(f"the inputs are not those of shapes and operands, {', '.join(shapes)}")
+    inputs = []
+    for entry, (name, shape) in zip(entries, shapes.items(), strict=True):
+        if entry.raw("shape") != list(shape):
+            entry.refuse(f"the shape is {repr(entry.raw('shape'))[:80]}, the case says {shape}")
+        array = reader.array(entry.raw("array"), members.row_of(entry), list(shape), entry)
+        if name in case.operands and array.tolist() != list(case.operands[name]):
+            entry.refuse(f"the array is not the value that the case gives, {case.operands[name]}")
+        inputs.append(array)
+    return tuple(inputs)
+
+
+def _check_answers(record: Record, vector: Vector) -> None:
+    """A must-reject vector has no answers; every reading answers every output."""
+    if (vector.case.reject is None) != bool(vector.answers):
+        record.refuse("a vector has outputs exactly if it is not to be rejected")
+    names = [answer.name for answer in vector.answers]
+    for reading, answers in vector.readings.items():
+        if not READING_NAME.fullmatch(reading):
+            record.refuse(f"{reading[:80]!r} is not the name of a reading")
+        if not answers or [answer.name for answer in answers] != names:
+            record.refuse(f"reading {reading!r} does not answer the outputs {', '.join(names)}")

@@ -1,0 +1,168 @@
+"""Writing a suite: all of it or nothing, and the same bytes for the same vectors."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from conformance.errors import SuiteError
+from conformance.model import Vector
+from conformance.suite import manifest as manifests
+from conformance.suite.manifest import Entry, Manifest, Uncovered
+from conformance.suite.store import Suite, open_suite, set_aside
+from conformance.suite.vector_file import decode, encode
+
+# What may lie in a folder beside vectors: all that is not a vector file or the manifest. Before
+# a folder has a manifest, only files with these names show that it was meant for a suite.
+_COMPANION = re.compile(r"(LICEN[CS]E|NOTICE|README|CHANGELOG|\.git)[^/]*", re.IGNORECASE)
+
+
+def check_target(out: Path) -> None:
+    """Raises SuiteError unless a suite may be written to ``out``: a suite, empty, or not there."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise SuiteError(f"{out}: not a folder", hint="name another place for the suite")
+    if (out / manifests.FILE_NAME).is_file():
+        return
+    for path in sorted(out.iterdir()):
+        if path.is_dir() or not _COMPANION.fullmatch(path.name):
+            raise SuiteError(
+                f"{out}: holds {path.name!r} and no {manifests.FILE_NAME}, so it is not a suite "
+                "and is not replaced",
+                hint="name a new or an empty folder",
+            )
+
+
+def write_suite(
+    out: Path,
+    vectors: Iterable[tuple[Vector, tuple[str, ...]]],
+    *,
+    name: str,
+    seed: int,
+    versions: Mapping[str, str],
+    uncovered: Iterable[Uncovered] = (),
+    withdrawn: Mapping[str, str] | None = None,
+) -> Suite:
+    """Writes the vectors, each with the subsets it belongs to, as the suite ``out``; opens it.
+
+    The suite is made beside ``out`` and put in its place at the end, so whatever interrupts the
+    writing leaves the old suite whole; what an earlier interruption left behind is cleared. Files
+    in ``out`` that are not vectors (a licence, a read-me) are kept. ``versions`` are recorded,
+    and that of zlib, on which the files' bytes depend. Two writers must not share one ``out``.
+
+    Raises SuiteError if ``out`` must not be replaced or cannot be written, or if the vectors are
+    none, or two with one id; ValueError for a vector that no file can hold.
+    """
+    out = out.resolve()
+    new = out.with_name(f".{out.name}.new")
+    _recover(out, new)
+    check_target(out)
+    with _disk(out):
+        new.mkdir(parents=True)
+    try:
+        entries = _write_vectors(new, vectors, out)
+        manifest = Manifest(
+            name=name,
+            seed=seed,
+            versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions},
+            listed=entries,
+            uncovered=tuple(uncovered),
+            withdrawn=dict(withdrawn or {}),
+        )
+        content = manifests.dump(manifest)
+        manifests.parse(content, manifests.FILE_NAME)
+        with _disk(out):
+            _write(new / manifests.FILE_NAME, content)
+            _keep_companions(out, new)
+            _put_in_place(new, out)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return open_suite(out)
+
+
+def _write_vectors(
+    folder: Path, vectors: Iterable[tuple[Vector, tuple[str, ...]]], out: Path
+) -> tuple[Entry, ...]:
+    entries: dict[str, Entry] = {}
+    for vector, suites in vectors:
+        if vector.id in entries:
+            raise SuiteError(f"two vectors have the id {vector.id}", hint="leave one of them out")
+        content = encode(vector)
+        # Read back here, so that a vector that nobody could read is found where it is made.
+        entry = manifests.entry_of(decode(content, vector.id), content, suites)
+        entries[vector.id] = entry
+        with _disk(out):
+            (folder / entry.op).mkdir(exist_ok=True)
+            _write(folder / entry.path, content)
+    if not entries:
+        raise SuiteError("a suite without vectors is not written", hint="choose more operators")
+    return tuple(entries.values())
+
+
+def _write(file: Path, content: bytes) -> None:
+    """Writes a file and waits until it is on the disk."""
+    with file.open("xb") as opened:
+        opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _keep_companions(out: Path, new: Path) -> None:
+    """Copies what the old folder holds beside its manifest and vectors."""
+    if not out.is_dir():
+        return
+
+    def not_kept(folder: str, names: list[str]) -> list[str]:
+        top = Path(folder) == out
+        return [n for n in names if n.endswith(".npz") or (top and n == manifests.FILE_NAME)]
+
+    shutil.copytree(out, new, symlinks=True, ignore=not_kept, dirs_exist_ok=True)
+    for folder in sorted((p for p in new.rglob("*") if p.is_dir()), reverse=True):
+        if not any(folder.iterdir()):  # held only vectors of an operator that is gone
+            folder.rmdir()
+
+
+def _put_in_place(new: Path, out: Path) -> None:
+    """Renames ``new`` to ``out``; an old ``out`` steps aside first and is removed last."""
+    old = set_aside(out)
+    if not out.exists():
+        new.rename(out)
+        return
+    out.rename(old)
+    try:
+        new.rename(out)
+    except BaseException:
+        old.rename(out)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _recover(out: Path, new: Path) -> None:
+    """Clears what an interrupted writer left: a half-made suite, an old one that stepped aside."""
+    old = set_aside(out)
+    with _disk(out):
+        if new.is_dir():
+            shutil.rmtree(new)
+        if old.is_dir() and out.exists():
+            shutil.rmtree(old)
+        elif old.is_dir():
+            old.rename(out)
+
+
+@contextlib.contextmanager
+def _disk(out: Path) -> Iterator[None]:
+    """Turns a failure of the disk into an error that names the suite."""
+    try:
+        yield
+    except (OSError, shutil.Error) as error:
+        raise SuiteError(
+            f"{out}: the suite cannot be written: {error}",
+            hint="check the folder's permissions and the free space; the old suite is unchanged",
+        ) from error

@@ -1,0 +1,164 @@
+"""Manifests: what they count and digest, and what reading refuses."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.errors import SuiteError
+from conformance.suite import manifest as manifests
+from conformance.suite import schema
+from conformance.suite.manifest import Count, Entry, Manifest, Uncovered
+
+Document = dict[str, Any]
+
+
+def entry(vector_id: str, op: str = "AvgPool-1", **changes: Any) -> Entry:
+    fields: dict[str, Any] = {
+        "id": vector_id,
+        "op": op,
+        "level": "must",
+        "dtype": "f32",
+        "reject": None,
+        "suites": ("core",),
+        "edges": ("batch",),
+        "bytes": 10,
+        "sha256": hashlib.sha256(vector_id.encode()).hexdigest(),
+    }
+    return Entry(**(fields | changes))
+
+
+MANIFEST = Manifest(
+    name="core-1",
+    seed=7,
+    versions={"numpy": "2.0", "hypothesis": "6.100"},
+    listed=(
+        entry("b", suites=("core", "smoke")),
+        entry("a", edges=("batch", "kernel-1")),
+        entry("c", op="AdaptiveAvgPool-8", suites=("core", "smoke")),
+        entry("r", reject="zero-stride", edges=()),
+    ),
+    uncovered=(Uncovered("AvgPool-1", 5, "f64", "wide-row"),),
+    withdrawn={"a": "its bound was too narrow"},
+)
+
+
+def lines_digest(*paths_and_ids: tuple[str, str]) -> str:
+    lines = [f"{hashlib.sha256(i.encode()).hexdigest()}  {path}\n" for path, i in paths_and_ids]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def test_it_comes_back_as_it_was_written() -> None:
+    content = manifests.dump(MANIFEST)
+    assert manifests.parse(content, "here") == MANIFEST
+    assert manifests.dump(manifests.parse(content, "here")) == content
+    assert schema.problems("manifest", json.loads(content)) == ()
+
+
+def test_it_has_one_line_for_each_vector() -> None:
+    lines = manifests.dump(MANIFEST).decode().splitlines()
+    assert sum(line.startswith(' {"id": ') for line in lines) == 4
+
+
+def test_it_counts_what_is_listed() -> None:
+    assert MANIFEST.counts == {"AvgPool-1": Count(2, 1), "AdaptiveAvgPool-8": Count(1, 0)}
+    assert MANIFEST.edges == {
+        "AvgPool-1": {"batch": 2, "kernel-1": 1},
+        "AdaptiveAvgPool-8": {"batch": 1},
+    }
+    assert MANIFEST.suites == ("core", "smoke")
+    assert MANIFEST.files["AvgPool-1/r.npz"].kind == "reject"
+
+
+def test_a_withdrawn_vector_is_listed_and_not_asked() -> None:
+    assert [e.id for e in MANIFEST.vectors] == ["b", "c", "r"]
+    assert len(MANIFEST.listed) == 4
+
+
+def test_the_digest_is_that_of_sha256sum_lines_of_what_is_asked() -> None:
+    assert MANIFEST.digest == lines_digest(
+        ("AdaptiveAvgPool-8/c.npz", "c"), ("AvgPool-1/b.npz", "b"), ("AvgPool-1/r.npz", "r")
+    )
+
+
+def test_a_subset_has_its_own_counts_and_digest() -> None:
+    smoke = MANIFEST.subset("smoke")
+    assert (smoke.name, [e.id for e in smoke.vectors]) == ("smoke", ["b", "c"])
+    assert smoke.counts == {"AvgPool-1": Count(1, 0), "AdaptiveAvgPool-8": Count(1, 0)}
+    assert smoke.withdrawn == {}
+    assert smoke.digest == lines_digest(("AdaptiveAvgPool-8/c.npz", "c"), ("AvgPool-1/b.npz", "b"))
+    assert MANIFEST.subset("core").digest == MANIFEST.digest
+
+
+def first(**changes: Any) -> Callable[[Document], object]:
+    return lambda document: document["vectors"][0].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("seed"), "missing: seed"),
+        (lambda d: d.update(extra=1), "unknown: 'extra'"),
+        (lambda d: d.update(name="../up"), "'name' is '../up', which is not allowed"),
+        (lambda d: d.update(format=2), "format 2; this is opconform"),
+        (lambda d: d.update(format=True), "'format' is not 1"),
+        (lambda d: d["vectors"].pop(), "counts says {'value': 2, 'reject': 1} of AvgPool-1"),
+        (lambda d: d["counts"]["AvgPool-1"].update(value=3), "the list of vectors has {'value': 2"),
+        (lambda d: d["counts"].update({"X-1": {"value": 0, "reject": 0}}), "of X-1, the list of"),
+        (lambda d: d["counts"].pop("AvgPool-1"), "counts says None of AvgPool-1"),
+        (lambda d: d["edges"]["AvgPool-1"].update(batch=1), "edges stated for AvgPool-1 are not"),
+        (lambda d: d["vectors"].append(d["vectors"][0]), "the id 'b' is listed more than once"),
+        (lambda d: d["withdrawn"].update(z="why"), "withdraws 'z', which is not listed"),
+        (lambda d: d["withdrawn"].update(a=1), "'withdrawn' holds 1, where text belongs"),
+        (lambda d: d["versions"].update(numpy=2), "'versions' holds 2, where text belongs"),
+        (lambda d: d["uncovered"][0].pop("edge"), "uncovered: missing: edge"),
+        (lambda d: d["uncovered"][0].update(rank="5"), "'rank' holds '5'"),
+        (lambda d: d["vectors"].insert(0, "b"), "an entry of vectors: is not an object"),
+        (lambda d: d["vectors"][0].pop("sha256"), "an entry of vectors: missing: sha256"),
+        (first(id="../../x"), "'id' is '../../x', which is not allowed"),
+        (first(id=".hidden"), "'id' is '.hidden', which is not allowed"),
+        (first(op="/etc"), "vector b: 'op' is '/etc', which is not allowed"),
+        (first(op=".."), "vector b: 'op' is '..', which is not allowed"),
+        (first(sha256="ABC"), "vector b: 'sha256' is 'ABC', which is not allowed"),
+        (first(level="could"), "vector b: level 'could' is not one of must, should"),
+        (first(bytes=-1), "'bytes' holds -1"),
+        (first(suites=["a b"]), "are not names of suites"),
+        (first(reject=3), "'reject' holds 3, where text belongs"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change: Callable[[Document], object], message: str) -> None:
+    document = json.loads(manifests.dump(MANIFEST))
+    change(document)
+    with pytest.raises(SuiteError) as caught:
+        manifests.parse(json.dumps(document).encode(), "some/manifest.json")
+    assert caught.value.message.startswith("some/manifest.json: ")
+    assert message in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_manifest_cut_short_is_refused() -> None:
+    content = manifests.dump(MANIFEST)
+    for length in range(0, len(content) - 2, 31):
+        with pytest.raises(SuiteError, match="here: not readable as JSON"):
+            manifests.parse(content[:length], "here")
+
+
+def test_a_manifest_that_is_too_large_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "manifest.json"
+    file.write_bytes(manifests.dump(MANIFEST))
+    assert manifests.read(file) == MANIFEST
+    monkeypatch.setattr(manifests, "MAX_BYTES", 100)
+    with pytest.raises(SuiteError, match="more than 100 bytes"):
+        manifests.read(file)
+
+
+def test_a_manifest_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SuiteError, match=r"manifest\.json: cannot be read: No such file"):
+        manifests.read(tmp_path / "manifest.json")
