@@ -1,0 +1,187 @@
+"""The Python interface: load a suite, check a backend, ask the reference.
+
+import conformance
+
+run = conformance.check(conformance.load_suite(), my_backend)
+assert run.conformant, [r.message for r in run.results if r.status in ("fail", "error")]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from conformance.backends.discovery import load
+from conformance.backends.protocol import Backend, as_backend
+from conformance.data import directory
+from conformance.errors import Unsupported
+from conformance.grade.precision import DEFAULT, parse_precision, spell
+from conformance.log.run_log import RunLog, contradictions
+from conformance.model import Finding, Result
+from conformance.reference import evaluate
+from conformance.run.engine import Event, Options
+from conformance.run.engine import run as stream
+from conformance.run.interruption import Interruption
+from conformance.spec import loader
+from conformance.suite.store import Suite, open_suite
+
+__all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "reference"]
+
+Array = NDArray[Any]
+Function = Callable[[str, list[Array], dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished check. ``log`` is what a run log holds, and what reports are made from."""
+
+    log: RunLog
+
+    @property
+    def conformant(self) -> bool:
+        """Whether something was graded and nothing went wrong."""
+        return self.log.verdict == "conformant"
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """One result a vector, in the order of the suite."""
+        return self.log.results
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """The distinct failures, worst first."""
+        return self.log.findings
+
+    @property
+    def header(self) -> Mapping[str, Any]:
+        """What was asked, of what, and where."""
+        return self.log.header
+
+    @property
+    def footer(self) -> Mapping[str, Any]:
+        """Counts, verdict, sentence, claim and exit code."""
+        assert self.log.footer is not None
+        return self.log.footer
+
+
+def load_suite(path_or_name: str | Path | None = None) -> Suite:
+    """A suite: a folder, the name of a shipped one, or the shipped core suite (None).
+
+    Raises:
+        SuiteError: there is none, or it is damaged, incomplete or of another version.
+    """
+    return open_suite(path_or_name)
+
+
+def check(
+    suite: Suite | str | Path | None,
+    backend: Backend | Function | type | str,
+    *,
+    ops: Sequence[str] | None = None,
+    only: Sequence[str] = (),
+    level: str = "must",
+    precision: str | Mapping[str, str] = DEFAULT,
+    executor: str = "inline",
+    on_event: Callable[[Event], None] | None = None,
+) -> Run:
+    """Run every vector of a suite through a backend and judge the outputs.
+
+    ``backend`` is an object with ``name``, ``version`` and ``run(op, inputs, attributes)``, a
+    plain function, or the name, module or file that the command line takes too. ``ops`` and
+    ``only`` (ids or their beginnings) narrow the suite. ``level`` is ``must`` (any allowed
+    reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
+    ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
+    ``"f16=native,f32=standard"``. ``on_event`` sees each event as it happens. Ctrl-C ends the run
+    early, with what was found so far; such a run is never conformant.
+
+    Raises:
+        BackendError: the backend cannot be found or used.
+        SuiteError: the suite cannot be used.
+        UsageError: an unknown option, or a filter that matches nothing.
+    """
+    spec = backend if isinstance(backend, str) else ""
+    runner = load(backend) if isinstance(backend, str) else as_backend(backend)
+    suite_words = _suite_words(suite)
+    opened = suite if isinstance(suite, Suite) else load_suite(suite)
+    options = Options(
+        ops=ops,
+        only=only,
+        level=level,
+        precision=precision,
+        executor=executor,
+        spec=spec,
+        command=_command(spec, suite_words, level, precision),
+        show=suite_words,
+    )
+    events = _Collected(on_event)
+    interruption = Interruption()
+    with interruption.listening():
+        for event in stream(opened, runner, options, interruption=interruption):
+            events.take(event)
+    return Run(events.log())
+
+
+def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+    """The exact outputs of an operator: float64, rounded once; indices in their integer type.
+
+    ``op`` is a shipped operator (``AvgPool-1``) or the path of a specification.
+
+    Raises:
+        InvalidCase: inputs or attributes that the specification does not allow.
+        UsageError: an operator that does not exist.
+    """
+    return evaluate(loader.find(op), list(inputs), attributes)
+
+
+class _Collected:
+    """The events of a run, gathered into its log."""
+
+    def __init__(self, on_event: Callable[[Event], None] | None) -> None:
+        self._on_event = on_event
+        self._marks: dict[str, dict[str, Any]] = {}
+        self._results: list[Result] = []
+        self._findings: list[Finding] = []
+
+    def take(self, event: Event) -> None:
+        if isinstance(event, Result):
+            self._results.append(event)
+        elif isinstance(event, Finding):
+            self._findings.append(event)
+        else:
+            self._marks[event["event"]] = event
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def log(self) -> RunLog:
+        header, footer = self._marks["header"], self._marks["footer"]
+        log = RunLog(header, tuple(self._results), tuple(self._findings), footer)
+        return replace(log, problems=tuple(contradictions(log)))
+
+
+def _suite_words(suite: Suite | str | Path | None) -> tuple[str, ...]:
+    """The option that names the suite again; none where the default is meant."""
+    if suite is None:
+        return ()
+    if isinstance(suite, Suite):
+        shipped = suite.path == directory("vectors").resolve()
+        return ("--suite", suite.name if shipped else str(suite.path))
+    return ("--suite", str(suite))
+
+
+def _command(
+    spec: str, suite_words: Sequence[str], level: str, precision: str | Mapping[str, str]
+) -> tuple[str, ...]:
+    """The command line of the same check, but for operators and vectors; empty if there is none."""
+    if not spec:
+        return ()
+    words = ["conformance", "check", "--backend", spec, *suite_words]
+    if level != "must":
+        words += ["--level", level]
+    asked = spell(parse_precision(precision))
+    if asked != DEFAULT:
+        words += ["--precision", asked]
+    return tuple(words)

@@ -1,0 +1,133 @@
+"""What a backend declares that it supports; all else is unsupported, with a reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.errors import BackendError, EvaluationError, ExpressionError
+from conformance.model import Case
+from conformance.spec.environment import Environment
+from conformance.spec.expressions import Expression, Kind, compile_expression
+from conformance.spec.families import FAMILIES
+from conformance.spec.model import OpSpec
+from conformance.spec.scope import base_scope, case_scope
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Cases that a backend does not claim to support.
+
+    ``when`` is a predicate in the expression language of specifications, over the names of a
+    case: ``auto_pad == explicit and any(pads_begin != pads_end)``, ``axes == 3 and T == bf16``.
+    Without it every case is meant. ``op`` limits the exclusion to one operator, which a predicate
+    over an operator's own attributes needs. ``reason`` says why, to people.
+    """
+
+    reason: str
+    when: str | None = None
+    op: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise BackendError(
+                "an exclusion has no reason", hint="say in a sentence why the case is not claimed"
+            )
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a backend supports: operators, element types and ranks of the data, less exclusions.
+
+    ``operators`` are named as in ``AvgPool-1``, ``dtypes`` as in ``bf16``; None means all.
+    """
+
+    operators: tuple[str, ...] | None = None
+    dtypes: tuple[str, ...] | None = None
+    ranks: tuple[int, ...] | None = None
+    excluding: tuple[Exclusion, ...] = ()
+    # By identity of the specification, which is kept alive so that it stays one.
+    _compiled: dict[tuple[int, str], tuple[OpSpec, Expression]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("operators", "dtypes", "ranks", "excluding"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, tuple):
+                raise BackendError(
+                    f"capabilities: '{name}' is a {type(value).__name__}",
+                    hint="give a tuple, as in ('AvgPool-1',)",
+                )
+
+    def reason_against(
+        self, spec: OpSpec, case: Case, *, backend: str = "the backend"
+    ) -> str | None:
+        """Why ``case`` is not claimed, or None where it is.
+
+        For a case that must be rejected a predicate without a value counts as not met, so that
+        the backend itself is asked. Raises :class:`BackendError`, which names ``backend``, for a
+        predicate that does not make sense for the operator.
+        """
+        dtype = case.types[spec.data.type]
+        rank = len(case.shapes[spec.data.name])
+        if self.operators is not None and spec.op not in self.operators:
+            return f"{spec.op} is not among the declared operators"
+        if self.dtypes is not None and dtype not in self.dtypes:
+            return f"{dtype} is not among the declared types"
+        if self.ranks is not None and rank not in self.ranks:
+            return f"rank {rank} is not among the declared ranks"
+        for exclusion in self.excluding:
+            if exclusion.op in (None, spec.op) and self._meets(spec, case, exclusion, backend):
+                return exclusion.reason
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        """The declaration as JSON data, for a run log."""
+        return {
+            "operators": None if self.operators is None else list(self.operators),
+            "dtypes": None if self.dtypes is None else list(self.dtypes),
+            "ranks": None if self.ranks is None else list(self.ranks),
+            "excluding": [
+                {"op": exclusion.op, "when": exclusion.when, "reason": exclusion.reason}
+                for exclusion in self.excluding
+            ],
+        }
+
+    def _meets(self, spec: OpSpec, case: Case, exclusion: Exclusion, backend: str) -> bool:
+        if exclusion.when is None:
+            return True
+        key = (id(spec), exclusion.when)
+        if key not in self._compiled:
+            self._compiled[key] = (spec, _compile(exclusion, exclusion.when, spec, backend))
+        predicate = self._compiled[key][1]
+        try:
+            return bool(predicate.evaluate(Environment(spec, case)))
+        except (EvaluationError, ValueError) as error:
+            if case.reject is not None:
+                return False
+            raise BackendError(
+                f"{backend}: exclusion '{exclusion.when}' has no value for {spec.op} {case.id}: "
+                f"{error}",
+                hint="put a condition on the case before it: 'auto_pad == explicit and ...'",
+            ) from error
+
+
+EVERYTHING = Capabilities()
+
+
+def _compile(exclusion: Exclusion, when: str, spec: OpSpec, backend: str) -> Expression:
+    defined = {name: definition.kind for name, definition in spec.definitions.items()}
+    scope = case_scope(defined | base_scope(FAMILIES[spec.family], spec.types, spec.quantities))
+    try:
+        return compile_expression(when, scope, want=Kind("bool"))
+    except ExpressionError as error:
+        problem = f"{error.message}, expected {error.expected}" if error.expected else error.message
+        advice = [error.hint] if error.hint else []
+        if exclusion.op is None:
+            advice.append(f"if {spec.op} is not meant, say which operator is with op='...'")
+        raise BackendError(
+            f"{backend}: exclusion '{when}' does not fit {spec.op}: {problem} "
+            f"(at character {error.offset + 1})",
+            hint="; ".join(advice) or None,
+        ) from error

@@ -1,0 +1,211 @@
+"""Finding a backend by name, by module or by file, without importing more than the one chosen."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from conformance.backends.protocol import Backend, as_backend
+from conformance.errors import BackendError, ConformanceError
+
+GROUP = "conformance.backends"
+DISTRIBUTION = "opconform"
+_FILE = re.compile(r"(?P<path>.+\.py)(?::(?P<object>[\w.]+))?")
+_MODULE = re.compile(r"(?P<module>[\w.]+):(?P<object>[\w.]+)")
+# Where frames of a traceback are ours or the import system's, not the backend's.
+_MACHINERY = {Path(__file__).parent, Path(importlib.__file__).parent}
+
+
+class Available(NamedTuple):
+    """A backend that is known by name."""
+
+    name: str
+    installed: bool
+    summary: str
+
+
+def load(spec: str) -> Backend:
+    """The backend that ``spec`` names.
+
+    ``spec`` is the name of an entry point in group ``conformance.backends``, or
+    ``package.module:object``, or ``path/to/file.py:object``. The object is a backend, a class of
+    backends (called without arguments) or a plain function; after a file that defines exactly one
+    backend it may be left out. Raises :class:`BackendError`.
+    """
+    if match := _FILE.fullmatch(spec):
+        path, wanted = Path(match["path"]), match["object"]
+        return _guarded(spec, lambda: _in_module(spec, _module_of(path), wanted))
+    if match := _MODULE.fullmatch(spec):
+        name, wanted = match["module"], match["object"]
+        return _guarded(spec, lambda: _in_module(spec, importlib.import_module(name), wanted))
+    entry = _named(spec)
+    return _guarded(spec, lambda: as_backend(entry.load(), origin=spec))
+
+
+def available() -> list[Available]:
+    """Every backend known by name, sorted; no framework is imported.
+
+    ``installed`` says whether the packages of the extra that has the backend's name are there.
+    """
+    return [
+        Available(entry.name, not _missing_requirements(entry), _summary(entry))
+        for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    ]
+
+
+def _named(name: str) -> EntryPoint:
+    """The one entry point of that name."""
+    known = {entry.value: entry for entry in entry_points(group=GROUP, name=name)}
+    if len(known) > 1:
+        raise BackendError(
+            f"backend '{name}' is registered more than once: {', '.join(sorted(known))}",
+            hint="name the one you mean by one of these",
+        )
+    if not known:
+        names = sorted(entry_points(group=GROUP).names)
+        listed = f"known: {', '.join(names) or 'none'}; " + (
+            "or name a file (path/to/file.py:object) or a module (package.module:object)"
+        )
+        raise BackendError(f"no backend is called '{name}'", hint=_suggested(name, names) + listed)
+    return next(iter(known.values()))
+
+
+def _suggested(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean '{close[0]}'? " if close else ""
+
+
+def _missing_requirements(entry: EntryPoint) -> list[str]:
+    """Names of the packages of the extra called like the entry point that are not installed."""
+    requirements = (entry.dist.requires or []) if entry.dist else []
+    extra = re.compile(rf"extra\s*==\s*['\"]{re.escape(entry.name)}['\"]")
+    names = [re.split(r"[^\w.-]", text.strip())[0] for text in requirements if extra.search(text)]
+    return [name for name in names if not _is_installed(name)]
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        distribution(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _summary(entry: EntryPoint) -> str:
+    """The first line of an own adapter's docstring; what another distribution says of itself."""
+    if entry.module.startswith("conformance.backends."):
+        return (entry.load().__doc__ or "").strip().partition("\n")[0]
+    return entry.dist.metadata["Summary"] if entry.dist else ""
+
+
+def _module_of(path: Path) -> ModuleType:
+    """The module in a file, run anew; its name clashes with no other module's."""
+    if not path.is_file():
+        raise BackendError(f"no file {path}", hint="paths are relative to the current folder")
+    digest = sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    spec = importlib.util.spec_from_file_location(f"conformance_file_{digest}.{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise BackendError(f"{path} cannot be imported", hint="a backend's file ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[spec.name]
+        raise
+    return module
+
+
+def _in_module(spec: str, module: ModuleType, name: str | None) -> Backend:
+    """The object called ``name``, or, without a name, the only backend that a module defines."""
+    if name is None:
+        return as_backend(_only_backend(spec, module), origin=spec)
+    found: object = module
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            public = [known for known in dir(found) if not known.startswith("_")]
+            raise BackendError(
+                f"{spec}: there is no '{part}'",
+                hint=_suggested(part, public) + "name a backend, a class of backends or a function",
+            ) from None
+    return as_backend(found, origin=spec)
+
+
+def _only_backend(spec: str, module: ModuleType) -> object:
+    """The class, instance or function ``run`` that is the only backend ``module`` defines."""
+    own = {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        and getattr(value, "__module__", None) == module.__name__
+        and (callable(getattr(value, "run", None)) or (name == "run" and callable(value)))
+    }
+    made = {type(value) for value in own.values()}
+    candidates = {name: value for name, value in own.items() if value not in made}
+    if len(candidates) == 1:
+        return next(iter(candidates.values()))
+    if not candidates:
+        raise BackendError(
+            f"{spec} defines no backend",
+            hint="define a class with 'name', 'version' and run(op, inputs, attributes), "
+            "or a function 'run'; anything else is named after a colon (file.py:object)",
+        )
+    raise BackendError(
+        f"{spec} defines {len(candidates)} backends: {', '.join(candidates)}",
+        hint=f"name one of them: {spec}:{next(iter(candidates))}",
+    )
+
+
+def _guarded(spec: str, find: Callable[[], Backend]) -> Backend:
+    """What ``find`` returns; whatever goes wrong in foreign code becomes a BackendError."""
+    try:
+        return find()
+    except ConformanceError:
+        raise
+    except ModuleNotFoundError as error:
+        raise BackendError(
+            f"{spec}: {_place(error)}no module named '{error.name}'",
+            hint=_how_to_install(error.name or ""),
+        ) from error
+    except (Exception, SystemExit) as error:
+        raise BackendError(
+            f"{spec}: {_place(error)}{type(error).__name__}: {error}",
+            hint="the backend could not be imported or created; this is what it raised",
+        ) from error
+
+
+def _how_to_install(module: str) -> str:
+    package = module.partition(".")[0]
+    try:
+        extras = distribution(DISTRIBUTION).metadata.get_all("Provides-Extra") or []
+    except PackageNotFoundError:
+        extras = []
+    if package in extras:
+        return f'pip install "{DISTRIBUTION}[{package}]"'
+    return f"install what provides '{package}', or put its folder on PYTHONPATH"
+
+
+def _place(error: BaseException) -> str:
+    """``file:line: `` in the outermost foreign file that an exception went through."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: "
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith("<frozen importlib")
+        and Path(frame.filename).parent not in _MACHINERY
+    ]
+    inside = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f"{inside[-1].filename}:{inside[-1].lineno}: " if inside else ""

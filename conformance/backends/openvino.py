@@ -1,0 +1,87 @@
+"""OpenVINO's CPU plugin: every vector becomes a model of one operator, compiled and run once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+DEVICE = "CPU"
+# Without the hint the plugin computes f32 in bf16 where the processor can.
+PROPERTIES = {"INFERENCE_PRECISION_HINT": "f32"}
+BF16 = np.dtype(ml_dtypes.bfloat16)
+
+
+class OpenVINO:
+    """OpenVINO's CPU plugin, with inference precision f32."""
+
+    name = "openvino"
+
+    def __init__(self) -> None:
+        import openvino
+        from openvino.utils.node_factory import NodeFactory
+
+        self.version = str(openvino.__version__).partition("-")[0]  # the build is in environment()
+        self._openvino = openvino
+        self._node_factory = NodeFactory
+        self._core = openvino.Core()
+
+    def environment(self) -> dict[str, str]:
+        """The device and the properties that a result may depend on."""
+        device = str(self._core.get_property(DEVICE, "FULL_DEVICE_NAME"))
+        plugin = self._core.get_versions(DEVICE)[DEVICE]
+        threads = self._core.get_property(DEVICE, "INFERENCE_NUM_THREADS")
+        return {
+            "device": f"{DEVICE} ({device})",
+            "plugin": f"{plugin.description} {plugin.build_number}",
+            "INFERENCE_NUM_THREADS": "automatic" if threads == 0 else str(threads),
+            **PROPERTIES,
+        }
+
+    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+        """Outputs of ``op``, named as in ``AvgPool-1``: an operator and its operation set.
+
+        The first input is a parameter of static shape, the others are constants, as they are in
+        models. Attributes go to the generic node factory as they are spelled, so what is invalid
+        is refused by OpenVINO itself (RuntimeError).
+        """
+        operator, _, opset = op.rpartition("-")
+        data, *operands = inputs
+        parameter = self._openvino.op.Parameter(
+            self._element_type(data), self._openvino.Shape(data.shape)
+        )
+        arguments = [parameter.output(0), *(self._constant(o).output(0) for o in operands)]
+        node = self._node_factory(f"opset{opset}").create(operator, arguments, dict(attributes))
+        model = self._openvino.Model(node.outputs(), [parameter], op)
+
+        request = self._core.compile_model(model, DEVICE, PROPERTIES).create_infer_request()
+        request.infer({0: self._tensor(data)})
+        return [from_tensor(request.get_output_tensor(i)) for i in range(len(node.outputs()))]
+
+    def _element_type(self, array: Array) -> Any:
+        # openvino.Type reads numpy types, among which bf16 is not.
+        return self._openvino.Type.bf16 if array.dtype == BF16 else self._openvino.Type(array.dtype)
+
+    def _constant(self, operand: Array) -> Any:
+        return self._openvino.op.Constant(self._tensor(operand))
+
+    def _tensor(self, array: Array) -> Any:
+        codes = array.view(np.uint16) if array.dtype == BF16 else array
+        return self._openvino.Tensor(
+            codes, self._openvino.Shape(array.shape), self._element_type(array)
+        )
+
+
+def from_tensor(tensor: Any) -> Array:
+    """A copy of a tensor's elements in its logical type.
+
+    The Python API hands bf16 out as float16 arrays that hold bf16 codes; they are viewed as what
+    they are.
+    """
+    array: Array = np.array(tensor.data)
+    return array.view(BF16) if tensor.element_type.to_string() == "bf16" else array

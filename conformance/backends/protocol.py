@@ -1,0 +1,118 @@
+"""What a backend is: an object with ``name``, ``version`` and ``run``, or a plain function."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from numpy.typing import NDArray
+
+from conformance.backends.capabilities import EVERYTHING, Capabilities
+from conformance.errors import BackendError, Unsupported
+
+__all__ = [
+    "Backend",
+    "FunctionBackend",
+    "Unsupported",
+    "as_backend",
+    "capabilities_of",
+    "environment_of",
+]
+
+Array = NDArray[Any]
+Run = Callable[[str, list[Array], dict[str, Any]], Sequence[Array]]
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """An implementation that answers cases.
+
+    Two more members are optional: ``capabilities``, a :class:`Capabilities` (without it a backend
+    claims everything), and ``environment() -> dict[str, str]``, facts for the run log that a
+    result may depend on, such as a framework's build, its threads or its precision.
+    """
+
+    @property
+    def name(self) -> str:
+        """A short name for reports."""
+
+    @property
+    def version(self) -> str:
+        """The version of what is tested."""
+
+    def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> Sequence[Array]:
+        """The outputs of ``op`` (``AvgPool-1``), in the order of its specification.
+
+        ``inputs`` are fresh, writable, C-contiguous arrays in the order of the specification;
+        bf16 arrays are of type ``ml_dtypes.bfloat16``, both ways. ``attributes`` are spelled as
+        the document spells them; values are int, bool, str or lists of them. Raises
+        :class:`Unsupported` for what the backend does not claim; any other exception rejects the
+        case as invalid.
+        """
+
+
+class FunctionBackend:
+    """A plain function ``run(op, inputs, attributes)`` as a backend.
+
+    Its name is the function's own (its module's, if that is just ``run``), its version the
+    module's ``__version__``, unless they are given.
+    """
+
+    def __init__(self, function: Run, name: str | None = None, version: str | None = None) -> None:
+        place = str(getattr(function, "__module__", None) or "")
+        own = str(getattr(function, "__name__", "function"))
+        self.name = name or (place.rpartition(".")[2] if own == "run" and place else own)
+        self.version = version or str(getattr(sys.modules.get(place), "__version__", "unversioned"))
+        self._function = function
+
+    def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> Sequence[Array]:
+        """What the function returns."""
+        return self._function(op, inputs, attributes)
+
+
+def as_backend(candidate: object, *, origin: str = "backend") -> Backend:
+    """``candidate`` as a checked backend: an instance as it is, a function wrapped, a class called.
+
+    Raises :class:`BackendError`, which begins with ``origin``, for an object that is none, and
+    for members of the wrong type. What a class raises when it is called passes through.
+    """
+    if isinstance(candidate, type):
+        if not callable(getattr(candidate, "run", None)):
+            raise _not_one(origin, f"class {candidate.__name__} has no method 'run'")
+        candidate = candidate()
+    if not callable(getattr(candidate, "run", None)):
+        if not callable(candidate):
+            raise _not_one(origin, f"{type(candidate).__name__} has no method 'run'")
+        candidate = FunctionBackend(candidate)
+    for member in ("name", "version"):
+        value = getattr(candidate, member, None)
+        if not isinstance(value, str) or not value:
+            raise _not_one(origin, f"'{member}' is {value!r}, not a non-empty string")
+    capabilities = getattr(candidate, "capabilities", None)
+    if not isinstance(capabilities, Capabilities | None):
+        raise _not_one(origin, f"'capabilities' is a {type(capabilities).__name__}")
+    if not isinstance(candidate, Backend):
+        raise _not_one(origin, f"{type(candidate).__name__} does not follow the protocol")
+    return candidate
+
+
+def capabilities_of(backend: Backend) -> Capabilities:
+    """What the backend declares; everything, if it declares nothing."""
+    declared = getattr(backend, "capabilities", None)
+    return declared if isinstance(declared, Capabilities) else EVERYTHING
+
+
+def environment_of(backend: Backend) -> dict[str, str]:
+    """The backend's own facts for the run log; empty, if it offers none."""
+    environment = getattr(backend, "environment", None)
+    facts: Mapping[Any, Any] = environment() if callable(environment) else {}
+    return {str(key): str(value) for key, value in facts.items()}
+
+
+def _not_one(origin: str, problem: str) -> BackendError:
+    return BackendError(
+        f"{origin}: not a backend: {problem}",
+        hint="a backend has 'name' and 'version' (strings) and run(op, inputs, attributes); "
+        "'capabilities', if any, is a conformance.backends.Capabilities",
+    )

@@ -1,0 +1,107 @@
+"""The command line: one module a command, imported when the command runs."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from conformance import __version__
+from conformance.errors import EXIT_DEFECT, ConformanceError
+
+EXIT_BROKEN_PIPE = 141
+"""What a shell reports for a command that SIGPIPE ended."""
+
+COMMANDS = {
+    "check": "Grade a backend on a suite of vectors.",
+    "backends": "List the backends that are known by name.",
+    "show": "Show one vector: inputs, windows, divisors, what is expected and what is accepted.",
+    "generate": "Generate a suite of test vectors from the operators' specifications.",
+    "report": "Show a run again: its page and its summary, from its log alone.",
+    "spec": "Look at operator specifications.",
+}
+"""Each command and what it does; it is the object of that name in the module of that name."""
+
+EPILOG = """
+\b
+Start here:
+  conformance backends                     which backends are at hand
+  conformance check --backend numpy        grade one
+  conformance check --help                 how to grade your own
+\b
+Exit codes:
+  0  conformant: everything that was asked and is supported passed
+  1  not conformant, or nothing was graded
+  2  wrong usage, or a specification, suite or log that cannot be used
+  3  a defect in this tool
+"""
+
+
+class Commands(click.Group):
+    """The command group: lazy, and with one place where errors become messages."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(f"conformance.cli.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+        if args[0] not in COMMANDS and close:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {close[0]!r}?")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            value = super().invoke(ctx)
+            sys.stdout.flush()
+            return value
+        except ConformanceError as error:
+            click.echo(f"error: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except BrokenPipeError:
+            _discard_output()
+            ctx.exit(EXIT_BROKEN_PIPE)
+        except Exception:
+            click.echo(traceback.format_exc(), err=True)
+            click.echo(
+                f"This is a defect in conformance {__version__} (not in your backend). "
+                "Please report it, with the lines above and the command.",
+                err=True,
+            )
+            ctx.exit(EXIT_DEFECT)
+
+
+def _discard_output() -> None:
+    """Nobody reads any more; what is still buffered must not fail again when Python exits."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+@click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="conformance")
+def main() -> None:
+    """Find out whether a backend computes neural-network operators as specified.
+
+    A suite of vectors with exact expected values asks the questions, and each answer is judged
+    against a proven error bound. Operators are described by YAML specifications.
+    """

@@ -1,0 +1,154 @@
+"""``conformance check``: grade a backend."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.progress import Progress
+from conformance.errors import EXIT_DEFECT
+
+if TYPE_CHECKING:
+    from conformance.log.writer import LogWriter
+    from conformance.run.engine import Event
+
+LOG = "run.jsonl"
+
+EXAMPLES = """
+\b
+Examples:
+  conformance check --backend openvino
+      everything in the shipped suite
+  conformance check --backend path/to/mylib.py:MyLib --report reports/mylib
+      your own backend, with a run log and an HTML page
+  conformance check --backend numpy --op AvgPool-1 --level should
+      one operator, allowing only the specification's own reading
+  conformance check --backend torch --precision f16=native,bf16=native
+      accumulation in f16 and bf16 is good enough, the rest at standard
+  conformance check --backend numpy --only 1x1x7 --only f32-2x3x5-ramp-1a2b3c4d
+      the vectors whose id begins like one of these
+\b
+A backend is a name (conformance backends), a package.module:object or a
+path/to/file.py:object. The object is a function run(op, inputs, attributes),
+or a class or instance with name, version and such a method.
+\b
+Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 wrong usage;
+3 a defect in this tool; 130 interrupted.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--backend", required=True, metavar="NAME", help="What to grade; see below.")
+@click.option("--op", "ops", multiple=True, metavar="OP", help="Only this operator; repeatable.")
+@click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="ID",
+    help="Only vectors whose id is, or begins with, this; repeatable.",
+)
+@click.option(
+    "--level",
+    type=click.Choice(["must", "should"]),
+    default="must",
+    show_default=True,
+    help="must: any allowed reading of the document passes. should: only the reference's own.",
+)
+@click.option(
+    "--precision",
+    default="standard",
+    show_default=True,
+    metavar="P|T=P,..",
+    help="exact: correctly rounded. standard: any order, sums at least in f32 (f64 for f64). "
+    "native: sums in the element type. Or one for each type.",
+)
+@click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write a run log and an HTML page into this folder.",
+)
+@click.pass_context
+def check(
+    ctx: click.Context,
+    backend: str,
+    ops: tuple[str, ...],
+    suite: str | None,
+    only: tuple[str, ...],
+    level: str,
+    precision: str,
+    report: Path | None,
+) -> None:
+    """Grade a backend on a suite of vectors."""
+    from conformance import api
+    from conformance.report.registry import write_report
+    from conformance.report.terminal import summary
+
+    with ExitStack() as stack:
+        run = api.check(
+            suite,
+            backend,
+            ops=ops or None,
+            only=only,
+            level=level,
+            precision=precision,
+            on_event=_Watch(stack, report).see,
+        )
+    if report is not None:
+        page = write_report(run.log, report)
+        click.echo(f"report: {page}, log: {report / LOG}", err=True)
+    click.echo(summary(run.log, width=_width(), color=_color()))
+    ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
+
+
+class _Watch:
+    """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
+
+    def __init__(self, stack: ExitStack, report: Path | None) -> None:
+        self._stack = stack
+        self._report = report
+        self._writer: LogWriter | None = None
+        self._done = self._wrong = 0
+
+    def see(self, event: Event) -> None:
+        """Take one event of the run."""
+        from conformance.log.events import finding_event, result_event
+        from conformance.model import Finding, Result, Status
+
+        if isinstance(event, Result):
+            self._progress.at(f"{self._wrong} failed  {event.op}", self._done)
+            self._done += 1
+            self._wrong += event.status in (Status.FAIL, Status.ERROR)
+            line = result_event(event)
+        elif isinstance(event, Finding):
+            line = finding_event(event)
+        else:
+            line = event
+            if event["event"] == "header":
+                self._begin(event["suite"]["vectors"])
+        if self._writer is not None:
+            self._writer.write(line)
+
+    def _begin(self, total: int) -> None:
+        """Open the log only now: the header comes when the question has turned out sound."""
+        from conformance.log.writer import LogWriter
+        from conformance.report.registry import report_format
+
+        if self._report is not None:
+            self._writer = self._stack.enter_context(LogWriter(self._report / LOG))
+            # The page of an earlier run must not stand beside the log of this one.
+            (self._report / report_format("html").FILE).unlink(missing_ok=True)
+        self._progress = self._stack.enter_context(Progress(total, "checking"))
+
+
+def _width() -> int:
+    return min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
+
+
+def _color() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -1,0 +1,49 @@
+"""``conformance report``: a run again, from its log alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+EXAMPLES = """
+\b
+Examples:
+  conformance report reports/torch/run.jsonl
+      write index.html beside the log, and print the summary
+  conformance report run.jsonl --out elsewhere --findings 100
+      write the page into another folder, and print up to 100 findings
+
+A page made from a log is the same whenever it is made. The exit code tells whether the
+report was made; the verdict of the run is in the report. A log that was cut short is
+shown as far as it goes, and is never conformant.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("log", metavar="RUN.jsonl", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The folder of the page; the log's own, if not given.",
+)
+@click.option(
+    "--findings",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Print at most so many findings; the page has them all.",
+)
+def report(log: Path, out: Path | None, findings: int) -> None:
+    """Show a run again: its page and its summary, from its log alone."""
+    from conformance.log.reader import read
+    from conformance.report.registry import write_report
+    from conformance.report.terminal import summary
+
+    run = read(log)
+    page = write_report(run, out or log.parent)
+    click.echo(f"wrote {page}", err=True)
+    # click leaves the colours out where the output is no terminal.
+    click.echo(summary(run, color=True, limit=findings))

@@ -1,0 +1,171 @@
+"""One output against one answer: first its structure, then its elements.
+
+Elements are compared as integers in the order of the values (:meth:`DType.ordinals`), so nothing
+is lost to a conversion, and a backend that leaves the processor flushing subnormals cannot
+change a verdict.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES, DType, name_of
+from conformance.model import OPEN_BIT, PRECISIONS, Answer, Witness
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+SHOWN_CHOICES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """An output that is not of the right structure; ``kind`` as in :class:`model.Result`."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The elements of one output, judged at every precision.
+
+    ``wrong`` has the output's shape and holds for the precision that was asked;
+    ``reached`` is the best precision at which no element is wrong, None if there is none.
+    An output of integers is either right at every precision or at none.
+    """
+
+    wrong: Mask
+    count: int
+    reached: str | None
+
+
+def structure(answer: Answer, got: object) -> Mismatch | None:
+    """What is wrong with the type, dtype or shape of an output, or None."""
+    name = answer.name
+    if type(got) is not np.ndarray:
+        what = "None" if got is None else f"of type {_type_name(got)}"
+        return Mismatch("outputs", f"{name}: the output is {what}, not a numpy.ndarray")
+    wanted = DTYPES[answer.dtype]
+    if got.dtype != wanted.numpy:
+        given = name_of(got.dtype)
+        if got.dtype.newbyteorder() == wanted.numpy:
+            given = f"{answer.dtype} in foreign byte order"
+        return Mismatch("dtype", f"{name}: dtype {given} instead of {answer.dtype}")
+    if got.shape != answer.expected.shape:
+        shape = f"shape {got.shape} instead of {answer.expected.shape}"
+        return Mismatch("shape", f"{name}: {shape}")
+    return None
+
+
+def compare(answer: Answer, got: Array, precision: str) -> Comparison:
+    """Judge every element of ``got``, whose structure is already known to be right."""
+    if answer.rounded is None:
+        return _compare_integers(answer, got, precision)
+    dtype = DTYPES[answer.dtype]
+    ordinals = dtype.ordinals(got).reshape(got.shape)
+    nan = _is_nan(dtype, ordinals)
+    asked: Mask | None = None
+    reached: str | None = None
+    for candidate in PRECISIONS:
+        wrong = _wrong(answer, dtype, ordinals, nan, candidate)
+        if reached is None and not wrong.any():
+            reached = candidate
+        if candidate == precision:
+            asked = wrong
+        if reached is not None and asked is not None:
+            break
+    assert asked is not None
+    return Comparison(asked, int(np.count_nonzero(asked)), reached)
+
+
+def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, precision: str) -> Mask:
+    """Where an output misses what ``precision`` accepts; ``got`` holds its ordinals."""
+    lo, hi = interval(answer, precision)
+    low = dtype.ordinals(lo).reshape(got.shape)
+    high = low if hi is lo else dtype.ordinals(hi).reshape(got.shape)
+    wrong: Mask = np.where(_is_nan(dtype, low), ~nan, (got < low) | (got > high) | nan)
+    if answer.open is not None:
+        wrong &= (answer.open & OPEN_BIT[precision]) == 0
+    return wrong
+
+
+def interval(answer: Answer, precision: str) -> tuple[Array, Array]:
+    """The accepted interval of each element of a floating-point answer, ends included."""
+    assert answer.rounded is not None
+    if precision == "exact" or answer.lo is None or answer.hi is None:
+        return answer.rounded, answer.rounded
+    if precision == "native" and answer.lo_native is not None and answer.hi_native is not None:
+        return answer.lo_native, answer.hi_native
+    return answer.lo, answer.hi
+
+
+def _is_nan(dtype: DType, ordinals: NDArray[np.int64]) -> Mask:
+    # NaN codes lie beyond those of the infinities, whose exponent field is all ones.
+    infinity = (2 * dtype.emax + 1) << (dtype.digits - 1)
+    return (ordinals > infinity) | (ordinals < -infinity)
+
+
+def _compare_integers(answer: Answer, got: Array, precision: str) -> Comparison:
+    wrong: Mask = got != answer.expected
+    if answer.choices is not None:
+        allowed = (got[..., np.newaxis] == answer.choices) & (answer.choices != -1)
+        wrong &= ~allowed.any(axis=-1)
+    if answer.open is not None:
+        wrong &= (answer.open & OPEN_BIT[precision]) == 0
+    count = int(np.count_nonzero(wrong))
+    return Comparison(wrong, count, None if count else PRECISIONS[0])
+
+
+def witness(answer: Answer, got: Array, comparison: Comparison, precision: str) -> Witness:
+    """The worst of the wrong elements: the farthest from ``rounded``, the first of equals.
+
+    A NaN in place of a number, or a number in place of NaN, is infinitely far.
+    Of an output of integers it is the first wrong element.
+    """
+    places = np.argwhere(comparison.wrong)
+    dtype = DTYPES[answer.dtype]
+    distance: float | None = None
+    worst = 0
+    if answer.rounded is not None:
+        wrong = comparison.wrong
+        distances = dtype.ulp_distance(got[wrong], answer.rounded[wrong])
+        worst = int(np.argmax(distances))
+        distance = float(distances[worst])
+    index = tuple(int(i) for i in places[worst])
+    rounded, lo, hi = _accepted(answer, index, precision)
+    return Witness(
+        output=answer.name,
+        index=index,
+        exact=repr(answer.expected[index].item()),
+        rounded=rounded,
+        lo=lo,
+        hi=hi,
+        got=str(got[index]),
+        ulp=distance,
+        wrong=comparison.count,
+        total=got.size,
+    )
+
+
+def _accepted(answer: Answer, index: tuple[int, ...], precision: str) -> tuple[str, str, str]:
+    """The rounded value and both ends of what is accepted, as text."""
+    if answer.rounded is not None:
+        lo, hi = interval(answer, precision)
+        return str(answer.rounded[index]), str(lo[index]), str(hi[index])
+    expected = str(answer.expected[index])
+    if answer.choices is None:
+        return expected, expected, expected
+    allowed = [str(choice) for choice in answer.choices[index] if choice != -1]
+    more = [f"{len(allowed) - SHOWN_CHOICES} more"] if len(allowed) > SHOWN_CHOICES else []
+    text = " or ".join(allowed[:SHOWN_CHOICES] + more)
+    return expected, text, text
+
+
+def _type_name(value: object) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

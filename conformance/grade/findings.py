@@ -1,0 +1,179 @@
+"""From many failed vectors to few findings: what fails the same way, and what it has in common.
+
+A finding only states facts. It is split off by a feature (a dtype, an edge, a reject condition)
+where *every* graded vector with the feature failed the same way; what no feature explains stays
+together as the rest.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from conformance.model import Finding, Result, Status
+
+GRADED = (Status.PASS, Status.FAIL, Status.ERROR)
+FAILED = (Status.FAIL, Status.ERROR)
+
+WORDS = {
+    "value": "with wrong values",
+    "index": "with wrong indices",
+    "shape": "with a wrong shape",
+    "dtype": "with a wrong dtype",
+    "outputs": "without usable outputs",
+    "raised": "raised an exception",
+    "aborted": "ended the call abnormally",
+    "accepted": "accepted, though they must be rejected",
+    "input-changed": "wrote their input",
+    "reading": "follow a reading that level should excludes",
+    "undeclared-unsupported": "unsupported, which the backend did not declare",
+}
+
+SMALLEST_SPLIT = 2
+"""One failure is no pattern: a feature must explain at least this many."""
+
+Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject"), and its name
+
+
+def findings(
+    results: Iterable[Result], *, command: Sequence[str], show: Sequence[str] = ()
+) -> tuple[Finding, ...]:
+    """The distinct failures among ``results``, worst first.
+
+    ``command`` is the check that gave them, as arguments without ``--op`` and ``--only``; empty
+    if no command can name the backend, and then ``reproduce`` is empty. ``show`` is what
+    ``conformance show`` needs besides an id.
+    """
+    universes: dict[tuple[str, bool], list[Result]] = defaultdict(list)
+    groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
+    for result in results:
+        if result.status in GRADED:
+            universes[_asked_alike(result)].append(result)
+        if result.status in FAILED:
+            groups[_failed_alike(result)].append(result)
+    ranked = []
+    for group in groups.values():
+        universe = universes[_asked_alike(group[0])]
+        for feature, failures in split(group, universe):
+            title = _title(feature, failures, universe)
+            finding = _finding(title, failures, command, show)
+            ranked.append((_rank(failures), finding.op, finding.kind, title, finding))
+    return tuple(entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1]))
+
+
+def split(
+    group: Sequence[Result], universe: Sequence[Result]
+) -> Iterator[tuple[Feature | None, list[Result]]]:
+    """Divide failures of one kind by what they have in common.
+
+    ``universe`` holds every graded result that the features are about, with ``group`` in it. A
+    feature explains failures if nothing outside ``group`` has it. Features are taken greedily:
+    the most failures first, a dtype before others, then the one that fewer vectors have. What
+    remains comes last, under None.
+    """
+    in_group = {result.id for result in group}
+    holders: dict[Feature, int] = defaultdict(int)
+    excused: set[Feature] = set()
+    for result in universe:
+        for feature in _features(result):
+            holders[feature] += 1
+            if result.id not in in_group:
+                excused.add(feature)
+    remaining = list(group)
+    while remaining:
+        explained: dict[Feature, int] = defaultdict(int)
+        for result in remaining:
+            for feature in _features(result):
+                if feature not in excused:
+                    explained[feature] += 1
+        best = min(
+            (feature for feature, count in explained.items() if count >= SMALLEST_SPLIT),
+            key=lambda f: (-explained[f], f[0] != "dtype", holders[f], f),
+            default=None,
+        )
+        if best is None:
+            yield None, remaining
+            return
+        yield best, [result for result in remaining if best in _features(result)]
+        remaining = [result for result in remaining if best not in _features(result)]
+
+
+def _features(result: Result) -> set[Feature]:
+    features = {("edge", edge) for edge in result.edges}
+    features.add(("dtype", result.dtype))
+    if result.reject is not None:
+        features.add(("reject", result.reject))
+    return features
+
+
+def _asked_alike(result: Result) -> tuple[str, bool]:
+    return result.op, result.reject is not None
+
+
+def _failed_alike(result: Result) -> tuple[str, ...]:
+    if result.kind == "accepted":
+        what = ""  # the conditions are features
+    elif result.witness:
+        what = result.witness.output
+    else:
+        what = normalised(result.message)
+    asked = "reject" if result.reject is not None else "value"
+    return result.op, asked, result.status, result.kind, what, str(result.reading)
+
+
+def normalised(message: str) -> str:
+    """The message with addresses, numbers and lists of numbers replaced by ``#``."""
+    return re.sub(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*", "#", message)
+
+
+def _rank(failures: Sequence[Result]) -> tuple[bool, int]:
+    """What breaks a must comes before what only breaks a should; then more failures first."""
+    mild = all(result.level == "should" or result.kind == "reading" for result in failures)
+    return mild, -len(failures)
+
+
+def _title(feature: Feature | None, failures: Sequence[Result], universe: Sequence[Result]) -> str:
+    first = failures[0]
+    total = len(universe)
+    subject = ""
+    if feature is not None:
+        total = sum(feature in _features(result) for result in universe)
+        subject = f"{feature[1]}: "
+    noun = "vectors" if first.reject is None else "must-reject vectors"
+    output = f" in {first.witness.output}" if first.witness else ""
+    return f"{subject}{len(failures)} of {total} {noun} {WORDS.get(first.kind, first.kind)}{output}"
+
+
+def _finding(
+    title: str, failures: Sequence[Result], command: Sequence[str], show: Sequence[str]
+) -> Finding:
+    smallest = min(failures, key=lambda result: (result.size, result.id))
+    shared = set(smallest.edges).intersection(*(result.edges for result in failures))
+    one = ("--op", smallest.op, "--only", smallest.id)
+    return Finding(
+        op=smallest.op,
+        kind=smallest.kind,
+        title=title,
+        ids=tuple(result.id for result in failures),
+        edges=tuple(edge for edge in smallest.edges if edge in shared),
+        smallest=smallest.id,
+        message=smallest.message,
+        witness=smallest.witness,
+        reproduce=shlex.join((*command, *one)) if command else "",
+        detail={
+            "show": shlex.join(("conformance", "show", smallest.id, *show)),
+            **_worst(failures),
+        },
+    )
+
+
+def _worst(failures: Sequence[Result]) -> dict[str, Any]:
+    """The vector whose worst element is farthest off, if elements were compared at all."""
+    compared = [(result.witness, result) for result in failures if result.witness is not None]
+    if not compared:
+        return {}
+    witness, result = max(compared, key=lambda pair: pair[0].ulp or 0.0)
+    return {"worst": {"id": result.id, "ulp": witness.ulp, "got": witness.got}}

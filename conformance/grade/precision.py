@@ -1,0 +1,65 @@
+"""Which precision is asked of each dtype: ``standard``, or ``f16=native,f32=standard``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+
+from conformance.dtypes import DTYPES
+from conformance.errors import UsageError
+from conformance.model import PRECISIONS
+
+FLOATS = tuple(name for name, row in DTYPES.items() if row.is_float)
+DEFAULT = "standard"
+
+
+def parse_precision(asked: str | Mapping[str, str]) -> dict[str, str]:
+    """The precision of every floating-point dtype.
+
+    ``asked`` is one precision for all, a mapping from dtype to precision, or the same as text
+    with commas. A dtype that is not mentioned is judged at ``standard``.
+
+    Raises:
+        UsageError: a dtype or a precision that does not exist, or a dtype named twice.
+    """
+    if isinstance(asked, str) and "=" not in asked:
+        return dict.fromkeys(FLOATS, known(asked.strip(), PRECISIONS, "precision"))
+    chosen: dict[str, str] = {}
+    for dtype, precision in _pairs(asked):
+        if dtype in chosen:
+            raise UsageError(
+                f"precision: {dtype} is named twice", hint="Name each dtype at most once."
+            )
+        chosen[known(dtype, FLOATS, "dtype")] = known(precision, PRECISIONS, "precision")
+    return dict.fromkeys(FLOATS, DEFAULT) | chosen
+
+
+def _pairs(asked: str | Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    if isinstance(asked, Mapping):
+        return asked.items()
+    pairs = (item.partition("=") for item in asked.split(","))
+    return [(dtype.strip(), precision.strip()) for dtype, _, precision in pairs]
+
+
+def known(given: str, options: Iterable[str], what: str) -> str:
+    """``given`` itself if it is one of the options.
+
+    Raises:
+        UsageError: it is not; the hint names the closest option, or all of them.
+    """
+    options = list(options)
+    if given in options:
+        return given
+    close = difflib.get_close_matches(str(given), options, n=1)
+    raise UsageError(
+        f"unknown {what} {given!r}",
+        hint=f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(options)}.",
+    )
+
+
+def spell(precision: Mapping[str, str]) -> str:
+    """The shortest text that :func:`parse_precision` reads back as the same."""
+    values = set(precision.values())
+    if len(values) == 1:
+        return values.pop()
+    return ",".join(f"{dtype}={p}" for dtype, p in precision.items() if p != DEFAULT)

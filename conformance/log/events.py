@@ -1,0 +1,128 @@
+"""Results, findings and witnesses as events of a run log, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.model import Finding, Result, Status, Witness
+
+FORMAT = 1
+"""The format of the run log that this version writes."""
+
+
+def as_event(item: Mapping[str, Any] | Result | Finding) -> Mapping[str, Any]:
+    """What a run yields, as an event; a header or footer is one already."""
+    if isinstance(item, Result):
+        return result_event(item)
+    return finding_event(item) if isinstance(item, Finding) else item
+
+
+def result_event(result: Result) -> dict[str, Any]:
+    """The line that a result leaves in the log."""
+    return {
+        "event": "result",
+        "id": result.id,
+        "op": result.op,
+        "status": result.status.value,
+        "kind": result.kind,
+        "level": result.level,
+        "dtype": result.dtype,
+        "edges": list(result.edges),
+        "message": result.message,
+        "reading": result.reading,
+        "precision": result.precision,
+        "size": result.size,
+        "reject": result.reject,
+        "seconds": result.seconds,
+        "witness": _witness_data(result.witness),
+    }
+
+
+def result_from_event(event: Mapping[str, Any]) -> Result:
+    """The result on a line; the event must satisfy the schema."""
+    return Result(
+        id=event["id"],
+        op=event["op"],
+        status=Status(event["status"]),
+        edges=tuple(event["edges"]),
+        message=event["message"],
+        kind=event["kind"],
+        reading=event["reading"],
+        precision=event["precision"],
+        level=event["level"],
+        dtype=event["dtype"],
+        size=event["size"],
+        reject=event["reject"],
+        seconds=event["seconds"],
+        witness=_witness(event["witness"]),
+    )
+
+
+def finding_event(finding: Finding) -> dict[str, Any]:
+    """The line that a finding leaves in the log."""
+    return {
+        "event": "finding",
+        "op": finding.op,
+        "kind": finding.kind,
+        "title": finding.title,
+        "ids": list(finding.ids),
+        "edges": list(finding.edges),
+        "smallest": finding.smallest,
+        "message": finding.message,
+        "witness": _witness_data(finding.witness),
+        "reproduce": finding.reproduce,
+        "detail": dict(finding.detail),
+    }
+
+
+def finding_from_event(event: Mapping[str, Any]) -> Finding:
+    """The finding on a line; the event must satisfy the schema."""
+    return Finding(
+        op=event["op"],
+        kind=event["kind"],
+        title=event["title"],
+        ids=tuple(event["ids"]),
+        edges=tuple(event["edges"]),
+        smallest=event["smallest"],
+        message=event["message"],
+        witness=_witness(event["witness"]),
+        reproduce=event["reproduce"],
+        detail=event["detail"],
+    )
+
+
+def _witness_data(witness: Witness | None) -> dict[str, Any] | None:
+    if witness is None:
+        return None
+    return {
+        "output": witness.output,
+        "index": list(witness.index),
+        "exact": witness.exact,
+        "rounded": witness.rounded,
+        "lo": witness.lo,
+        "hi": witness.hi,
+        "got": witness.got,
+        "ulp": witness.ulp,
+        "wrong": witness.wrong,
+        "total": witness.total,
+    }
+
+
+def _witness(data: Mapping[str, Any] | None) -> Witness | None:
+    if data is None:
+        return None
+    ulp = data["ulp"]
+    return Witness(
+        output=data["output"],
+        index=tuple(data["index"]),
+        exact=data["exact"],
+        rounded=data["rounded"],
+        lo=data["lo"],
+        hi=data["hi"],
+        got=data["got"],
+        # Far from every number (a NaN, say) is infinitely far, which JSON spells as text.
+        ulp=None if ulp is None else float(ulp),
+        wrong=data["wrong"],
+        total=data["total"],
+    )

@@ -1,0 +1,120 @@
+"""Reads a run log, whole or cut short; nothing in the file is trusted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from conformance.errors import LogError
+from conformance.log.encoding import MAX_LINE, decode
+from conformance.log.events import FORMAT, finding_from_event, result_from_event
+from conformance.log.run_log import RunLog, contradictions
+from conformance.log.schema import fault
+from conformance.model import Finding, Result
+
+MAX_SIZE = 1024**3
+"""The largest run log that is read, in bytes."""
+
+
+def read(path: str | os.PathLike[str]) -> RunLog:
+    """The run log in a file.
+
+    Raises :class:`LogError` where there is nothing to show: no file, no header, a newer format, a
+    line that is damaged. A log whose end is missing is read as far as it goes.
+    """
+    path = Path(path)
+    run: _Reading | None = None
+    try:
+        if path.exists() and not path.is_file():
+            raise LogError(f"{path}: not a file", hint="name the run.jsonl of a report folder")
+        if path.stat().st_size > MAX_SIZE:
+            raise LogError(f"{path}: a run log has at most {MAX_SIZE:,} bytes")
+        for number, line in _lines(path):
+            run = _take(run, line, f"{path}:{number}")
+    except OSError as error:
+        raise LogError(
+            f"{path}: the run log cannot be read: {error.strerror or error}",
+            hint="conformance check writes one to its report folder, as run.jsonl",
+        ) from error
+    if run is None:
+        raise LogError(
+            f"{path}: the run log has no header",
+            hint="the run ended before it began; run the check again",
+        )
+    return run.finish()
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Each whole line with its number; a last line without its newline was cut and is left out."""
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(MAX_LINE + 1):
+            number += 1
+            if len(line) > MAX_LINE:
+                raise LogError(f"{path}:{number}: the line is longer than {MAX_LINE:,} bytes")
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield number, line.decode("ascii")
+            except UnicodeDecodeError:
+                raise LogError(f"{path}:{number}: the line is not ASCII", hint=_DAMAGED) from None
+
+
+_DAMAGED = "the log is damaged; run the check again"
+
+
+@dataclass
+class _Reading:
+    """A run log as far as it has been read."""
+
+    header: Mapping[str, Any]
+    results: list[Result] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    footer: Mapping[str, Any] | None = None
+
+    def finish(self) -> RunLog:
+        run = RunLog(self.header, tuple(self.results), tuple(self.findings), self.footer)
+        return replace(run, problems=tuple(contradictions(run)))
+
+
+def _take(run: _Reading | None, line: str, place: str) -> _Reading:
+    """The reading after one more line."""
+    try:
+        event = decode(line)
+    except ValueError as error:
+        raise LogError(f"{place}: {error}", hint=_DAMAGED) from None
+    name = event.get("event")
+    if run is None:
+        return _Reading(_checked_header(event, place))
+    if run.footer is not None or name == "header":
+        raise LogError(f"{place}: a line after the end of the run", hint=_DAMAGED)
+    _check(event, place)
+    if name == "result":
+        run.results.append(result_from_event(event))
+    elif name == "finding":
+        run.findings.append(finding_from_event(event))
+    else:
+        run.footer = event
+    return run
+
+
+def _checked_header(event: dict[str, Any], place: str) -> dict[str, Any]:
+    if event.get("event") != "header":
+        raise LogError(f"{place}: a run log begins with its header", hint=_DAMAGED)
+    version = event.get("format")
+    if isinstance(version, int) and version > FORMAT:
+        raise LogError(
+            f"{place}: the run log has format {version}; this version reads up to {FORMAT}",
+            hint="read it with the version of conformance that wrote it, or a later one",
+        )
+    _check(event, place)
+    return event
+
+
+def _check(event: Mapping[str, Any], place: str) -> None:
+    wrong = fault(event)
+    if wrong:
+        raise LogError(f"{place}: {wrong}", hint=_DAMAGED)

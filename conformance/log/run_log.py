@@ -1,0 +1,82 @@
+"""A run as its log tells it, and whether that can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from conformance.log.tally import Tally, tally
+from conformance.model import Finding, Result
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """A run as its log tells it.
+
+    ``header`` and ``footer`` are the events of that name; ``footer`` is None where the log was
+    cut short. ``problems`` says, in sentences, why a log that could be read is not to be trusted.
+    """
+
+    header: Mapping[str, Any]
+    results: tuple[Result, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    footer: Mapping[str, Any] | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached its end and the log has all of it."""
+        return self.footer is not None and not self.footer["interrupted"] and not self.problems
+
+    @property
+    def verdict(self) -> str:
+        """The footer's verdict where it can be trusted, else ``cut short`` or ``inconsistent``.
+
+        Only a complete log, without problems, whose own results agree, is ever ``conformant``.
+        """
+        if self.footer is None:
+            return "cut short"
+        return "inconsistent" if self.problems else str(self.footer["verdict"])
+
+    @cached_property
+    def tallies(self) -> Mapping[str, Tally]:
+        """The counts of each operator, from the results; operators in the header's order."""
+        grouped: dict[str, list[Result]] = {op: [] for op in self.header["suite"]["by_op"]}
+        for result in self.results:
+            grouped.setdefault(result.op, []).append(result)
+        return {op: tally(results) for op, results in grouped.items()}
+
+    def selected(self, op: str) -> int:
+        """How many vectors of an operator the run was to grade, by the header."""
+        counts = self.header["suite"]["by_op"].get(op, {"value": 0, "reject": 0})
+        return int(counts["value"]) + int(counts["reject"])
+
+
+def contradictions(run: RunLog) -> Iterator[str]:
+    """Sentences that say where a log contradicts itself."""
+    repeated = len(run.results) - len({(result.op, result.id) for result in run.results})
+    if repeated:
+        yield f"{repeated} results repeat a vector."
+    footer = run.footer
+    if footer is None:
+        return
+    for op, shown in run.tallies.items():
+        said = footer["counts"].get(op, {})
+        for name in (field.name for field in fields(Tally)):
+            if said.get(name, 0) != getattr(shown, name):
+                yield (
+                    f"{op}: the footer counts {said.get(name, 0)} {name}, "
+                    f"the results show {getattr(shown, name)}."
+                )
+        selected = run.selected(op)
+        if not footer["interrupted"] and shown.total != selected:
+            yield f"{op}: {selected} vectors were selected, {shown.total} have a result."
+    if footer["verdict"] == "conformant":
+        if footer["interrupted"]:
+            yield "The footer calls an interrupted run conformant."
+        if not any(shown.graded for shown in run.tallies.values()):
+            yield "The footer calls a run conformant that graded nothing."
+        if not all(shown.clean for shown in run.tallies.values()):
+            yield "The footer calls a run conformant that has failures."

@@ -1,0 +1,234 @@
+"""A run as text for a terminal or a pipe."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+
+from conformance.log.run_log import RunLog
+from conformance.model import Finding
+from conformance.report.view import (
+    FindingView,
+    OperatorRow,
+    View,
+    accepted,
+    distance,
+    duration,
+    element,
+    options,
+    precision,
+    view,
+    when,
+)
+from conformance.report.visible import visible
+
+FILE = "summary.txt"
+
+COLUMNS = ("vectors", "graded", "passed", "reading", "failed", "errors", "unsup.", "skipped")
+
+MAX_MESSAGE = 6
+"""Lines of a message shown at most."""
+
+MAX_EDGES = 8
+"""Edges of a finding shown at most."""
+
+BOLD, RED, GREEN, RESET = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
+
+
+def render(run: RunLog) -> str:
+    """The whole summary, every finding in it, 80 columns wide and without colour."""
+    return summary(run, limit=len(run.findings)) + "\n"
+
+
+def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 10) -> str:
+    """The summary of a run; its last line is the claim.
+
+    No line is wider than ``width`` except those made to be copied: the claim, and a command with
+    a word that is wider. At most ``limit`` findings are shown, the rest counted.
+    """
+    shown = view(run)
+    paint = _Paint(color)
+    blocks = [
+        _heading(shown, width, paint),
+        _table(shown, width),
+        _readings(shown, width),
+        _unsupported(shown, width),
+        _findings(shown, width, limit, paint),
+        _verdict(shown, width, paint),
+        [_line(shown.claim)],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+class _Paint:
+    """Colours, or nothing."""
+
+    def __init__(self, on: bool) -> None:
+        self.on = on
+
+    def __call__(self, text: str, *codes: str) -> str:
+        return "".join(codes) + text + RESET if self.on else text
+
+
+def _line(text: str) -> str:
+    """Text of unknown origin on one line."""
+    return visible(" ".join(text.splitlines()))
+
+
+def _wrapped(text: str, width: int, indent: str = "", first: str | None = None) -> list[str]:
+    return textwrap.wrap(
+        _line(text),
+        width,
+        initial_indent=indent if first is None else first,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+    )
+
+
+def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
+    header = shown.run.header
+    backend, suite, options = header["backend"], header["suite"], header["options"]
+    asked = f"level {options['level']}, precision {precision(options['precision'])}"
+    seconds = "" if shown.run.footer is None else f", {duration(shown.run.footer['seconds'])}"
+    first = _wrapped(f"{backend['name']} {backend['version']}: {asked}", width)
+    return [
+        *(paint(line, BOLD) for line in first),
+        *_wrapped(
+            f"suite {suite['name']} ({suite['digest'].removeprefix('sha256:')[:12]}), "
+            f"{shown.total.selected:,} vectors; {when(header['started'])}{seconds}",
+            width,
+        ),
+    ]
+
+
+def _table(shown: View, width: int) -> list[str]:
+    rows = [(_line(row.op), _counts(row)) for row in shown.rows]
+    if len(rows) != 1:
+        rows.append(("all", _counts(shown.total)))
+    numbers = [[f"{count:,}" for count in counts] for _, counts in rows]
+    columns = [
+        max(len(name), *(len(line[i]) for line in numbers)) for i, name in enumerate(COLUMNS)
+    ]
+    room = max(8, width - sum(columns) - len(columns))
+    label = min(room, max(len(name) for name, _ in [*rows, ("operator", ())]))
+    lines = [_row("operator".ljust(label), COLUMNS, columns)]
+    for (name, _), line in zip(rows, numbers, strict=True):
+        # A long name stands on a line of its own, so that numbers stay under their heading.
+        if len(name) > label:
+            lines.extend(textwrap.wrap(name, width))
+            name = ""
+        lines.append(_row(name.ljust(label), line, columns))
+    if shown.total.missing:
+        lines += ["", f"{shown.total.missing:,} selected vectors have no result."]
+    return lines
+
+
+def _counts(row: OperatorRow) -> tuple[int, ...]:
+    t = row.tally
+    return (
+        *(row.selected, t.graded, t.passed, t.by_reading),
+        *(t.failed, t.errors, t.unsupported, t.skipped),
+    )
+
+
+def _row(label: str, cells: Iterable[str], columns: Iterable[int]) -> str:
+    numbers = " ".join(cell.rjust(width) for cell, width in zip(cells, columns, strict=True))
+    return f"{label} {numbers}"
+
+
+def _readings(shown: View, width: int) -> list[str]:
+    if not shown.readings:
+        return []
+    lines = ["Allowed readings followed"]
+    for name, count in shown.readings:
+        lines += _wrapped(f"{name}: {_vectors(count)}", width, "    ", "  ")
+    return lines
+
+
+def _unsupported(shown: View, width: int) -> list[str]:
+    if not shown.unsupported:
+        return []
+    lines = ["Unsupported"]
+    for group in shown.unsupported[:5]:
+        reason = group.reason or "no reason given"
+        lines += _wrapped(f"{group.op}, {_vectors(group.count)}: {reason}", width, "    ", "  ")[:3]
+    if len(shown.unsupported) > 5:
+        lines.append(f"  and {_vectors(sum(g.count for g in shown.unsupported[5:]))} more")
+    return lines
+
+
+def _findings(shown: View, width: int, limit: int, paint: _Paint) -> list[str]:
+    if not shown.findings:
+        return []
+    lines = [f"Findings ({len(shown.findings)}), worst first"]
+    for found in shown.findings[:limit]:
+        lines += ["", *_finding(found, width, paint)]
+    if len(shown.findings) > limit:
+        lines += ["", f"and {len(shown.findings) - limit} more findings; the log has them all."]
+    return lines
+
+
+def _finding(found: FindingView, width: int, paint: _Paint) -> Iterator[str]:
+    finding = found.finding
+    number = f"{found.number:>3}. "
+    title = _wrapped(f"{finding.op}: {finding.title}", width, " " * len(number), number)
+    yield from (paint(line, BOLD) for line in title)
+    yield from _field("smallest", finding.smallest, width)
+    edges = ", ".join(finding.edges[:MAX_EDGES])
+    if len(finding.edges) > MAX_EDGES:
+        edges += f" and {len(finding.edges) - MAX_EDGES} more"
+    yield from _field("shared", edges, width)
+    yield from _element(finding, width)
+    yield from _message(finding, width)
+    yield from _command(finding.reproduce, width)
+
+
+def _element(finding: Finding, width: int) -> Iterator[str]:
+    witness = finding.witness
+    if witness is None:
+        return
+    yield from _field("worst", element(witness), width)
+    yield from _field("exact", witness.exact, width)
+    yield from _field("accepted", f"{accepted(witness)}, rounded {witness.rounded}", width)
+    off = distance(witness)
+    yield from _field("got", f"{witness.got} ({off})" if off else witness.got, width)
+
+
+def _field(label: str, text: str, width: int) -> list[str]:
+    return _wrapped(text, width, " " * 16, f"     {label:<10} ") if text else []
+
+
+def _message(finding: Finding, width: int) -> Iterator[str]:
+    lines = [
+        wrapped
+        for line in finding.message.splitlines()
+        for wrapped in _wrapped(line, width, " " * 16)
+    ]
+    if len(lines) > MAX_MESSAGE:
+        lines = [*lines[:MAX_MESSAGE], f"{'':16}and {len(lines) - MAX_MESSAGE} more lines"]
+    for i, line in enumerate(lines):
+        yield f"     {'message':<10} {line[16:]}" if i == 0 else line
+
+
+def _command(command: str, width: int) -> Iterator[str]:
+    """A command to be copied: continued with backslashes, broken before options only."""
+    if not command:
+        return
+    lines: list[str] = []
+    for option in options(_line(command)):
+        fits = lines and len(lines[-1]) + len(option) + len("        ") + len(" \\") <= width
+        lines[-1:] = [f"{lines[-1]} {option}"] if fits else [*lines[-1:], option]
+    yield "     reproduce"
+    for i, line in enumerate(lines):
+        indent = "       " if i else "     "
+        yield f"{indent}{line}" + (" \\" if i < len(lines) - 1 else "")
+
+
+def _verdict(shown: View, width: int, paint: _Paint) -> list[str]:
+    colour = GREEN if shown.good else RED
+    sentence = f"{shown.headline.upper()}. {shown.sentence}"
+    return [paint(line, BOLD, colour) for line in _wrapped(sentence, width)]
+
+
+def _vectors(count: int) -> str:
+    return "1 vector" if count == 1 else f"{count:,} vectors"

@@ -1,0 +1,89 @@
+"""What a result may depend on: the processor, the threads, the versions. Written into the log."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+PACKAGES = ("numpy", "ml_dtypes")
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OMP_WAIT_POLICY",
+    "KMP_AFFINITY",
+    "MKL_NUM_THREADS",
+    "MKL_ENABLE_INSTRUCTIONS",
+    "OPENBLAS_NUM_THREADS",
+    "ONEDNN_MAX_CPU_ISA",
+    "ATEN_CPU_CAPABILITY",
+    "CUDA_VISIBLE_DEVICES",
+)
+
+# The flags that decide which kernels a library picks.
+KERNEL_FLAGS = (
+    *("sse4_2", "avx", "avx2", "fma", "f16c", "avx_vnni", "avx512f", "avx512bw", "avx512vl"),
+    *("avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8", "amx_fp16"),
+    *("asimd", "asimdhp", "asimddp", "bf16", "i8mm", "sve", "sve2", "sme"),
+)
+
+
+def fingerprint() -> dict[str, Any]:
+    """The environment of this process, as JSON data; nothing that names a person or a machine."""
+    model, flags = _processor()
+    return {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "platform": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "byte_order": sys.byteorder,
+        "processor": {
+            "model": model,
+            "flags": [flag for flag in KERNEL_FLAGS if flag in flags],
+            "flags_sha256": hashlib.sha256(" ".join(sorted(flags)).encode()).hexdigest()[:16],
+        },
+        "cores": {"machine": os.cpu_count(), "usable": _usable_cores()},
+        "variables": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def peak_memory() -> int | None:
+    """The largest resident size of this process so far in bytes; None where it is not known."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _processor() -> tuple[str, set[str]]:
+    """The processor's name and its feature flags, as far as the system tells."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return platform.processor(), set()
+    fields: dict[str, str] = {}
+    for line in text.splitlines():
+        name, _, value = line.partition(":")
+        fields.setdefault(name.strip(), value.strip())
+    flags = fields.get("flags") or fields.get("Features") or ""
+    return fields.get("model name") or platform.processor() or platform.machine(), set(
+        flags.split()
+    )
+
+
+def _usable_cores() -> int | None:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

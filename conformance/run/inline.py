@@ -1,0 +1,96 @@
+"""Runs a backend in this process, one vector at a time, and trusts nothing that it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.errors import Unsupported
+from conformance.grade.outcome import Ending, Outcome, describe
+from conformance.model import Vector
+
+Array = NDArray[Any]
+
+COPY_LIMIT = 1 << 30
+"""Bytes above which an output is not copied; no vector asks for one, so its shape is wrong."""
+
+
+class Runnable(Protocol):
+    """What a backend must be able to do; the full protocol lies in :mod:`conformance.backends`."""
+
+    def run(
+        self, op: str, inputs: list[Array], attributes: dict[str, Any]
+    ) -> Any:  # pragma: no cover
+        ...
+
+
+def execute(backend: Runnable, vector: Vector) -> Outcome:
+    """Call the backend on fresh copies of the vector's inputs and attributes.
+
+    Inputs are writable, C-contiguous, of the logical type (bf16 is ``ml_dtypes.bfloat16``);
+    attributes are those that the case gives, spelled as the document spells them. Outputs are
+    copied before anything else happens, since a backend may hand out views of its own buffers.
+    An interruption from the keyboard passes through; nothing else does.
+    """
+    originals = [np.ascontiguousarray(array) for array in vector.inputs]
+    inputs = [array.copy() for array in originals]
+    given = list(inputs)  # the backend may change the list
+    attributes = fresh(vector.case.attributes)
+    ending, returned, message = Ending.RETURNED, None, ""
+    started = perf_counter()
+    try:
+        returned = backend.run(vector.case.op, given, attributes)
+        seconds = perf_counter() - started
+        returned = _copied(returned)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        seconds = perf_counter() - started
+        ending, message = _ending(error), describe(error)
+        returned = None
+    changed = tuple(
+        i
+        for i, (before, after) in enumerate(zip(originals, inputs, strict=True))
+        if not _same_bits(before, after)
+    )
+    return Outcome(ending, returned, message, changed, seconds)
+
+
+def fresh(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes as plain values that the backend may keep or change."""
+    return {
+        name: list(value) if isinstance(value, list | tuple) else value
+        for name, value in attributes.items()
+    }
+
+
+def _ending(error: BaseException) -> Ending:
+    if isinstance(error, Unsupported):
+        return Ending.UNSUPPORTED
+    return Ending.RAISED if isinstance(error, Exception) else Ending.ABORTED
+
+
+def _copied(returned: object) -> object:
+    """The same with every plain array copied; the rest is left for the judge to describe."""
+    if type(returned) in (list, tuple):
+        return [_copy(item) for item in returned]  # type: ignore[attr-defined]
+    return _copy(returned)
+
+
+def _copy(item: object) -> object:
+    if type(item) is np.ndarray and item.nbytes <= COPY_LIMIT:
+        return item.copy()
+    return item
+
+
+def _same_bits(before: Array, after: Array) -> bool:
+    # A backend can also set the shape and dtype of the array object that it was given.
+    return (
+        before.shape == after.shape
+        and before.dtype == after.dtype
+        and before.tobytes() == after.tobytes()
+    )

@@ -1,0 +1,61 @@
+"""Which vectors of a suite a run asks; a filter that matches nothing is an error."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.errors import SuiteError, UsageError
+from conformance.grade.precision import known
+from conformance.suite.manifest import Entry, Manifest
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen vectors of a suite, counted.
+
+    ``by_op`` counts those with values and those that must be rejected, of each operator that has
+    any; ``in_suite`` all value vectors that the suite has of the operators asked. ``whole`` says
+    that nothing of these operators was left out.
+    """
+
+    entries: tuple[Entry, ...]
+    by_op: dict[str, dict[str, int]]
+    in_suite: int
+    whole: bool
+
+
+def select(manifest: Manifest, *, ops: Sequence[str] | None, only: Sequence[str]) -> Selection:
+    """The vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
+
+    A text names the vectors whose id begins with it, or ends in the digest that it is.
+
+    Raises:
+        UsageError: an operator that the suite does not have, or a text that names no vector.
+        SuiteError: the suite is empty.
+    """
+    if not manifest.vectors:
+        raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
+    for op in ops or ():
+        known(op, manifest.ops, "operator of this suite")
+    of_ops = [entry for entry in manifest.vectors if not ops or entry.op in ops]
+    for text in only:
+        if not any(_named(entry, text) for entry in of_ops):
+            raise _no_match(text, [entry.id for entry in of_ops])
+    chosen = [entry for entry in of_ops if not only or any(_named(entry, t) for t in only)]
+    by_op = {op: {"value": 0, "reject": 0} for op in dict.fromkeys(e.op for e in chosen)}
+    for entry in chosen:
+        by_op[entry.op][entry.kind] += 1
+    in_suite = sum(entry.kind == "value" for entry in of_ops)
+    return Selection(tuple(chosen), by_op, in_suite, whole=len(chosen) == len(of_ops))
+
+
+def _named(entry: Entry, text: str) -> bool:
+    return bool(text) and (entry.id.startswith(text) or entry.id.endswith(f"-{text}"))
+
+
+def _no_match(text: str, ids: Sequence[str]) -> UsageError:
+    close = difflib.get_close_matches(text, ids, n=1, cutoff=0.8)
+    hint = f"Did you mean {close[0]}?" if close else f"An id looks like {ids[0]}."
+    return UsageError(f"no selected vector has an id that begins with {text!r}", hint=hint)

@@ -1,0 +1,43 @@
+"""The reference as a backend answers in the operator's own types."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+from worked import FULL_KERNEL, INVALID, OVERRUN, avg, plane
+
+from conformance.backends.reference import Reference
+from conformance.errors import InvalidCase
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_results_are_rounded_into_the_type_of_the_data(dtype: type) -> None:
+    (result,) = Reference().run(
+        "AvgPool-1", [plane(np.arange(1, 17).reshape(4, 4), dtype)], OVERRUN
+    )
+    assert result.dtype == dtype
+    if dtype is not np.float64:
+        # None of these is near the middle of two values, so rounding through float64 is right.
+        np.testing.assert_array_equal(result[0, 0], np.array(FULL_KERNEL).astype(dtype))
+    else:
+        np.testing.assert_allclose(result[0, 0], FULL_KERNEL, rtol=2**-52)
+
+
+def test_rounding_is_once_from_the_exact_value() -> None:
+    (result,) = Reference().run("AvgPool-1", [plane([2 + 2**-22, 2, 2**-100, 0])], avg([4]))
+    assert result.item() == 1 + 2**-23
+
+
+def test_indices_have_the_type_asked_for() -> None:
+    for name, dtype in (("i32", np.int32), ("i64", np.int64)):
+        values, indices = Reference().run(
+            "AdaptiveMaxPool-8", [plane([1, 5, 5]), np.array([1])], {"index_element_type": name}
+        )
+        assert (values.dtype, indices.dtype, indices.item()) == (np.float32, dtype, 1)
+
+
+@pytest.mark.parametrize("attributes", INVALID)
+def test_what_the_specification_does_not_allow_is_refused(attributes: dict[str, object]) -> None:
+    with pytest.raises(InvalidCase):
+        Reference().run("AvgPool-1", [plane(range(8))], attributes)

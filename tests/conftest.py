@@ -1,0 +1,95 @@
+"""A small suite on disk, made from the shipped specifications, for tests of whole runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conformance.generate.build import build
+from conformance.model import Case
+from conformance.spec.loader import find
+from conformance.suite.store import Suite
+from conformance.suite.writer import write_suite
+
+AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
+
+POOL = {
+    "kernel": [3, 3],
+    "strides": [2, 2],
+    "pads_begin": [1, 1],
+    "pads_end": [1, 1],
+    "exclude-pad": False,
+    "auto_pad": "explicit",
+    "rounding_type": "ceil",
+}
+
+
+def _adaptive(op: str, dtype: str, size: int, out: int, **more: object) -> Case:
+    return Case(
+        op=op,
+        types={"T": dtype, "T_SHAPE": "i64"},
+        shapes={"data": (1, 2, size)},
+        attributes={} if op == ADAPTIVE else {"index_element_type": "i64"},
+        operands={"output_size": (out,)},
+        **more,
+    )
+
+
+def _pool(shape: tuple[int, ...] = (1, 1, 4, 4), **more: object) -> Case:
+    changed = more.pop("attributes", {})
+    attributes = {**POOL, **changed}
+    return Case(op=AVG, types={"T": "f32"}, shapes={"data": shape}, attributes=attributes, **more)
+
+
+CASES = (
+    (_adaptive(ADAPTIVE, "f32", 6, 4), "must"),
+    (_adaptive(ADAPTIVE, "f64", 5, 3, pattern="normal"), "must"),
+    (_adaptive(ADAPTIVE, "f16", 7, 2), "must"),
+    (_adaptive(ADAPTIVE, "f32", 4, -1, reject="negative-output-size"), "must"),
+    (_adaptive(MAX, "f32", 7, 3, pattern="ties"), "must"),
+    (_pool(), "must"),
+    (_pool(attributes={"strides": [0, 2]}, reject="zero-stride"), "must"),
+    (_pool((0, 1, 4, 4), reject="empty-batch"), "should"),
+)
+
+
+@pytest.fixture(scope="session")
+def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    """Five value vectors of three operators and three that must be rejected, one of them should.
+
+    The vector of AvgPool-1 has the reading ``clip-divisor``, that of AdaptiveMaxPool-8 ties.
+    """
+    vectors = [(build(find(case.op), case, level), ("core",)) for case, level in CASES]
+    folder = tmp_path_factory.mktemp("suites") / "small"
+    return write_suite(folder, vectors, name="small", seed=0, versions={})
+
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """Runs ``conformance`` with some arguments in a process of its own, in an empty folder."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from conformance.cli import main; main()",
+                *map(str, arguments),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            cwd=tmp_path,
+            env={**os.environ, "COLUMNS": "100"},
+            check=False,
+        )
+
+    return run

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.grade.findings import findings, normalised
+from conformance.model import Result, Status, Witness
+
+COMMAND = ("conformance", "check", "--backend", "my lib")
+
+
+def result(name, *edges, kind="", dtype="f32", size=10, op="AvgPool-1", ulp=1.0, **more):
+    """A result; a kind that is not empty makes it a failure."""
+    witness = None
+    if kind in ("value", "index"):
+        witness = Witness("result", (0,), "1.0", "1.0", "1.0", "1.0", "2.0", ulp, 1, 4)
+    errors = ("raised", "shape", "dtype", "outputs")
+    status = Status.ERROR if kind in errors else Status.FAIL if kind else Status.PASS
+    plain = Result(
+        id=name,
+        op=op,
+        status=status,
+        edges=edges,
+        kind=kind,
+        dtype=dtype,
+        size=size,
+        witness=witness,
+    )
+    return replace(plain, **more)
+
+
+def titles(results):
+    return [finding.title for finding in findings(results, command=COMMAND)]
+
+
+def test_nothing_failed():
+    unsupported = result("b", status=Status.UNSUPPORTED)
+    assert findings([result("a"), unsupported], command=COMMAND) == ()
+
+
+def test_a_dtype_that_always_fails_is_one_finding():
+    results = [result(f"w{i}", "any", dtype="f64", kind="value") for i in range(3)]
+    results += [result(f"r{i}", "any") for i in range(3)]
+    assert titles(results) == ["f64: 3 of 3 vectors with wrong values in result"]
+
+
+def test_an_edge_that_always_fails_is_split_from_the_rest():
+    results = [result(f"c{i}", "ceil", "batch", kind="value") for i in range(4)]
+    results += [result("x", "batch", kind="value"), result("y", "batch")]
+    assert titles(results) == [
+        "ceil: 4 of 4 vectors with wrong values in result",
+        "1 of 6 vectors with wrong values in result",
+    ]
+
+
+def test_an_edge_with_one_vector_that_passes_explains_nothing():
+    results = [result(f"c{i}", "ceil", kind="value") for i in range(4)] + [result("ok", "ceil")]
+    assert titles(results) == ["4 of 5 vectors with wrong values in result"]
+
+
+def test_unsupported_and_skipped_vectors_are_not_asked():
+    results = [result(f"c{i}", "ceil", kind="value") for i in range(2)]
+    results += [result("u", "ceil", status=Status.UNSUPPORTED), result("ok")]
+    assert titles(results) == ["ceil: 2 of 2 vectors with wrong values in result"]
+
+
+def test_a_single_failure_is_no_pattern():
+    results = [result("c", "ceil", kind="value"), result("ok")]
+    assert titles(results) == ["1 of 2 vectors with wrong values in result"]
+
+
+def test_two_features_explain_two_findings():
+    results = [result(f"a{i}", "ceil", kind="value") for i in range(3)]
+    results += [result(f"b{i}", "nan", kind="value") for i in range(2)]
+    results += [result("ok")]
+    assert titles(results) == [
+        "ceil: 3 of 3 vectors with wrong values in result",
+        "nan: 2 of 2 vectors with wrong values in result",
+    ]
+
+
+def test_of_equal_explanations_a_dtype_goes_first_then_the_rarer():
+    both = [result(f"a{i}", "common", "rare", dtype="f64", kind="value") for i in range(2)]
+    assert titles([*both, result("ok")])[0].startswith("f64: ")
+    mixed = [replace(r, dtype=d) for r, d in zip(both, ("f16", "f32"), strict=True)]
+    one_more = result("c", "common", kind="shape", message="shape (1) instead of (2)")
+    found = titles([*mixed, one_more, result("ok")])
+    assert "rare: 2 of 2 vectors with wrong values in result" in found
+
+
+def test_kinds_outputs_and_operators_do_not_mix():
+    other = Witness("indices", (0,), "1", "1", "1", "1", "2", None, 1, 4)
+    results = [
+        result("a", kind="value"),
+        result("b", kind="value", witness=other),
+        result("c", kind="index", witness=other),
+        result("d", kind="value", op="Other-1"),
+    ]
+    assert len(findings(results, command=COMMAND)) == 4
+
+
+def test_exceptions_that_differ_in_numbers_are_one():
+    message = "RuntimeError: shape [{0}, 3] at 0x7f{0}a"
+    results = [result(str(i), kind="raised", message=message.format(i)) for i in range(3)]
+    results += [result("other", kind="raised", message="TypeError: no"), result("ok")]
+    assert titles(results) == [
+        "3 of 5 vectors raised an exception",
+        "1 of 5 vectors raised an exception",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "normal"),
+    [
+        ("shape (1, 2, 3) instead of (1,)", "shape (#) instead of (#,)"),
+        ("at 0x7fAb01: size 1.5", "at #: size #"),
+        ("no numbers", "no numbers"),
+    ],
+)
+def test_normalised(message, normal):
+    assert normalised(message) == normal
+
+
+def test_must_reject_vectors_are_counted_apart():
+    results = [result(f"z{i}", kind="accepted", reject="zero-stride") for i in range(2)]
+    results += [result("n", kind="", reject="negative-pads"), result("v")]
+    words = "must-reject vectors accepted, though they must be rejected"
+    assert titles(results) == [f"zero-stride: 2 of 2 {words}"]
+
+
+def test_readings_are_told_apart():
+    results = [result(r, kind="reading", reading=r) for r in ("clip", "full")]
+    assert len(findings(results, command=COMMAND)) == 2
+
+
+def test_what_breaks_a_must_comes_first_then_what_is_more():
+    results = [result(f"s{i}", kind="value", level="should", op="A") for i in range(5)]
+    results += [result(f"r{i}", kind="reading", op="B") for i in range(3)]
+    results += [result(f"m{i}", kind="value", op="C") for i in range(1)]
+    results += [result(f"n{i}", kind="shape", op="D") for i in range(2)]
+    assert [finding.op for finding in findings(results, command=COMMAND)] == ["D", "C", "A", "B"]
+
+
+def test_a_finding_tells_its_smallest_vector_and_what_all_share():
+    results = [
+        result("big", "ceil", "batch", kind="value", size=90, ulp=700.0, message="3 wrong"),
+        result("b-small", "ceil", "nan", kind="value", size=5, ulp=2.0),
+        result("a-small", "nan", "ceil", kind="value", size=5, ulp=1.0, message="1 wrong"),
+    ]
+    (finding,) = findings(results, command=COMMAND, show=("--suite", "mine"))
+    assert finding.smallest == "a-small"
+    assert finding.edges == ("ceil",)
+    assert set(finding.ids) == {"big", "b-small", "a-small"}
+    assert finding.message == "1 wrong"
+    assert finding.witness.ulp == 1.0
+    assert finding.detail["worst"] == {"id": "big", "ulp": 700.0, "got": "2.0"}
+    assert finding.detail["show"] == "conformance show a-small --suite mine"
+    assert finding.reproduce == (
+        "conformance check --backend 'my lib' --op AvgPool-1 --only a-small"
+    )
+
+
+def test_without_a_command_there_is_none_to_reproduce():
+    (finding,) = findings([result("a", kind="value")], command=())
+    assert finding.reproduce == ""

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import pytest
+
+from conformance.grade.precision import parse_precision
+from conformance.log.tally import tally
+from conformance.model import Result, Status
+from conformance.run.verdict import Question, Score, conclude
+
+PASS, FAIL, ERROR = Status.PASS, Status.FAIL, Status.ERROR
+UNSUPPORTED, SKIPPED = Status.UNSUPPORTED, Status.SKIPPED
+
+
+def result(status, op="A", **more):
+    return Result(id="x", op=op, status=status, **{"dtype": "f32", "precision": "exact", **more})
+
+
+def reject(status, op="A"):
+    return result(status, op, reject="zero-stride", precision=None)
+
+
+def concluded(*results, interrupted=False, whole=True, in_suite=None):
+    ops = {op: sum(r.op == op for r in results) for op in dict.fromkeys(r.op for r in results)}
+    score = Score.of(ops)
+    for one in results:
+        score.add(one)
+    values = sum(one.reject is None for one in results)
+    question = Question(
+        backend="mylib 1.2",
+        suite="core",
+        digest="0123456789abcdef",
+        level="must",
+        precision=parse_precision("standard"),
+        values=values,
+        in_suite=values if in_suite is None else in_suite,
+        whole=whole,
+    )
+    return conclude(score, question, interrupted=interrupted)
+
+
+@pytest.mark.parametrize(
+    ("results", "verdict", "exit_code"),
+    [
+        ([result(PASS)], "conformant", 0),
+        ([result(PASS), reject(PASS)], "conformant", 0),
+        ([result(PASS), result(UNSUPPORTED), result(SKIPPED)], "conformant", 0),
+        ([result(PASS), result(FAIL)], "not conformant", 1),
+        ([result(PASS), result(ERROR)], "not conformant", 1),
+        ([result(PASS), reject(FAIL)], "not conformant", 1),
+        ([result(UNSUPPORTED), reject(FAIL)], "not conformant", 1),
+        ([result(UNSUPPORTED), result(UNSUPPORTED)], "nothing graded", 1),
+        ([result(SKIPPED)], "nothing graded", 1),
+        ([reject(PASS), result(UNSUPPORTED)], "nothing graded", 1),
+    ],
+)
+def test_verdict_and_exit_code(results, verdict, exit_code):
+    footer = concluded(*results)
+    assert (footer["verdict"], footer["exit_code"]) == (verdict, exit_code)
+    assert footer["sentence"].lower().startswith(verdict)
+
+
+@pytest.mark.parametrize("status", [PASS, FAIL])
+def test_an_interrupted_run_is_never_green(status):
+    footer = concluded(result(status), interrupted=True)
+    assert (footer["verdict"], footer["exit_code"]) == ("interrupted", 130)
+    assert "no claim" in footer["claim"]
+
+
+def test_counts_are_those_that_a_log_is_checked_by():
+    results = [
+        *(result(PASS), result(PASS, reading="clip"), result(FAIL), result(ERROR)),
+        *(result(UNSUPPORTED), result(SKIPPED), reject(PASS), reject(FAIL), reject(ERROR)),
+    ]
+    counts = concluded(*results)["counts"]["A"]
+    assert counts == {"selected": 9} | vars(tally(results))
+    assert (counts["graded"], counts["passed"]) == (4, 3)
+
+
+def test_the_share_graded_is_stated():
+    footer = concluded(result(PASS), result(UNSUPPORTED), result(UNSUPPORTED, "B"))
+    assert footer["sentence"] == (
+        "Conformant: 1 of 3 vectors passed, 2 unsupported; 1 of 3 value vectors graded, none of B."
+    )
+    assert footer["claim"] == (
+        "mylib 1.2: conformant with A (must, standard), suite core, 1 of 3 graded, sha256 01234567"
+    )
+
+
+def test_readings_are_stated_one_by_one():
+    footer = concluded(result(PASS, reading="b+a"), result(PASS, reading="b"))
+    assert footer["by_reading"] == {"b+a": 1, "b": 1}
+    assert "2 by an allowed reading (a, b)" in footer["sentence"]
+
+
+def test_a_failed_run_says_so_in_its_claim():
+    assert "NOT conformant with A" in concluded(result(FAIL))["claim"]
+
+
+def test_a_selection_makes_no_claim():
+    claim = concluded(result(PASS), whole=False, in_suite=9)["claim"]
+    assert "conformant" not in claim
+    assert "1 of 9 graded" in claim
+
+
+def test_the_precision_reached_is_the_weakest_of_a_dtype():
+    footer = concluded(
+        result(PASS),
+        result(PASS, precision="native"),
+        result(ERROR, precision=None),
+        result(PASS, dtype="f16", precision="standard"),
+        result(FAIL, dtype="f64", precision=None),
+        result(PASS, dtype="f64"),
+        reject(PASS),
+    )
+    assert footer["precision_reached"] == {"f32": "native", "f16": "standard", "f64": None}
