@@ -23,7 +23,7 @@ PATTERN_NAMES = (
     "large",
     "steady",
 )
-"""How data may be filled; :mod:`conformance.generate.patterns` says how each is."""
+"""How data may be filled; ``conformance.generate.patterns`` says what each holds."""
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,30 @@ class Rule:
     """A rule: the kind of its value, ``kind.domain`` being the most it may depend on.
 
     ``default`` is the text of its expression where a specification does not give one; a rule
-    without is required. ``before`` lists names that come after it, so it cannot speak of them.
+    without is required, and one with ``needed_for`` is where the rule ``reduce`` can be that.
+    ``before`` lists names that come after it, so it cannot speak of them.
     """
 
     kind: Kind
     about: str
     default: str | None = None
     before: frozenset[str] = frozenset()
+    needed_for: str | None = None
 
 
 @dataclass(frozen=True)
 class Family:
-    """A family: its rules, and the names that its reference adds to a case's own."""
+    """A family: its rules, and the names that its reference adds to a case's own.
+
+    ``dims`` are the dimensions of its data, the last of them per axis. ``outputs`` says what an
+    output can hold, and what the rule ``reduce`` must be for it, if it matters.
+    """
 
     name: str
+    dims: tuple[str, ...]
     rules: Mapping[str, Rule]
     names: Mapping[str, Kind]
+    outputs: Mapping[str, str | None]
 
 
 def _enum(*values: str) -> Kind:
@@ -89,6 +97,7 @@ _WINDOWS = frozenset({"on_data", "i"}) | _FACTS
 
 POOLING = Family(
     name="pooling",
+    dims=("N", "C", "size"),
     rules={
         "reduce": Rule(_enum("mean", "max"), "what becomes of a window"),
         "out": Rule(_AXIS_CASE, "how many windows there are", before=_WINDOWS),
@@ -105,15 +114,16 @@ POOLING = Family(
             "0 <= at and at < size",
             before=_FACTS | {"on_data"},
         ),
-        "divisor": Rule(_ELEMENT, "what a sum is divided by", "1"),
+        "divisor": Rule(_ELEMENT, "what a sum is divided by", "1", needed_for="mean"),
         "open": Rule(
-            Kind("bool", domain=Domain.ELEMENT), "which elements have no value to check", "False"
+            Kind("bool", domain=Domain.ELEMENT), "which elements have no value to check", "false"
         ),
         "ties": Rule(_enum("first", "last", "any"), "which of several largest counts", "first"),
         "index": Rule(_ELEMENT, "the index of the chosen tap", "flat(position, size)"),
         "subnormals": Rule(_enum("kept", "flushed"), "whether subnormals may vanish", "kept"),
     },
     names=_NAMES,
+    outputs={"value": None, "index": "max"},
 )
 
 FAMILIES: dict[str, Family] = {POOLING.name: POOLING}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -80,3 +81,9 @@ def elementwise(type_: str, operands: Iterable[Kind], values: frozenset[str] | N
 def listed(names: Iterable[str] | None) -> str:
     """Names in order, for a message: ``a, b, c``."""
     return ", ".join(sorted(names or ()))
+
+
+def closest(name: str, candidates: Iterable[str]) -> str | None:
+    """``did you mean 'x'?`` for the candidate most like ``name``, if one is like it."""
+    found = difflib.get_close_matches(name, sorted(candidates), n=1)
+    return f"did you mean '{found[0]}'?" if found else None

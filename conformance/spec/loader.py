@@ -10,7 +10,7 @@ from types import MappingProxyType
 from conformance.data import directory
 from conformance.errors import Problem, SpecError, UsageError
 from conformance.spec import structure
-from conformance.spec.assemble import Assembly
+from conformance.spec.assemble import assemble
 from conformance.spec.expressions import closest
 from conformance.spec.model import OpSpec
 from conformance.spec.source import MAX_BYTES, parse
@@ -22,9 +22,7 @@ def load_text(text: str, file: str = "<text>") -> OpSpec:
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
     source = parse(text, file)
-    structure.check(source)
-    source.check()
-    spec = Assembly(source).spec()
+    spec = assemble(source) if structure.check(source) else None
     source.check()
     assert spec is not None
     return spec
@@ -58,11 +56,12 @@ def find(op: str) -> OpSpec:
     if op.endswith((".yaml", ".yml")):
         return load(Path(op))
     # One file, not all of them: a check asks for one operator at a time.
-    path = directory("specs") / f"{op}.yaml"
-    names = [p.stem for p in sorted(directory("specs").glob("*.yaml"))]
+    names = [path.stem for path in sorted(directory("specs").glob("*.yaml"))]
     if op in names:
-        return load(path)
+        return load(directory("specs") / f"{op}.yaml")
+    near = {name.lower(): name for name in names}.get(op.lower())
+    hint = f"did you mean '{near}'?" if near else closest(op, names)
     raise UsageError(
         f"there is no operator '{op}'",
-        hint=closest(op, names) or f"known: {', '.join(names)}; or give a .yaml file",
+        hint=hint or f"known: {', '.join(names)}; or give a .yaml file",
     )

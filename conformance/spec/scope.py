@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from conformance.errors import ExpressionError
 from conformance.spec.expressions import Expression, compile_expression
-from conformance.spec.families import Family
+from conformance.spec.families import FAMILIES, Family
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import Quantity
+from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.source import Path, Source
 
 
@@ -20,14 +21,24 @@ def kind_of(quantity: Quantity) -> Kind:
 
 
 def base_scope(
-    family: Family, types: Mapping[str, Any], quantities: Mapping[str, Quantity]
+    family: Family, types: Mapping[str, Iterable[str]], quantities: Mapping[str, Quantity]
 ) -> dict[str, Kind]:
-    """Everything but definitions: the family's names, types, attributes, dimensions, operands."""
+    """All names but definitions: the family's, types, attributes, dimensions, operands.
+
+    A rule has the kind that the family declares, whatever this file makes of it, since a variant
+    may replace it.
+    """
     scope = dict(family.names)
     scope.update({name: Kind("enum", values=frozenset(dtypes)) for name, dtypes in types.items()})
     scope.update({key: kind_of(quantity) for key, quantity in quantities.items()})
-    scope.update({name: rule.kind for name, rule in family.rules.items() if rule.kind.values})
+    scope.update({name: rule.kind for name, rule in family.rules.items()})
     return scope
+
+
+def scope_of(spec: OpSpec) -> dict[str, Kind]:
+    """All names that an expression about ``spec`` may speak of, definitions included."""
+    defined = {name: expression.kind for name, expression in spec.definitions.items()}
+    return defined | base_scope(FAMILIES[spec.family], spec.types, spec.quantities)
 
 
 def case_scope(scope: Mapping[str, Kind]) -> dict[str, Kind]:
@@ -35,71 +46,25 @@ def case_scope(scope: Mapping[str, Kind]) -> dict[str, Kind]:
     return {name: kind for name, kind in scope.items() if kind.domain is Domain.CASE}
 
 
-class Definitions(dict[str, Kind]):
-    """A scope whose definitions are compiled when another one first speaks of them.
-
-    ``compiled`` holds those that are sound; a problem is noted once, where it is.
-    """
-
-    def __init__(
-        self, source: Source, scope: Mapping[str, Kind], texts: Mapping[str, tuple[Path, Any]]
-    ) -> None:
-        super().__init__(scope)
-        self.source = source
-        self.texts = texts
-        self.compiled: dict[str, Expression] = {}
-        self._active: list[str] = []
-        self._failed: set[str] = set()
-
-    def __contains__(self, name: object) -> bool:
-        if super().__contains__(name):
-            return True
-        if name in self.texts:
-            self.define(str(name))
-        return super().__contains__(name)
-
-    def define(self, name: str) -> None:
-        """Compile the definition ``name`` and all that it speaks of."""
-        if name in self.compiled or name in self._failed:
-            return
-        path, text = self.texts[name]
-        if name in self._active:
-            circle = " -> ".join([*self._active[self._active.index(name) :], name])
-            self._failed.add(name)
-            self.source.problem(path, f"'{name}' is defined by itself: {circle}")
-            self[name] = Kind("int")
-            return
-        self._active.append(name)
-        expression = compile_at(self.source, path, text, self)
-        self._active.pop()
-        if expression is None:
-            self._failed.add(name)
-            # Others may go on speaking of it; one mistake is one problem.
-            self.setdefault(name, Kind("int"))
-        elif name not in self._failed:
-            self.compiled[name] = expression
-            # An enum rule keeps its own kind: all its members, not the one chosen here.
-            self.setdefault(name, expression.kind)
-
-    def reach(self, expression: Expression) -> frozenset[str]:
-        """All names that an expression depends on, directly or not."""
-        found: set[str] = set()
-        waiting = list(expression.names)
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                if name in self.compiled:
-                    waiting += self.compiled[name].names
-        return frozenset(found)
-
-
 def compile_at(
-    source: Source, path: Path, text: Any, scope: Mapping[str, Kind]
+    source: Source,
+    path: Path,
+    raw: Any,
+    scope: Mapping[str, Kind],
+    want: Kind | None = None,
+    *,
+    repeat: bool = False,
 ) -> Expression | None:
-    """The expression written at ``path``; notes a problem and gives None where it is not sound."""
+    """The expression written at ``path``; notes a problem and gives None where it is not sound.
+
+    What speaks of something broken is not judged, and None as well. For ``want`` and ``repeat``
+    see :func:`~conformance.spec.expressions.compile_expression`.
+    """
+    text = str(raw)
+    if _words(text) & source.broken:
+        return None
     try:
-        return compile_expression(text_of(text), scope)
+        return compile_expression(text, scope, want=want, repeat=repeat)
     except ExpressionError as error:
         source.problem(
             path, error.message, expected=error.expected, hint=error.hint, offset=error.offset
@@ -107,6 +72,74 @@ def compile_at(
         return None
 
 
-def text_of(value: Any) -> str:
-    """An expression as text; YAML may have read it as a number or a truth value."""
-    return str(value)
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
+
+
+class Definition(NamedTuple):
+    """The text of a definition and where it stands; for a rule also what kind it must be."""
+
+    path: Path
+    raw: Any
+    want: Kind | None = None
+
+
+class Definitions:
+    """The definitions of a file, each compiled after those that it speaks of.
+
+    ``compiled`` holds those that are sound, ``scope`` the kinds of all names. What is not sound
+    is noted once, where it is.
+    """
+
+    def __init__(
+        self, source: Source, scope: Mapping[str, Kind], texts: Mapping[str, Definition]
+    ) -> None:
+        self.source = source
+        self.scope = dict(scope)
+        self.texts = texts
+        self.compiled: dict[str, Expression] = {}
+        self._active: list[str] = []
+        for name in texts:
+            self._define(name)
+
+    def _define(self, name: str) -> None:
+        if name in self.compiled or name in self.source.broken:
+            return
+        path, raw, want = self.texts[name]
+        if name in self._active:
+            circle = self._active[self._active.index(name) :]
+            message = f"'{name}' is defined by itself: {' -> '.join([*circle, name])}"
+            self.source.problem(path, message)
+            self.source.broken.update(circle)
+            return
+        self._active.append(name)
+        for other in sorted(_words(str(raw)) & self.texts.keys()):
+            wanted = self.texts[other].want
+            # The name of a rule that is an enum may also be a member of another: 'ties'.
+            if wanted is None or wanted.type != "enum":
+                self._define(other)
+        self._active.pop()
+        found = compile_at(self.source, path, raw, self.scope, want, repeat=True)
+        if found is None:
+            self.source.broken.add(name)
+        elif name not in self.source.broken:
+            self.compiled[name] = found
+            self.scope.setdefault(name, found.kind)
+
+    def reach(
+        self, expression: Expression, replaced: Mapping[str, Expression] | None = None
+    ) -> frozenset[str]:
+        """All names that an expression depends on, directly or not.
+
+        ``replaced`` are definitions that stand in place of the file's own.
+        """
+        definitions = {**self.compiled, **(replaced or {})}
+        found: set[str] = set()
+        waiting = list(expression.names)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                if name in definitions:
+                    waiting += definitions[name].names
+        return frozenset(found)

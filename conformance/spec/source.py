@@ -41,12 +41,12 @@ class Source:
         *,
         expected: str = "",
         hint: str | None = "",
-        offset: int = 0,
+        offset: int | None = None,
         key: bool = False,
     ) -> None:
         """Note a problem at ``path``, or at its key; ``offset`` counts characters into its text."""
         line, column = self.where(path, key=key)
-        if path in self.insets and not key:
+        if offset is not None and path in self.insets:
             column += self.insets[path] + offset
         self.problems.append(Problem(self.file, line, column, message, expected, hint or ""))
 
@@ -85,7 +85,7 @@ def parse(text: str, file: str) -> Source:
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1
-        message = f"the character {chr(error.character)!a} is not allowed"  # type: ignore[arg-type]
+        message = f"the character {chr(error.character)!a} is not allowed"
         source.problems.append(Problem(file, line, column, message))
     if source.data is None and not source.problems:
         source.problem((), "the file is empty", expected="a specification")

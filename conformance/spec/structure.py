@@ -47,7 +47,7 @@ def check(source: Source) -> bool:
                 _unknown_key(source, (*path, key), error)
                 _take_out(source, (*path, key))
             continue
-        if error.validator == "propertyNames":
+        if "propertyNames" in error.absolute_schema_path:
             path = (*path, error.instance)
         _note(source, path, error)
         if len(path) >= 2 and path[0] in NAMED:
@@ -104,10 +104,10 @@ def _note(source: Source, path: Path, error: Any) -> None:
             hint = "write true or false"
         message = f"{_shown(found)} is not allowed here"
         source.problem(path, message, expected=expected, hint=hint)
-    elif rule == "propertyNames" or (rule == "pattern" and found == path[-1]):
-        expected = error.parent.schema if error.parent else error.schema
+    elif rule == "pattern":
         message = f"'{found}' cannot be a name here"
-        source.problem(path, message, expected=_described(expected), key=True)
+        key = "propertyNames" in error.absolute_schema_path
+        source.problem(path, message, expected=_described(error.schema), key=key)
     else:
         source.problem(path, _LIMITS[rule].format(value), hint=_described(error.schema))
 
@@ -128,7 +128,6 @@ _LIMITS = {
     "uniqueItems": "an entry is given twice",
     "minimum": "the number is at least {}",
     "maximum": "the number is at most {}",
-    "pattern": "this is not written as it should be",
 }
 
 

@@ -1,0 +1,184 @@
+"""What a specification says of its cases: requirements, readings, edges, must-reject cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from conformance.spec.expressions import Expression, closest
+from conformance.spec.families import Family
+from conformance.spec.kinds import Domain, Kind
+from conformance.spec.model import Edge, Reject, Requirement, Variant
+from conformance.spec.quantities import Quantities, conditions
+from conformance.spec.scope import Definitions, case_scope, compile_at
+from conformance.spec.source import Path, Source
+
+_ON_EVERY_AXIS = Kind("bool", per_axis=True, domain=Domain.ELEMENT)
+_ON_THE_CASE = Kind("bool")
+_ANYWHERE = Kind("bool", domain=Domain.ELEMENT)
+
+
+class Clauses:
+    """Reads the clauses of one file; problems are noted in ``source``."""
+
+    def __init__(
+        self, source: Source, family: Family, quantities: Quantities, definitions: Definitions
+    ) -> None:
+        self.source = source
+        self.family = family
+        self.quantities = quantities
+        self.definitions = definitions
+        self.scope = definitions.scope
+
+    def _section(self, name: str) -> Iterable[tuple[Path, str, Mapping[str, Any]]]:
+        for key, raw in self.source.data.get(name, {}).items():
+            yield (name, key), key, raw
+
+    def requirements(self) -> Iterable[Requirement]:
+        windows = {n for n, kind in self.family.names.items() if kind.domain > Domain.CASE}
+        for path, name, raw in self._section("require"):
+            at = (*path, "that")
+            that = compile_at(self.source, at, raw["that"], self.scope, _ON_EVERY_AXIS)
+            if that is None:
+                continue
+            # A case is judged before its windows are worked out.
+            beyond = sorted(self.definitions.reach(that) & windows)
+            if beyond or that.kind.domain > Domain.CASE:
+                what = f"this depends on '{beyond[0]}'" if beyond else f"this is {that.kind}"
+                self.source.problem(at, what, expected="a condition on the case alone")
+            yield Requirement(name, that, raw.get("level", "must"), raw["why"])
+
+    def interpretations(self) -> Iterable[Variant]:
+        for path, name, raw in self._section("interpretations"):
+            where = None
+            if "where" in raw:
+                at = (*path, "where")
+                where = compile_at(self.source, at, raw["where"], self.scope, _ANYWHERE)
+            replaced = self._replaced((*path, "replace"), raw["replace"])
+            if where is not None:
+                self._guard((*path, "where"), where, replaced)
+            yield Variant(name, replaced, where, raw.get("level", "should"), raw["why"])
+
+    def _replaced(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression]:
+        found: dict[str, Expression] = {}
+        for name, text in raw.items():
+            here = (*path, name)
+            if name not in self.definitions.texts:
+                if name not in self.source.broken:
+                    hint = closest(name, self.definitions.texts)
+                    message = f"there is no rule or definition '{name}' to replace"
+                    self.source.problem(here, message, hint=hint, key=True)
+                continue
+            if name in self.source.broken:
+                continue
+            rule = self.family.rules.get(name)
+            kind = rule.kind if rule else self.scope[name]
+            scope = {**self.scope, "original": kind}
+            expression = compile_at(self.source, here, text, scope, kind, repeat=True)
+            if expression is not None:
+                found[name] = expression
+        for name, expression in found.items():
+            reach = self.definitions.reach(expression, found)
+            rule = self.family.rules.get(name)
+            if name in reach:
+                message = f"'{name}' is replaced by what depends on '{name}'"
+                hint = "'original' is the value that is replaced"
+                self.source.problem((*path, name), message, hint=hint)
+            elif rule is not None and reach & rule.before:
+                self.too_early((*path, name), min(reach & rule.before))
+        return found
+
+    def _guard(self, path: Path, where: Expression, replaced: Mapping[str, Expression]) -> None:
+        """A guard must not tell apart what the replaced value cannot."""
+        for name in replaced:
+            kind = self.scope[name]
+            # The windows of an axis are the same for all windows of another.
+            most = Domain.CASE if kind.per_axis else kind.domain
+            if where.kind.domain > most:
+                message = f"'{name}' cannot be replaced by a condition on windows"
+                self.source.problem(path, message, expected="a condition on the case")
+
+    def too_early(self, path: Path, name: str) -> None:
+        """Note that ``name`` is not known yet where a rule is needed."""
+        self.source.problem(path, f"'{name}' is not known before this rule")
+
+    def edges(self) -> Iterable[Edge]:
+        for path, name, raw in self._section("edges"):
+            when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
+            aim = self.quantities.aim((*path, "aim"), raw.get("aim", {}))
+            if when is not None:
+                yield Edge(name, when, raw["why"], aim)
+
+    def rejects(self) -> Iterable[Reject]:
+        known = ["rank", *conditions(self.quantities.found.values())]
+        known += self.source.data.get("require", {})
+        for path, name, raw in self._section("reject"):
+            breaks = raw["breaks"]
+            if breaks not in known and breaks.split(".")[0] not in self.source.broken:
+                self.source.problem(
+                    (*path, "breaks"),
+                    f"there is no condition '{breaks}'",
+                    expected=f"one of {', '.join(known)}",
+                    hint=closest(breaks, known),
+                )
+            if sum(way in raw for way in ("set", "length", "rank")) != 1:
+                message = f"'{name}' says in one way what is wrong"
+                expected = "one of 'set', 'length' and 'rank'"
+                self.source.problem(path, message, expected=expected, key=True)
+            yield Reject(
+                name=name,
+                breaks=breaks,
+                level=raw.get("level", "must"),
+                why=raw["why"],
+                set=self._set((*path, "set"), raw.get("set", {})),
+                length=self._length((*path, "length"), raw.get("length", {})),
+                rank=raw.get("rank"),
+                ranks=tuple(raw.get("ranks", ())),
+                aim=self.quantities.aim((*path, "aim"), raw.get("aim", {})),
+            )
+
+    def _set(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression | str]:
+        found: dict[str, Expression | str] = {}
+        for name, value in raw.items():
+            key = self._quantity((*path, name), name)
+            if key is None:
+                continue
+            quantity = self.quantities.found[key]
+            if quantity.type == "enum":
+                found[key] = str(value)
+                continue
+            want = Kind(quantity.type, quantity.per_axis)
+            expression = compile_at(self.source, (*path, name), value, case_scope(self.scope), want)
+            if expression is not None:
+                found[key] = expression
+        return found
+
+    def _length(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression]:
+        found = {}
+        for name, value in raw.items():
+            key = self._quantity((*path, name), name)
+            if key is None:
+                continue
+            if not self.quantities.found[key].per_axis:
+                message = f"'{name}' has no length"
+                self.source.problem((*path, name), message, expected="one value per axis", key=True)
+            expression = compile_at(
+                self.source, (*path, name), value, case_scope(self.scope), Kind("int")
+            )
+            if expression is not None:
+                found[key] = expression
+        return found
+
+    def _quantity(self, path: Path, name: str) -> str | None:
+        key = name.replace("-", "_")
+        if key in self.quantities.found:
+            return key
+        if key not in self.source.broken:
+            self.source.problem(
+                path,
+                f"there is no quantity '{name}'",
+                expected=f"one of {', '.join(self.quantities.found)}",
+                hint=closest(key, self.quantities.found),
+                key=True,
+            )
+        return None

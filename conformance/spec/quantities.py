@@ -1,0 +1,222 @@
+"""Attributes, dimensions and integer inputs: what a case is made of, and how each is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from keyword import iskeyword
+from typing import Any
+
+from conformance.spec.expressions import closest
+from conformance.spec.families import Family
+from conformance.spec.functions import FUNCTIONS
+from conformance.spec.kinds import Kind
+from conformance.spec.model import Bound, Draw, Quantity
+from conformance.spec.scope import compile_at
+from conformance.spec.source import Path, Source
+
+RESERVED = ("original", "true", "false", *FUNCTIONS)
+GIVEN = ("rank", "axes", "axis")
+"""What is known of a case before anything is drawn."""
+
+
+class Quantities:
+    """The quantities of one file, in drawing order, with the problems noted in ``source``.
+
+    ``scope`` holds the kinds of the names that bounds can speak of; ``found`` the quantities by
+    key, without their bounds until :meth:`bound` has been called.
+    """
+
+    def __init__(self, source: Source, types: Mapping[str, tuple[str, ...]]) -> None:
+        self.source = source
+        self.types = types
+        self.paths: dict[str, Path] = {}
+        self.found: dict[str, Quantity] = {}
+        for path, quantity in self._declared():
+            if quantity.key in self.found:
+                self.source.problem(path, f"'{quantity.key}' is given twice", key=True)
+                continue
+            self.paths[quantity.key] = path
+            self.found[quantity.key] = quantity
+
+    def _declared(self) -> Iterator[tuple[Path, Quantity]]:
+        data = self.source.data
+        for name, raw in data.get("attributes", {}).items():
+            yield ("attributes", name), self._attribute(("attributes", name), name, raw)
+        for name, raw in data["dims"].items():
+            yield ("dims", name), _whole(name, raw)
+        for number, raw in enumerate(data["inputs"][1:], start=1):
+            yield ("inputs", number), _whole(raw["name"], raw)
+
+    def _attribute(self, path: Path, name: str, raw: Mapping[str, Any]) -> Quantity:
+        quantity = replace(
+            _whole(name, raw),
+            type=raw["type"],
+            required=raw.get("required", False),
+            default=raw.get("default"),
+            values=tuple(raw.get("values", ())),
+            twins=raw.get("twins", False),
+        )
+        is_enum = quantity.type == "enum"
+        if is_enum != ("values" in raw):
+            message = "an enum needs 'values'" if is_enum else "only an enum has 'values'"
+            self.source.problem(path, message, key=True)
+        for key in ("min", "max"):
+            if key in raw and quantity.type != "int":
+                self.source.problem((*path, key), f"only an int has '{key}'", key=True)
+        if is_enum and quantity.per_axis:
+            self.source.problem((*path, "per"), "an enum is one value", key=True)
+        if quantity.twins and quantity.type == "int":
+            self.source.problem((*path, "twins"), "only enums and bools have twins", key=True)
+        if quantity.required and quantity.default is not None:
+            message = "a required attribute has no default"
+            self.source.problem((*path, "default"), message, key=True)
+        elif not quantity.required and quantity.default is None:
+            hint = "write 'required: true' if it must be given"
+            self.source.problem(path, f"'{name}' has no default", hint=hint, key=True)
+        elif quantity.default is not None:
+            self._member((*path, "default"), quantity, quantity.default)
+        return quantity
+
+    def check_names(self, family: Family) -> None:
+        """Every name means one thing, and none is a word of the language."""
+        taken = dict.fromkeys(RESERVED, "a word of the language")
+        taken |= dict.fromkeys(family.names, "a name of the family")
+        taken |= dict.fromkeys(family.rules, "a rule of the family")
+        members = {*family.names["pattern"].values} if family.names["pattern"].values else set()
+        members |= {value for quantity in self.found.values() for value in quantity.values}
+        members |= {dtype for dtypes in self.types.values() for dtype in dtypes}
+        named: list[tuple[str, Path, str]] = [(n, ("types", n), "a type") for n in self.types]
+        named += [(key, self.paths[key], "a quantity") for key in self.found]
+        named += [(n, ("let", n), "a definition") for n in self.source.data.get("let", {})]
+        for name, path, what in named:
+            where = (*path, "name") if path[0] == "inputs" else path
+            if name in taken or iskeyword(name):
+                meaning = taken.get(name, "a word of the language")
+                self.source.problem(where, f"'{name}' is already {meaning}", key=True)
+            elif name in members:
+                message = f"'{name}' is also a value of an enum"
+                self.source.problem(where, message, hint="expressions could mean either", key=True)
+            taken[name] = what
+
+    def bound(self, scope: Mapping[str, Kind]) -> None:
+        """Read the bounds of every quantity; each sees what is drawn before it."""
+        self.scope = scope
+        for key, quantity in self.found.items():
+            path = self.paths[key]
+            raw = self._raw(path)
+            self.found[key] = replace(
+                quantity,
+                min=self._bound((*path, "min"), raw, quantity),
+                max=self._bound((*path, "max"), raw, quantity),
+                draw=self._draw((*path, "draw"), raw.get("draw", {}), quantity),
+            )
+
+    def _raw(self, path: Path) -> Mapping[str, Any]:
+        found: Any = self.source.data
+        for key in path:
+            found = found[key]
+        assert isinstance(found, dict)
+        return found
+
+    def aim(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Draw]:
+        """What an edge or a must-reject case narrows, by key."""
+        patterns = self.scope["pattern"].values or frozenset()
+        aimed = {"pattern": Quantity("pattern", "enum", values=tuple(sorted(patterns)))}
+        aimed |= {n: Quantity(n, "enum", values=dtypes) for n, dtypes in self.types.items()}
+        aimed |= self.found
+        found = {}
+        for name, value in raw.items():
+            key = name.replace("-", "_")
+            if key in aimed:
+                found[key] = self._draw((*path, name), value, aimed[key])
+            elif key not in self.source.broken:
+                self.source.problem(
+                    (*path, name),
+                    f"'{name}' is not drawn",
+                    expected=f"one of {', '.join(aimed)}",
+                    hint=closest(key, aimed),
+                    key=True,
+                )
+        return found
+
+    def _draw(self, path: Path, raw: Any, quantity: Quantity) -> Draw:
+        """One value, a list of values, ``{values: [...]}`` or ``{min, max}``."""
+        values: Any = raw.get("values", ()) if isinstance(raw, dict) else raw
+        if quantity.type == "int" and not isinstance(values, list | tuple):
+            bound = self._number(path, raw, quantity)
+            return Draw(bound, bound)
+        if quantity.type != "int" and isinstance(raw, dict) and raw.keys() & {"min", "max"}:
+            self.source.problem(path, f"'{quantity.name}' has no order", expected=_values(quantity))
+        where = (*path, "values") if isinstance(raw, dict) else path
+        if isinstance(values, list | tuple):
+            for number, value in enumerate(values):
+                self._member((*where, number), quantity, value)
+        else:
+            self._member(where, quantity, values)
+            values = (values,)
+        bounds = raw if isinstance(raw, dict) and quantity.type == "int" else {}
+        return Draw(
+            self._bound((*path, "min"), bounds, quantity),
+            self._bound((*path, "max"), bounds, quantity),
+            tuple(values),
+        )
+
+    def _bound(self, path: Path, raw: Mapping[str, Any], quantity: Quantity) -> Bound:
+        side = str(path[-1])
+        return self._number(path, raw[side], quantity) if side in raw else None
+
+    def _number(self, path: Path, raw: Any, quantity: Quantity) -> Bound:
+        keys = list(self.found)
+        drawn = {*GIVEN, "pattern", *self.types, *keys[: keys.index(quantity.key)]}
+        scope = {name: kind for name, kind in self.scope.items() if name in drawn}
+        return compile_at(self.source, path, raw, scope, Kind("int", quantity.per_axis))
+
+    def _member(self, path: Path, quantity: Quantity, value: object) -> None:
+        """A value written out must be one that the quantity can have."""
+        if quantity.type == "enum":
+            fits = value in quantity.values
+        else:
+            fits = type(value) is {"int": int, "bool": bool}[quantity.type]
+        if not fits:
+            self.source.problem(
+                path,
+                f"'{value}' is not a value of '{quantity.name}'",
+                expected=_values(quantity),
+                hint=closest(str(value), quantity.values),
+            )
+
+
+def _values(quantity: Quantity) -> str:
+    if quantity.type == "enum":
+        return f"one of {', '.join(quantity.values)}"
+    return {"int": "a whole number", "bool": "true or false"}[quantity.type]
+
+
+def _whole(name: str, raw: Mapping[str, Any]) -> Quantity:
+    return Quantity(
+        name=name,
+        type="int",
+        per_axis="per" in raw,
+        required=True,
+        level=raw.get("level", "must"),
+        why=raw.get("why", ""),
+    )
+
+
+def conditions(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
+    """The conditions on single quantities by name, each with its quantity.
+
+    ``NAME.min`` and ``NAME.max`` where there is such a bound, ``NAME.length`` for one value per
+    axis, ``NAME.values`` for an enum.
+    """
+    found = {}
+    for quantity in quantities:
+        parts = {
+            "min": quantity.min is not None,
+            "max": quantity.max is not None,
+            "length": quantity.per_axis,
+            "values": quantity.type == "enum",
+        }
+        found.update({f"{quantity.key}.{part}": quantity for part, has in parts.items() if has})
+    return found

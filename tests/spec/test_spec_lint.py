@@ -1,0 +1,119 @@
+"""What ``conformance spec lint`` finds beyond what keeps a file from loading."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from spec_examples import EXAMPLE, place, spoiled
+
+from conformance.cli.spec import spec as spec_group
+from conformance.spec.lint import lint
+from conformance.spec.loader import load_text, shipped
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(spec_group, ["lint", *arguments])
+
+
+@pytest.mark.parametrize("op", ["AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"])
+def test_shipped_specifications_are_clean(op: str) -> None:
+    assert lint(shipped()[op]) == ()
+
+
+def test_the_documented_example_is_clean() -> None:
+    assert lint(load_text(EXAMPLE, "BlockMean-1.yaml")) == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "message"),
+    [
+        ("op: BlockMean-1", "op: BlockMean-2", "op:", "the file is called 'BlockMean-1'"),
+        (
+            "  rest: size % block",
+            "  rest: size % block\n  more: rest",
+            "more",
+            "nothing uses 'more'",
+        ),
+        (
+            "prod(on_data)}",
+            "prod(taps)}",
+            "divisor: prod(taps)}",
+            "'divisor' is replaced by itself",
+        ),
+        ('"ceil_div(size, block)"', "original", "out: original", "'out' is replaced by itself"),
+        (
+            "any(rest > 0), why: The last",
+            "all(rest == 0), why: The last",
+            "rest: {when: all(rest == 0), why: The last",
+            "as 'no-",
+        ),
+        ("when: N > 1", "when: 2 > 1", "batch: {", "the same for every case"),
+        ("when: N > 1", "when: C > 2", "N: {min", "no edge depends on 'N'"),
+        ("draw: {max: 4}", "draw: {min: 0}", "draw: {min: 0}", "below its minimum 1"),
+        ("draw: {max: 4}", "max: 3, draw: {max: 4}", "draw: {max: 4}", "above its maximum 3"),
+        ("draw: {max: 4}", "draw: {values: [0, 2]}", "draw: {values", "below its minimum 1"),
+        ("draw: {min: 1, max: 3}", "draw: {min: 3, max: 1}", "draw: {min: 3", "between 3 and 1"),
+        ("block: {min: 2}, size", "block: 0, size", "aim: {block: 0", "below its minimum 1"),
+        ("breaks: block-fits", "breaks: block.min", "block-fits: {that", "breaks 'block-fits'"),
+        ("breaks: rank,", "breaks: block.min,", "inputs:", "breaks 'rank'"),
+        ("breaks: rank,", "level: should, breaks: rank,", "rank-2", "at level must, this case at"),
+        ("rank: 2,", "rank: 4,", "rank-2", "rank 4 is legal"),
+        ("rank: 2,", "rank: 2, ranks: [5],", "rank-2", "rank 5 is not a rank of the data"),
+        ("{block: 0}", "{block: 1}", "block-zero", "does not break 'block.min'"),
+    ],
+)
+def test_one_finding(old: str, new: str, at: str, message: str) -> None:
+    text = spoiled((old, new))
+    (problem,) = [p for p in lint(load_text(text, "BlockMean-1.yaml")) if message in p.message]
+    assert (problem.line, problem.column) == place(text, at)
+    assert problem.hint
+
+
+def test_an_enum_value_that_is_legal_breaks_nothing() -> None:
+    text = (Path(shipped()["AvgPool-1"].file)).read_text()
+    text = text.replace("{set: {auto_pad: same}", "{set: {auto_pad: valid}")
+    found = [p.message for p in lint(load_text(text, "AvgPool-1.yaml"))]
+    assert found == ["the value for 'auto_pad' does not break 'auto_pad.values'"]
+
+
+def test_the_command_checks_what_is_shipped() -> None:
+    result = run()
+    assert result.exit_code == 0
+    assert [line.split(": ")[1].split(",")[0] for line in result.output.splitlines()] == ["ok"] * 3
+
+
+def test_the_command_shows_every_file_and_every_problem(tmp_path: Path) -> None:
+    good, odd, bad = (tmp_path / name / "BlockMean-1.yaml" for name in ("good", "odd", "bad"))
+    for path, text in (
+        (good, EXAMPLE),
+        (odd, spoiled(("when: N > 1", "when: C > 2"))),
+        (
+            bad,
+            spoiled(("rest: size % block", "rest: size % blok"), ("reduce: mean", "reduce: men")),
+        ),
+    ):
+        path.parent.mkdir()
+        path.write_text(text)
+    result = run(*map(str, (good, odd, bad)))
+    assert result.exit_code == 2
+    lines = result.output.splitlines()
+    assert lines[0] == f"{good}: ok, 5 edges, 4 must-reject cases, 1 interpretations"
+    assert f"{odd}:14:3: no edge depends on 'N'" in lines
+    assert f"{odd}: 1 problem" in lines
+    assert f"{bad}:22:16: unknown name 'blok'" in lines
+    assert "    hint: did you mean 'block'?" in lines
+    assert lines[-1] == f"{bad}: 2 problems"
+
+
+def test_a_missing_file_is_wrong_usage(tmp_path: Path) -> None:
+    result = run(str(tmp_path / "none.yaml"))
+    assert result.exit_code == 2
+    assert "cannot be read" in result.output
+
+
+def test_help_shows_examples() -> None:
+    result = run("--help")
+    assert "conformance spec lint specs/MyOp-1.yaml" in result.output
+    assert "docs/spec-format.md" in result.output
