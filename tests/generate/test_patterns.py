@@ -39,7 +39,7 @@ def test_the_bits_are_those_of_the_first_release() -> None:
         for dtype in FLOATS:
             data = fill(name, 5, SHAPE, dtype)
             digest.update(np.where(np.isnan(data), 0, data).astype(data.dtype).tobytes())
-    assert digest.hexdigest()[:16] == "@DIGEST@"
+    assert digest.hexdigest()[:16] == "cccdaf0f6282efeb"
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -63,8 +63,10 @@ def test_promises(dtype: str) -> None:
     assert (subnormal > 0).all()
     assert (subnormal < 2 * tiny).all()
     assert (subnormal < tiny).any()
-    assert np.isinf(fill("large", 11, SHAPE, dtype).sum(dtype=row.numpy))
+    with np.errstate(over="ignore"):
+        assert np.isinf(fill("large", 11, SHAPE, dtype).sum(dtype=row.numpy))
     exponents = np.frexp(values("wide"))[1]
     assert exponents.max() - exponents.min() > (row.emax - row.emin) // 2
-    assert ((values("steady") >= 1) & (values("steady") <= 2.75)).all()
+    assert ((values("steady") >= 1) & (values("steady") <= 2.5)).all()
+    assert (np.diff(values("steady")) != 0).all()
     assert len(set(np.abs(values("normal")))) > 60

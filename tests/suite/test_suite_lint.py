@@ -75,8 +75,10 @@ def test_open_elements_may_hold_anything(tmp_path: Path) -> None:
     assert problems(tmp_path, changed(value_vector(), **everything, open=mask)) == ()
 
 
-def test_nan_and_infinities_are_values(tmp_path: Path) -> None:
-    vector = value_vector((np.inf, -np.inf, -np.inf))
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_nan_and_infinities_are_values(tmp_path: Path, dtype: str) -> None:
+    vector = value_vector((np.inf, -np.inf, -np.inf), dtype=dtype)
     assert np.isnan(vector.answers[0].expected[0, 0, 0])
     assert problems(tmp_path, vector) == ()
 
