@@ -7,14 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from conformance.generate.build import build
 from conformance.model import Case
-from conformance.spec.loader import find
-from conformance.suite.store import Suite
-from conformance.suite.writer import write_suite
+
+if TYPE_CHECKING:
+    from conformance.suite.store import Suite
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
@@ -64,6 +64,10 @@ def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
 
     The vector of AvgPool-1 has the reading ``clip-divisor``, that of AdaptiveMaxPool-8 ties.
     """
+    from conformance.generate.build import build
+    from conformance.spec.loader import find
+    from conformance.suite.writer import write_suite
+
     vectors = [(build(find(case.op), case, level), ("core",)) for case, level in CASES]
     folder = tmp_path_factory.mktemp("suites") / "small"
     return write_suite(folder, vectors, name="small", seed=0, versions={})

@@ -88,7 +88,8 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
     lo, hi = interval(answer, precision)
     low = dtype.ordinals(lo).reshape(got.shape)
     high = low if hi is lo else dtype.ordinals(hi).reshape(got.shape)
-    wrong: Mask = np.where(_is_nan(dtype, low), ~nan, (got < low) | (got > high) | nan)
+    # A NaN's ordinal lies beyond the infinities, so outside of every interval of numbers.
+    wrong: Mask = np.where(_is_nan(dtype, low), ~nan, (got < low) | (got > high))
     if answer.open is not None:
         wrong &= (answer.open & OPEN_BIT[precision]) == 0
     return wrong

@@ -1,8 +1,7 @@
 """From many failed vectors to few findings: what fails the same way, and what it has in common.
 
-A finding only states facts. It is split off by a feature (a dtype, an edge, a reject condition)
-where *every* graded vector with the feature failed the same way; what no feature explains stays
-together as the rest.
+A finding only states facts: how many vectors with a feature (a dtype, an edge, a reject condition)
+failed in one way, of how many that have it. What no feature tells apart stays together.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def findings(
     for group in groups.values():
         universe = universes[_asked_alike(group[0])]
         for feature, failures in split(group, universe):
-            title = _title(feature, failures, universe)
+            title = _title(feature, failures, group, universe)
             finding = _finding(title, failures, command, show)
             ranked.append((_rank(failures), finding.op, finding.kind, title, finding))
     return tuple(entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1]))
@@ -70,28 +69,31 @@ def split(
     """Divide failures of one kind by what they have in common.
 
     ``universe`` holds every graded result that the features are about, with ``group`` in it. A
-    feature explains failures if nothing outside ``group`` has it. Features are taken greedily:
-    the most failures first, a dtype before others, then the one that fewer vectors have. What
-    remains comes last, under None.
+    feature is worth the failures that have it times the share of failures among all that have it
+    (what failed in another way tells nothing and is left out). The best one is split off, then the
+    best among what remains, until nothing beats keeping it together, which comes last, under None.
     """
-    in_group = {result.id for result in group}
-    holders: dict[Feature, int] = defaultdict(int)
-    excused: set[Feature] = set()
+    passed: dict[Feature, int] = defaultdict(int)
+    passes = 0
     for result in universe:
-        for feature in _features(result):
-            holders[feature] += 1
-            if result.id not in in_group:
-                excused.add(feature)
+        if result.status is Status.PASS:
+            passes += 1
+            for feature in _features(result):
+                passed[feature] += 1
     remaining = list(group)
     while remaining:
         explained: dict[Feature, int] = defaultdict(int)
         for result in remaining:
             for feature in _features(result):
-                if feature not in excused:
-                    explained[feature] += 1
+                explained[feature] += 1
+
+        def worth(feature: Feature, explained: dict[Feature, int] = explained) -> float:
+            return explained[feature] ** 2 / (explained[feature] + passed[feature])
+
+        together = len(remaining) ** 2 / (len(remaining) + passes)
         best = min(
-            (feature for feature, count in explained.items() if count >= SMALLEST_SPLIT),
-            key=lambda f: (-explained[f], f[0] != "dtype", holders[f], f),
+            (f for f in explained if explained[f] >= SMALLEST_SPLIT and worth(f) > together),
+            key=lambda f: (-worth(f), f[0] != "dtype", f),
             default=None,
         )
         if best is None:
@@ -135,16 +137,27 @@ def _rank(failures: Sequence[Result]) -> tuple[bool, int]:
     return mild, -len(failures)
 
 
-def _title(feature: Feature | None, failures: Sequence[Result], universe: Sequence[Result]) -> str:
+def _title(
+    feature: Feature | None,
+    failures: Sequence[Result],
+    group: Sequence[Result],
+    universe: Sequence[Result],
+) -> str:
+    """What is wrong in plain words, with how many vectors of how many.
+
+    It says "more" where others fail alike and are told of in another finding.
+    """
+
+    def having(results: Sequence[Result]) -> int:
+        return sum(feature is None or feature in _features(result) for result in results)
+
     first = failures[0]
-    total = len(universe)
-    subject = ""
-    if feature is not None:
-        total = sum(feature in _features(result) for result in universe)
-        subject = f"{feature[1]}: "
+    subject = "" if feature is None else f"{feature[1]}: "
+    more = " more" if len(failures) < having(group) else ""
     noun = "vectors" if first.reject is None else "must-reject vectors"
+    wrong = WORDS.get(first.kind, first.kind)
     output = f" in {first.witness.output}" if first.witness else ""
-    return f"{subject}{len(failures)} of {total} {noun} {WORDS.get(first.kind, first.kind)}{output}"
+    return f"{subject}{len(failures)}{more} of {having(universe)} {noun} {wrong}{output}"
 
 
 def _finding(

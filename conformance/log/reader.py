@@ -89,8 +89,10 @@ def _take(run: _Reading | None, line: str, place: str) -> _Reading:
     name = event.get("event")
     if run is None:
         return _Reading(_checked_header(event, place))
-    if run.footer is not None or name == "header":
+    if run.footer is not None:
         raise LogError(f"{place}: a line after the end of the run", hint=_DAMAGED)
+    if name == "header":
+        raise LogError(f"{place}: a second header has no place in a run log", hint=_DAMAGED)
     _check(event, place)
     if name == "result":
         run.results.append(result_from_event(event))

@@ -71,6 +71,8 @@ def contradictions(run: RunLog) -> Iterator[str]:
                     f"the results show {getattr(shown, name)}."
                 )
         selected = run.selected(op)
+        if said.get("selected", 0) != selected:
+            yield f"{op}: the footer and the header differ on how many vectors were selected."
         if not footer["interrupted"] and shown.total != selected:
             yield f"{op}: {selected} vectors were selected, {shown.total} have a result."
     if footer["verdict"] == "conformant":

@@ -109,9 +109,10 @@ def _table(shown: View, width: int) -> list[str]:
     columns = [
         max(len(name), *(len(line[i]) for line in numbers)) for i, name in enumerate(COLUMNS)
     ]
-    room = max(8, width - sum(columns) - len(columns))
+    room = max(0, width - sum(columns) - len(columns))
     label = min(room, max(len(name) for name, _ in [*rows, ("operator", ())]))
-    lines = [_row("operator".ljust(label), COLUMNS, columns)]
+    heading = "operator" if label >= len("operator") else ""
+    lines = [_row(heading.ljust(label), COLUMNS, columns)]
     for (name, _), line in zip(rows, numbers, strict=True):
         # A long name stands on a line of its own, so that numbers stay under their heading.
         if len(name) > label:

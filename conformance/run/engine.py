@@ -17,6 +17,7 @@ from conformance.grade.precision import known, parse_precision
 from conformance.model import LEVELS, Finding, Result, Status, Vector
 from conformance.run import inline
 from conformance.run.environment import fingerprint, peak_memory
+from conformance.run.illustrate import illustrated
 from conformance.run.interruption import Interruption
 from conformance.run.selection import Selection, select
 from conformance.run.verdict import Question, Score, conclude
@@ -105,7 +106,8 @@ def run(
         results.append(verdict)
         yield verdict
 
-    yield from findings(results, command=options.command, show=options.show)
+    for finding in findings(results, command=options.command, show=options.show):
+        yield illustrated(finding, suite)
     question = Question(
         backend=f"{backend.name} {backend.version}",
         suite=suite.name,

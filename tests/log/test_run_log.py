@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from dataclasses import replace
@@ -151,9 +152,19 @@ class TestBounds:
             with pytest.raises(ValueError, match="nested"):
                 decode('{"a":' + "[" * depth + "]" * depth + "}")
 
-    @pytest.mark.parametrize("line", ["NaN", "[1]", '{"a": 1e999}', '{"a": Infinity}', "", "{"])
-    def test_what_is_not_a_json_object_is_refused(self, line):
-        with pytest.raises(ValueError, match="."):
+    @pytest.mark.parametrize(
+        ("line", "why"),
+        [
+            ("NaN", "not a JSON number"),
+            ('{"a": Infinity}', "not a JSON number"),
+            ('{"a": 1e999}', "too large"),
+            ("[1]", "not a JSON object"),
+            ("", "Expecting"),
+            ("{", "Expecting"),
+        ],
+    )
+    def test_what_is_not_a_json_object_is_refused(self, line, why):
+        with pytest.raises(ValueError, match=why):
             decode(line)
 
     def test_what_is_not_json_data_is_refused(self):
@@ -171,10 +182,10 @@ class TestWriter:
 
     def test_a_failure_keeps_what_was_written(self, tmp_path):
         path = tmp_path / "run.jsonl"
-        with pytest.raises(RuntimeError, match="backend"), LogWriter(path) as log:
+        with contextlib.suppress(KeyboardInterrupt), LogWriter(path) as log:
             for event in sample_runs.passing(20)[:11]:
                 log.write(event)
-            raise RuntimeError("backend")
+            raise KeyboardInterrupt
         run = read(path)
         assert len(run.results) == 10
         assert run.verdict == "cut short"
@@ -206,10 +217,9 @@ class TestWriter:
 class TestNeverGreen:
     """A log that lost anything is not conformant, whatever it lost."""
 
-    @pytest.fixture(scope="class")
-    def log(self, tmp_path_factory):
-        path = tmp_path_factory.mktemp("log") / "run.jsonl"
-        sample_runs.write(path, sample_runs.passing(6))
+    @pytest.fixture
+    def log(self, tmp_path):
+        path = sample_runs.write(tmp_path / "run.jsonl", sample_runs.passing(6))
         assert read(path).verdict == "conformant"
         return path
 
@@ -241,12 +251,13 @@ class TestNeverGreen:
     def test_with_any_line_twice(self, log, tmp_path):
         lines = log.read_bytes().splitlines(keepends=True)
         changed = tmp_path / "changed.jsonl"
-        for twice in range(len(lines)):
+        for twice in range(1, len(lines) - 1):
             changed.write_bytes(b"".join(lines[: twice + 1] + lines[twice:]))
-            try:
-                assert read(changed).verdict == "inconsistent"
-            except LogError as error:
-                assert twice in (0, len(lines) - 1), error
+            assert read(changed).verdict == "inconsistent"
+        for twice in (0, len(lines) - 1):
+            changed.write_bytes(b"".join(lines[: twice + 1] + lines[twice:]))
+            with pytest.raises(LogError, match=r"after the end|no place"):
+                read(changed)
 
     @pytest.mark.parametrize(
         "said", [b'"status":"fail"', b'"status":"error"', b'"status":"unsupported"']
@@ -365,7 +376,7 @@ class TestReader:
     def test_file_without_end(self, tmp_path, monkeypatch):
         monkeypatch.setattr("conformance.log.reader.MAX_SIZE", 1000)
         with pytest.raises(LogError, match="at most 1,000 bytes"):
-            read(self.write(tmp_path, self.header()))
+            read(self.write(tmp_path, self.header(), b" " * 1000))
 
     def test_members_it_does_not_know_are_ignored(self, tmp_path):
         events = sample_runs.passing(5)

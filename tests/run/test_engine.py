@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import gc
 import json
+import shutil
 import signal
+import weakref
+from itertools import islice
 from types import SimpleNamespace
 
 import numpy as np
@@ -140,8 +144,6 @@ def test_a_wrong_question_is_found_before_the_header(small_suite, options, says)
 
 
 def test_a_damaged_vector_ends_the_run_without_a_footer(small_suite, tmp_path):
-    import shutil
-
     copy = tmp_path / "copy"
     shutil.copytree(small_suite.path, copy)
     suite = open_suite(copy)
@@ -149,15 +151,12 @@ def test_a_damaged_vector_ends_the_run_without_a_footer(small_suite, tmp_path):
     content = bytearray(victim.read_bytes())
     content[-30] ^= 1
     victim.write_bytes(content)
-    seen = []
+    stream = run(suite, Reference())
+    seen = list(islice(stream, 3))
+    assert statuses(seen) == ["pass", "pass"]
     with pytest.raises(SuiteError):
-        seen.extend(run(suite, Reference()))
-    seen = []
-    with pytest.raises(SuiteError):
-        for event in run(suite, Reference()):
-            seen.append(event)
-    assert len(results(seen)) == 2
-    assert not any(isinstance(e, dict) and e["event"] == "footer" for e in seen)
+        next(stream)
+    assert list(stream) == []
 
 
 class TestInterruption:
@@ -220,9 +219,6 @@ class TestEnvironment:
 
 
 def test_only_one_vector_is_in_memory(small_suite):
-    import gc
-    import weakref
-
     alive = []
     most = 0
 

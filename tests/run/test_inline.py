@@ -89,6 +89,7 @@ class TestWhatIsObserved:
         [
             lambda array: array.__setitem__((0, 0, 0), -0.0),
             lambda array: setattr(array, "shape", (6,)),
+            lambda array: setattr(array, "dtype", np.dtype(np.int32)),
             lambda array: array.sort(axis=1) or array[:].fill(9),
         ],
     )

@@ -1,0 +1,296 @@
+"""The page: whole, safe, reachable, the same every time, and never green without reason."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from importlib.resources import files
+
+import pytest
+import sample_runs
+
+from conformance.log.reader import read
+from conformance.log.tally import Tally
+from conformance.model import Result
+from conformance.report.html import BAR, bar, facts, render
+from conformance.report.view import OperatorRow
+
+KINDS = ("passing", "failing", "interrupted", "nothing_graded", "hostile")
+VOID = {"meta", "input", "br", "link", "img", "hr"}
+
+
+class Page(HTMLParser):
+    """Reads a page, checks that every element is closed in order, and keeps what tests ask."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open = []
+        self.elements = []
+        self.words = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("style", "script"):
+            self.words.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.words).split())
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def run_of(tmp_path, events):
+    return read(sample_runs.write(tmp_path / "run.jsonl", events))
+
+
+@pytest.fixture(params=KINDS)
+def page(request, tmp_path):
+    return render(run_of(tmp_path, getattr(sample_runs, request.param)()))
+
+
+class TestEveryPage:
+    def test_makes_no_request(self, page):
+        parsed = Page(page)
+        for tag, attributes in parsed.elements:
+            assert tag not in ("link", "img", "iframe", "object", "embed", "base", "video", "audio")
+            assert not {"src", "srcset", "action", "data", "background"} & set(attributes)
+            assert attributes.get("href", "#").startswith("#")
+        assert "url(" not in page
+        assert "@import" not in page
+
+    def test_policy_names_exactly_its_own_style_and_script(self, page):
+        policy = next(
+            a["content"] for a in Page(page).all("meta") if "Content-Security" in str(a.values())
+        )
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        for tag in ("style", "script"):
+            (inline,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+            digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+            assert f"{tag}-src 'sha256-{digest}'" in policy
+        handlers = [name for _, a in Page(page).elements for name in a if name.startswith("on")]
+        assert handlers == []
+        assert not any("style" in a for _, a in Page(page).elements)
+
+    def test_structure(self, page):
+        parsed = Page(page)
+        assert page.startswith("<!doctype html>\n")
+        assert parsed.all("html") == [{"lang": "en"}]
+        for tag in ("main", "h1", "nav", "header", "footer"):
+            assert len(parsed.all(tag)) == 1, tag
+        ids = [a["id"] for _, a in parsed.elements if "id" in a]
+        assert len(ids) == len(set(ids))
+        for _, attributes in parsed.elements:
+            if "aria-labelledby" in attributes:
+                assert attributes["aria-labelledby"] in ids
+            if attributes.get("href"):
+                assert attributes["href"][1:] in ids
+            if attributes.get("role") in ("img", "region"):
+                assert attributes["aria-label"].strip()
+        assert len(parsed.all("caption")) == len(parsed.all("table"))
+        assert all(a.get("scope") in ("row", "col") for a in parsed.all("th"))
+        levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch("h[1-6]", tag)]
+        assert levels[0] == 1
+        assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+
+    def test_shows_only_what_can_be_seen(self, page):
+        assert all(c.isprintable() or c == "\n" for c in page)
+
+    def test_same_log_same_bytes(self, tmp_path):
+        first = render(run_of(tmp_path, sample_runs.failing()))
+        assert render(run_of(tmp_path, sample_runs.failing())) == first
+
+
+class TestVerdict:
+    @pytest.mark.parametrize(
+        ("kind", "headline", "tone"),
+        [
+            ("passing", "Conformant", "good"),
+            ("failing", "Not conformant", "bad"),
+            ("interrupted", "Interrupted", "bad"),
+            ("nothing_graded", "Nothing graded", "bad"),
+        ],
+    )
+    def test_headline_and_tone(self, tmp_path, kind, headline, tone):
+        page = render(run_of(tmp_path, getattr(sample_runs, kind)()))
+        assert f'<section class="verdict {tone}"' in page
+        assert f">{headline}</h1>" in page
+
+    @pytest.mark.parametrize("kind", ["passing", "failing"])
+    def test_cut_short_is_as_loud_as_a_failure(self, tmp_path, kind):
+        path = sample_runs.write(tmp_path / "run.jsonl", getattr(sample_runs, kind)(400))
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 3])
+        page = render(read(path))
+        assert '<section class="verdict bad"' in page
+        assert ">Cut short</h1>" in page
+        assert "No claim can be made from this run." in page
+        assert re.search(r"The log ends after \d+ of 400 vectors", page)
+        assert 'class="missing"' in page
+
+    def test_cut_at_any_line_is_never_good(self, tmp_path):
+        path = sample_runs.write(tmp_path / "run.jsonl", sample_runs.passing(10))
+        lines = path.read_bytes().splitlines(keepends=True)
+        for end in range(1, len(lines)):
+            path.write_bytes(b"".join(lines[:end]))
+            assert "verdict bad" in render(read(path))
+
+    def test_contradictions_are_listed(self, tmp_path):
+        events = sample_runs.passing()
+        del events[7]
+        page = Page(render(run_of(tmp_path, events)))
+        assert "Not to be trusted" in page.text
+        assert "the footer counts" in page.text
+
+
+class TestContent:
+    @pytest.fixture
+    def failing(self, tmp_path):
+        events = sample_runs.failing()
+        return events, Page(render(run_of(tmp_path, events)))
+
+    def test_what_was_run_on_what(self, failing):
+        events, page = failing
+        for part in (
+            "example 2.4.1",
+            "core-1, 400 vectors",
+            events[0]["suite"]["digest"],
+            "2026-03-01 12:00:05 UTC",
+            "3 min 12 s",
+            "CPython 3.11.2",
+            "Example CPU @ 2.0 GHz",
+            "INFERENCE_PRECISION_HINT f32",
+            "118 MiB",
+            events[-1]["claim"],
+        ):
+            assert part in page.text, part
+
+    def test_a_finding_in_full(self, failing):
+        events, page = failing
+        finding = next(e for e in events if getattr(e, "reproduce", None))
+        for part in (
+            finding.title,
+            finding.smallest,
+            "Exact 12.666666666666666",
+            "Rounded 12.666667 0x414aaaab",
+            "Accepted [12.666666, 12.666668]",
+            "Got 8.444445 0x41071c72",
+            "4,427,423 ULP",
+            "The window spans positions 3 to 5 by 3 to 5; the data has 4 by 5. The divisor is 6.",
+            finding.reproduce,
+            finding.detail["show"],
+            *finding.ids,
+        ):
+            assert " ".join(part.split()) in page.text, part
+
+    def test_every_vector_has_its_row(self, failing):
+        events, page = failing
+        for result in events:
+            if isinstance(result, Result):
+                assert result.id in page.text
+
+    def test_reasons_for_unsupported(self, failing):
+        _, page = failing
+        assert "padding must be symmetric" in page.text
+        assert "bf16 is not built" in page.text
+
+    def test_bar_has_words(self, failing):
+        _, page = failing
+        labels = [a["aria-label"] for a in page.all("svg") if a.get("class") == "bar"]
+        assert len(labels) == 4
+        assert labels[-1] == (
+            "311 passed, 28 passed by an allowed reading, 18 failed, 5 ended in an error, "
+            "38 unsupported"
+        )
+
+    def test_markup_stays_text(self, tmp_path):
+        page = render(run_of(tmp_path, sample_runs.hostile()))
+        assert page.count("<script") == 1
+        assert "<img" not in page
+        assert "{{ 7 * 7 }}" in page
+        assert "49" not in Page(page).text
+        assert r"\x1b[31mred\x1b]0;title\x07 \u202eevil\u2066 \x00 \ud800 \u200b" in page
+
+    def test_a_megabyte_of_message_is_cut(self, tmp_path):
+        page = render(run_of(tmp_path, sample_runs.hostile("<" * 1_000_000)))
+        assert len(page) < 2_000_000
+        assert "1,000,000 characters in all" in page
+
+    def test_detail_of_another_shape_is_left_out(self, tmp_path):
+        events = sample_runs.failing()
+        place = next(i for i, e in enumerate(events) if getattr(e, "reproduce", None))
+        events[place] = replace(events[place], detail={"window": [1], "show": ["rm"]})
+        page = Page(render(run_of(tmp_path, events)))
+        assert page.all("figure") == []
+
+
+class TestBar:
+    def test_one_failure_among_many_shows(self):
+        parts = bar(OperatorRow("op", 100_000, Tally(graded=99_999, passed=99_999, failed=1)))
+        assert [part.kind for part in parts] == ["pass", "fail"]
+        assert parts[-1].width > 5
+        assert parts[-1].x + parts[-1].width == pytest.approx(BAR, abs=0.1)
+
+    def test_nothing_selected(self):
+        assert bar(OperatorRow("op", 0, Tally())) == ()
+
+
+def test_facts():
+    data = {"a": {"b": ["x", "y"], "c": {}}, "d": None, "e": [1, 2], "f": True, "g_h": []}
+    assert list(facts(data)) == [
+        ("a, b", "x, y"),
+        ("a, c", "none"),
+        ("d", "not known"),
+        ("e", "[1, 2]"),
+        ("f", "true"),
+        ("g_h", "none"),
+    ]
+
+
+def luminance(colour):
+    def linear(channel):
+        value = channel / 255
+        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = (linear(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("ink", "ground"),
+    [
+        *((ink, "paper") for ink in ("ink", "soft", "link", "loud")),
+        *((ink, "raised") for ink in ("ink", "soft")),
+        *(("#ffffff", ground) for ground in ("good", "bad")),
+        ("ink", "tap"),
+    ],
+)
+def test_contrast(theme, ink, ground):
+    """WCAG 2.2, 1.4.3 (AA): at least 4.5 to 1 for text."""
+    css = files("conformance.report").joinpath("templates", "report.css").read_text("utf-8")
+    colours = {
+        name: (light, dark)[theme]
+        for name, light, dark in re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", css)
+    }
+    a, b = sorted(luminance(colours.get(name, name)) for name in (ink, ground))
+    assert (b + 0.05) / (a + 0.05) >= 4.5

@@ -1,0 +1,131 @@
+"""The summary: fits a terminal, says what matters, and lets nothing through to the terminal."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import pytest
+import sample_runs
+
+from conformance.log.reader import read
+from conformance.report.terminal import render, summary
+
+KINDS = ("passing", "failing", "interrupted", "nothing_graded", "hostile")
+
+
+def run_of(tmp_path, events):
+    return read(sample_runs.write(tmp_path / "run.jsonl", events))
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("kind", KINDS)
+def test_fits(tmp_path, kind, width):
+    events = getattr(sample_runs, kind)()
+    *body, claim = summary(run_of(tmp_path, events), width=width).split("\n")
+    too_wide = [line for line in body if len(line) > width]
+    if kind == "hostile":  # its command cannot be broken, as a shell would not understand it
+        assert [line.split()[0] for line in too_wide] == ["</script><script>alert(1)</script>"]
+    else:
+        assert too_wide == []
+    assert claim == events[-1]["claim"] or kind == "hostile"
+
+
+def test_long_names_keep_numbers_under_their_heading(tmp_path):
+    events = sample_runs.passing(3)
+    long = "org.example.extensions.AdaptiveAveragePoolingWithOverlap-12"
+    events[1] = replace(events[1], op=long)
+    events[0]["suite"]["by_op"] |= {long: {"value": 1, "reject": 0}}
+    lines = summary(run_of(tmp_path, events)).split("\n")
+    assert max(map(len, lines[:-1])) <= 80
+    place = next(i for i, line in enumerate(lines) if line == long)
+    heading = next(line for line in lines if line.startswith("operator"))
+    assert len(lines[place + 1]) == len(heading)
+
+
+def test_counts(tmp_path):
+    text = summary(run_of(tmp_path, sample_runs.failing()))
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
+    assert rows["all"] == ["400", "308", "339", "28", "18", "5", "38", "0"]
+    assert rows["AdaptiveMaxPool-8"] == ["133", "103", "112", "10", "3", "5", "13", "0"]
+
+
+def test_a_finding_in_full(tmp_path):
+    events = sample_runs.failing()
+    finding = next(e for e in events if getattr(e, "reproduce", None))
+    text = summary(run_of(tmp_path, events))
+    flat = " ".join(text.split())
+    for part in (
+        f"1. AvgPool-1: {finding.title}",
+        f"smallest {finding.smallest}",
+        "shared ceil-overrun, pads-asymmetric, channels",
+        "worst result[0, 1, 1, 1]",
+        "exact 12.666666666666666",
+        "accepted [12.666666, 12.666668], rounded 12.666667",
+        "got 8.444445 (4,427,423 ULP)",
+        "message result: 3 of 12 elements are wrong",
+    ):
+        assert part in flat
+    command = text.split("reproduce\n")[1].split("\n\n")[0]
+    assert shlex.split(command.replace("\\\n", "")) == shlex.split(finding.reproduce)
+
+
+def test_findings_beyond_the_limit_are_counted(tmp_path):
+    run = run_of(tmp_path, sample_runs.failing())
+    text = summary(run, limit=1)
+    assert "  1. " in text
+    assert "  2. " not in text
+    assert "and 2 more findings" in text
+    assert "  3. " in render(run)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nothing_reaches_the_terminal(tmp_path, kind):
+    text = summary(run_of(tmp_path, getattr(sample_runs, kind)()))
+    assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_colour_changes_nothing_but_colour(tmp_path):
+    run = run_of(tmp_path, sample_runs.failing())
+    coloured = summary(run, color=True)
+    assert "\x1b[31m" in coloured
+    for code in ("\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[0m"):
+        coloured = coloured.replace(code, "")
+    assert coloured == summary(run)
+
+
+@pytest.mark.parametrize("kind", ["failing", "interrupted", "nothing_graded"])
+def test_only_a_conformant_run_is_green(tmp_path, kind):
+    assert "\x1b[32m" not in summary(run_of(tmp_path, getattr(sample_runs, kind)()), color=True)
+
+
+def test_conformant_is_green(tmp_path):
+    assert "\x1b[32m" in summary(run_of(tmp_path, sample_runs.passing()), color=True)
+
+
+def test_a_log_cut_short_claims_nothing(tmp_path):
+    path = sample_runs.write(tmp_path / "run.jsonl", sample_runs.passing())
+    path.write_bytes(path.read_bytes()[:-1])
+    text = summary(read(path), color=True)
+    assert "CUT SHORT" in text
+    assert "\x1b[32m" not in text
+    assert text.endswith("\nNo claim can be made from this run.")
+
+
+def test_a_log_that_contradicts_itself_says_how(tmp_path):
+    events = sample_runs.passing()
+    del events[7]
+    text = " ".join(summary(run_of(tmp_path, events)).split())
+    assert "NOT TO BE TRUSTED. The log contradicts itself" in text
+    assert "the footer counts" in text
+
+
+def test_a_long_message_is_cut(tmp_path):
+    events = sample_runs.failing()
+    message = "\n".join(f"line {n}" for n in range(100))
+    place = next(i for i, e in enumerate(events) if getattr(e, "reproduce", None))
+    events[place] = replace(events[place], message=message)
+    text = summary(run_of(tmp_path, events))
+    assert "line 5\n" in text
+    assert "line 6\n" not in text
+    assert "and 94 more lines" in text

@@ -1,0 +1,297 @@
+"""Each adopted rule has a vector in the shipped suite that a backend breaking just it fails.
+
+The names (W2, A4, D8, ...) are those of docs/semantics.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from broken import (
+    accepting,
+    float_borders,
+    honest,
+    infinite_padding,
+    lowest_for_infinity,
+    nan_for_empty,
+    narrow_sums,
+    replacing,
+    signed_zeros,
+    with_attributes,
+    with_inputs,
+    with_outputs,
+)
+
+import conformance
+from conformance.spec.loader import shipped
+
+AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
+ADAPTIVE = (ADAPTIVE_AVG, ADAPTIVE_MAX)
+
+RULES: list[tuple[str, str, dict[str, str]]] = [
+    (
+        "W2 explicit: begin pads at both ends",
+        AVG,
+        {"pad_end": "where(auto_pad == explicit, pads_begin, original)"},
+    ),
+    (
+        "W2 valid: given pads used",
+        AVG,
+        {
+            "pad_begin": "where(auto_pad == valid, pads_begin, original)",
+            "pad_end": "where(auto_pad == valid, pads_end, original)",
+        },
+    ),
+    (
+        "W2 same: given pads used",
+        AVG,
+        {
+            "pad_begin": "where(same, pads_begin, original)",
+            "pad_end": "where(same, pads_end, original)",
+        },
+    ),
+    (
+        "W2 same: not clamped at zero",
+        AVG,
+        {"same_total": "(ceil_div(size, strides) - 1) * strides + kernel - size"},
+    ),
+    (
+        "W2 same_upper like same_lower",
+        AVG,
+        {"pad_begin": "where(same, same_total - same_total // 2, original)"},
+    ),
+    ("W3 floor: rounded up", AVG, {"out": "ceil_div(span, strides) + 1"}),
+    (
+        "W3 the formula as printed",
+        AVG,
+        {"out": "size + pad_begin + pad_end - kernel // strides + 1"},
+    ),
+    ("W3 all axes sized like the first", AVG, {"out": "where(axis == 0, original, max(original))"}),
+    ("W4 ceil: rounded down", AVG, {"out": "span // strides + 1"}),
+    (
+        "W4 ceil: one more where the stride divides",
+        AVG,
+        {"out": "where(rounding_type == ceil, span // strides + 2, original)"},
+    ),
+    (
+        "W4 a window that starts in the end padding dropped",
+        AVG,
+        {"out": "where((original - 1) * strides - pad_begin >= size, original - 1, original)"},
+    ),
+    (
+        "W5 valid ignores ceil",
+        AVG,
+        {"out": "where(auto_pad == valid, span // strides + 1, original)"},
+    ),
+    ("W6 same ignores ceil", AVG, {"out": "where(same, ceil_div(size, strides), original)"}),
+    ("A1 divides by n + 1", AVG, {"divisor": "original + 1"}),
+    ("A2 exclude-pad true ignored", AVG, {"counts_pads": "has_pads"}),
+    ("A3 padding never counted", AVG, {"divisor": "prod(on_data)"}),
+    (
+        "A3 padding counted on padded axes only",
+        AVG,
+        {
+            "divisor": "where(counts_pads, "
+            "prod(where(pad_begin + pad_end > 0, taps, on_data)), original)"
+        },
+    ),
+    (
+        "A4 clipped at the padded input",
+        AVG,
+        {"divisor": "where(counts_pads, prod(padded_taps), original)"},
+    ),
+    (
+        "A5 whole kernel without padding",
+        AVG,
+        {"divisor": "where(exclude_pad, original, prod(taps))"},
+    ),
+    ("windows start at the end padding", AVG, {"start": "i * strides - pad_end"}),
+    ("windows move by the largest stride", AVG, {"start": "i * max(strides) - pad_begin"}),
+    (
+        "the last tap is left out",
+        AVG,
+        {"tap": "0 <= at and at < size and (t < kernel - 1 or kernel == 1)"},
+    ),
+    ("the first element is left out", AVG, {"tap": "at < size and (0 < at or size == 1)"}),
+    *(
+        row
+        for op in ADAPTIVE
+        for row in [
+            ("D1 ends rounded down", op, {"taps": "max(1, (i + 1) * size // out - start)"}),
+            ("D1 one size for all windows", op, {"taps": "min(size - start, ceil_div(size, out))"}),
+            (
+                "D1 starts rounded up",
+                op,
+                {
+                    "start": "min(size - 1, ceil_div(i * size, out))",
+                    "taps": "max(1, ceil_div((i + 1) * size, out) - start)",
+                },
+            ),
+            (
+                "D1 windows a stride apart",
+                op,
+                {
+                    "start": "min(size - 1, i * max(1, size // out))",
+                    "taps": "min(size - start, max(1, size // out))",
+                },
+            ),
+            (
+                "D1 the last border of 4097 to 4098",
+                op,
+                {
+                    "start": "where(size > 4096 and i == out - 1, original - 1, original)",
+                    "taps": "original",
+                },
+            ),
+            (
+                "D2 elements not repeated",
+                op,
+                {"taps": "where(out > size, 1, original)"},
+            ),
+        ]
+    ),
+    ("D3 divides by the nominal size", ADAPTIVE_AVG, {"divisor": "prod(ceil_div(size, out))"}),
+    ("D3 does not divide", ADAPTIVE_AVG, {"divisor": "1"}),
+    ("D7 index within the window", ADAPTIVE_MAX, {"index": "flat(position - start, taps)"}),
+    ("D7 index with the channel", ADAPTIVE_MAX, {"index": "original + c * prod(size)"}),
+    ("D7 index with the image", ADAPTIVE_MAX, {"index": "original + n * prod(size)"}),
+    ("D7 index in rows of the output", ADAPTIVE_MAX, {"index": "flat(position, out)"}),
+    ("D8 the last of equals", ADAPTIVE_MAX, {"ties": "last"}),
+]
+
+
+def reversed_lists(*names: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda attributes: {name: attributes[name][::-1] for name in names}
+
+
+def dropped_nan(data: Any) -> Any:
+    return np.where(np.isnan(data), data.dtype.type(0), data)
+
+
+def flipped_infinity(outputs: list[Any]) -> list[Any]:
+    return [np.where(np.isinf(outputs[0]), -outputs[0], outputs[0]), *outputs[1:]]
+
+
+def through_f32(data: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return data.astype(np.float32).astype(data.dtype)
+
+
+def one_type(kind: str, output: int) -> Callable[[list[Any]], list[Any]]:
+    def change(outputs: list[Any]) -> list[Any]:
+        with np.errstate(all="ignore"):
+            return [a.astype(kind) if i == output else a for i, a in enumerate(outputs)]
+
+    return change
+
+
+BACKENDS: list[tuple[str, str, Callable[..., Any]]] = [
+    ("W1 kernel height and width swapped", AVG, with_attributes(reversed_lists("kernel"))),
+    ("W1 strides swapped", AVG, with_attributes(reversed_lists("strides"))),
+    ("W1 pads of the other axis", AVG, with_attributes(reversed_lists("pads_begin", "pads_end"))),
+    (
+        "W2 begin and end swapped",
+        AVG,
+        with_attributes(lambda a: {"pads_begin": a["pads_end"], "pads_end": a["pads_begin"]}),
+    ),
+    (
+        "W2 same_lower like same_upper",
+        AVG,
+        with_attributes(lambda a: {"auto_pad": a["auto_pad"].replace("same_lower", "same_upper")}),
+    ),
+    ("W4 floor where ceil is asked", AVG, with_attributes(lambda a: {"rounding_type": "floor"})),
+    ("A2 exclude-pad ignored", AVG, with_attributes(lambda a: {"exclude-pad": False})),
+    ("A2 exclude-pad always", AVG, with_attributes(lambda a: {"exclude-pad": True})),
+    ("A6 zero times infinity", AVG, infinite_padding),
+    *((f"A6 NaN is dropped, {op}", op, with_inputs(dropped_nan)) for op in (AVG, ADAPTIVE_AVG)),
+    *((f"A6 infinity flipped, {op}", op, with_outputs(flipped_infinity)) for op in shipped()),
+    *((f"A10 always f32, {op}", op, with_outputs(one_type("f4", 0))) for op in shipped()),
+    ("W8 NaN for counted padding alone", AVG, nan_for_empty),
+    ("A8 sums in the element type", ADAPTIVE_AVG, narrow_sums),
+    *((f"A13 f64 through f32, {op}", op, with_inputs(through_f32)) for op in shipped()),
+    ("D6 the lowest number for -inf", ADAPTIVE_MAX, with_outputs(lowest_for_infinity)),
+    ("D9 always i32", ADAPTIVE_MAX, with_outputs(one_type("i4", 1))),
+    ("D9 always i64", ADAPTIVE_MAX, with_outputs(one_type("i8", 1))),
+    ("D11 +0 above -0", ADAPTIVE_MAX, signed_zeros),
+    *(
+        (
+            f"D1 float32, ratio {ratio}, {op}",
+            op,
+            float_borders(
+                lambda i, n, m, f=function: np.floor(f(i, n, m)),
+                lambda i, n, m, f=function: np.ceil(f(i + 1, n, m)),
+            ),
+        )
+        for op in ADAPTIVE
+        for ratio, function in [
+            ("size / out", lambda i, n, m: i * (n / m)),
+            ("product / out", lambda i, n, m: (i * n) / m),
+            ("reciprocal", lambda i, n, m: (i * n) * (np.float32(1) / m)),
+        ]
+    ),
+    *(
+        (f"{op} accepts {reject.name}", op, accepting(reject.breaks))
+        for op, spec in shipped().items()
+        for reject in spec.reject
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def suite() -> Any:
+    return conformance.load_suite()
+
+
+def failing(suite: Any, op: str, run: Callable[..., Any]) -> list[str]:
+    results = conformance.check(suite, run, ops=[op], level="should").results
+    return [result.id for result in results if result.status in ("fail", "error")]
+
+
+@pytest.mark.parametrize(
+    ("op", "replace"), [row[1:] for row in RULES], ids=[f"{row[0]}, {row[1]}" for row in RULES]
+)
+def test_a_broken_rule_is_noticed(suite: Any, op: str, replace: dict[str, str]) -> None:
+    assert failing(suite, op, replacing(op, replace))
+
+
+@pytest.mark.parametrize(
+    ("op", "run"), [row[1:] for row in BACKENDS], ids=[row[0] for row in BACKENDS]
+)
+def test_a_broken_backend_is_noticed(suite: Any, op: str, run: Callable[..., Any]) -> None:
+    assert failing(suite, op, run)
+
+
+@pytest.mark.parametrize("op", shipped())
+def test_an_honest_backend_is_not(suite: Any, op: str) -> None:
+    assert not failing(suite, op, honest)
+
+
+@pytest.mark.parametrize(
+    ("label", "op", "reading", "replace"),
+    [
+        ("A4", AVG, "clip-divisor", {"divisor": "where(counts_pads, prod(padded_taps), original)"}),
+        ("A5", AVG, "full-kernel-divisor", {"divisor": "where(exclude_pad, original, prod(taps))"}),
+        (
+            "W5",
+            AVG,
+            "valid-is-floor",
+            {"out": "where(auto_pad == valid, span // strides + 1, original)"},
+        ),
+        (
+            "W6",
+            AVG,
+            "same-ignores-rounding",
+            {"out": "where(same, ceil_div(size, strides), original)"},
+        ),
+        ("D8", ADAPTIVE_MAX, "any-maximum", {"ties": "last"}),
+    ],
+)
+def test_a_reading_passes_at_must_and_is_named(
+    suite: Any, label: str, op: str, reading: str, replace: dict[str, str]
+) -> None:
+    run = conformance.check(suite, replacing(op, replace), ops=[op], level="must")
+    assert run.conformant, label
+    assert {result.reading for result in run.results} == {None, reading}
