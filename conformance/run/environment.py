@@ -37,7 +37,7 @@ def fingerprint() -> dict[str, Any]:
     model, flags = _processor()
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
-        "platform": f"{platform.system()} {platform.machine()} {' '.join(platform.libc_ver())}".strip(),
+        "platform": " ".join((platform.system(), platform.machine(), *platform.libc_ver())).strip(),
         "byte_order": sys.byteorder,
         "processor": {
             "model": model,

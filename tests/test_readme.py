@@ -1,0 +1,76 @@
+"""The README's promises: its backend runs, its links lead somewhere, its vectors exist."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import conformance
+from conformance.cli import main
+from conformance.reference import evaluate
+from conformance.spec.loader import find
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_quick_start_has_two_commands() -> None:
+    start = README.index("## Quick start")
+    section = README[start : README.index("\n## ", start + 1)]
+    shell = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    assert len(shell) == len(blocks("sh")) == 2
+    assert "conformance check --backend openvino" in shell[0]
+    assert "pytest" in shell[1]
+
+
+def test_the_first_backend_is_short_and_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = blocks("python")[0]
+    assert len(text.splitlines()) <= 16
+
+    def avg_pool(data: Any, **attributes: Any) -> Any:
+        given = {k.replace("exclude_pad", "exclude-pad"): v for k, v in attributes.items()}
+        return evaluate(find("AvgPool-1"), [data], given, exact=False)[0]
+
+    library = types.ModuleType("mylib")
+    library.__version__ = "1.0"  # type: ignore[attr-defined]
+    library.avg_pool = avg_pool  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "mylib", library)
+    file = tmp_path / "mybackend.py"
+    file.write_text(text, encoding="utf-8")
+    arguments = ["check", "--backend", f"{file}:MyLib", "--suite", "smoke"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    assert "unsupported" in result.output
+
+
+def test_links_lead_somewhere() -> None:
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages += sorted((ROOT / "reports" / "sample").glob("*.md"))
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        targets = re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", text)
+        targets += re.findall(r'(?:src|srcset)="([^"]+)"', text)
+        for target in targets:
+            if not target.startswith(("http://", "https://")):
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "reports/sample/README.md"])
+def test_the_vectors_named_exist(page: str) -> None:
+    ids = {entry.id for entry in conformance.load_suite().manifest.vectors}
+    text = (ROOT / page).read_text(encoding="utf-8")
+    named = re.findall(r"\b(?:f16|bf16|f32|f64)-[0-9x]+-[a-z0-9-]+-[0-9a-f]{8}\b", text)
+    assert named
+    assert set(named) <= ids
