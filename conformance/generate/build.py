@@ -40,7 +40,7 @@ def describe(spec: OpSpec, case: Case) -> str:
     parts = [f"{case.op} of {case.types[spec.data.type]} {shape} ({case.pattern})"]
     for name, value in {**case.operands, **case.attributes}.items():
         if isinstance(value, list | tuple):
-            parts.append(f"{name} {','.join(map(str, value))}")
+            parts.append(f"{name} {','.join(map(str, value)) or 'empty'}")
         else:
             parts.append(f"{name} {str(value).lower() if isinstance(value, bool) else value}")
     return ", ".join(parts)

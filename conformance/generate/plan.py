@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 
+from conformance.errors import UsageError
 from conformance.generate.build import build
 from conformance.generate.coverage import Candidate, candidate
 from conformance.generate.pool import draw
@@ -67,22 +70,39 @@ def tasks(ops: Sequence[str], *, root: int, effort: Effort | None = None) -> lis
 
 
 def run(work: Sequence[Task], *, processes: int, progress: Progress) -> Iterator[Selection]:
-    """The results of all tasks in their order, whatever the number of processes."""
+    """The results of all tasks in their order, whatever the number of processes.
+
+    Raises UsageError if a process ends before its work is done.
+    """
     if processes <= 1:
         for number, task in enumerate(work):
             progress(_label(task), number, len(work))
             yield task.run()
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as executor:
+    with ProcessPoolExecutor(
+        processes, mp_context=context, initializer=_leave_interrupts
+    ) as executor:
         futures = [executor.submit(task.run) for task in work]
         try:
             for number, (task, future) in enumerate(zip(work, futures, strict=True)):
                 progress(_label(task), number, len(work))
                 yield future.result()
+        except BrokenProcessPool as error:
+            raise UsageError(
+                f"a process ended while it worked on {_label(task)}",
+                hint="it may have run out of memory; ask for fewer processes",
+            ) from error
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
+            for process in context.active_children():
+                process.terminate()
             raise
+
+
+def _leave_interrupts() -> None:
+    """Ctrl-C reaches every process of a terminal; the first one ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _label(task: Task) -> str:

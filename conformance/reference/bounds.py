@@ -9,14 +9,16 @@ the smallest normal number.
 SIAM J. Matrix Anal. Appl. 34, 2013; an addition that underflows is exact). Dividing adds a factor
 1 + u; multiplying by a rounded reciprocal two of them, and a third one where d itself is not exact
 in the accumulator. Scaling each term before adding it, with or without fused multiply-add, has
-the same factors and at most n eta / 2 more where products underflow. With k = 2, or 3 where d is
-not exact, any of these computes a v with
+the same factors and at most n eta / 2 more where products underflow. Where d is a power of two none
+of these factors is rounded. With k = 0 there, 3 where d is not exact, else 2, any of these computes
+a v with
 
     |v - r| <= E = [(n - 1) u (1 + u)^k + (1 + u)^k - 1] S / d + (n + 1) eta.
 
 **Exact sums.** Where every partial sum is a multiple of one power of two and small enough, d is a
 power of two, and nothing underflows, each of these evaluations is exact, and E = 0. (With another
-d a reciprocal or terms scaled before adding are still rounded, so E stays as it is.)
+d a reciprocal or terms scaled before adding are still rounded, so E stays as it is.) So it is where
+all taps are zero.
 
 **The last rounding** is monotone: v in [r - E, r + E] implies that its nearest value in T lies
 between the nearest values of the two ends. That is the accepted interval, with both ends computed
@@ -25,7 +27,8 @@ threshold the nearest value is the infinity, which then is accepted too.
 
 **Overflow.** Where S (1 + n u) exceeds the accumulator's largest number, a partial sum may become
 infinite and two of them NaN though the mean is finite: such an element is not graded at this
-precision.
+precision. Nor is one whose d is so large that its reciprocal is subnormal: that rounds with no
+relative bound (beyond 16384 taps in f16, never in practice elsewhere).
 
 **Flushing subnormals** to zero moves a result by at most the sum of \|x\| over subnormal x, and
 lambda for each of n - 1 sums, over d; a result that may be subnormal in T may also be zero. Where
@@ -94,7 +97,7 @@ def interval(sums: Sums, dtype: DType, acc: DType, *, flushed: bool) -> Interval
     bound = (slope * magnitude << (lift - scale)) + (
         (count + 1) * divisor << (acc.quantum - exponent)
     )
-    bound = np.where(exact | (count == 0), 0, bound)
+    bound = np.where(exact | (magnitude == 0), 0, bound)
     if flushed:
         moved = (as_wide(sums.subnormal) << lift) + (
             np.maximum(count - 1, 0) << (acc.emin - exponent)
@@ -104,8 +107,10 @@ def interval(sums: Sums, dtype: DType, acc: DType, *, flushed: bool) -> Interval
     lo = round_ratio(centre - bound, divisor, exponent, dtype, ties="down")
     hi = round_ratio(centre + bound, divisor, exponent, dtype, ties="up")
     if flushed:
-        tiny = np.ldexp(1.0, dtype.emin)
-        may_vanish = (lo.astype(np.float64) < tiny) & (hi.astype(np.float64) > -tiny)
+        # Before the last rounding: a value just below the smallest normal may round up to it, or
+        # be found too small and flushed.
+        tiny = divisor << (dtype.emin - exponent)
+        may_vanish = np.asarray((centre - bound < tiny) & (centre + bound > -tiny), np.bool_)
         zero = dtype.numpy.type(0)
         lo = np.where(may_vanish, np.minimum(lo, zero), lo)
         hi = np.where(may_vanish, np.maximum(hi, zero), hi)
@@ -124,7 +129,7 @@ def _slope(sums: Sums, acc: DType) -> tuple[NDArray[Any], int]:
     """The factor of S / d for each element, as an integer on the scale 2**-(second value)."""
     scale = acc.digits * 4
     odd = sums.divisor // (sums.divisor & -sums.divisor)
-    k = np.where(odd < (1 << acc.digits), 2, 3)
+    k = np.where(odd == 1, 0, np.where(odd < (1 << acc.digits), 2, 3))
     n, k = np.broadcast_arrays(sums.count, k)
     table = {
         (a, b): _factor(a, b, acc.digits) << (scale - acc.digits * (b + 1))
@@ -161,4 +166,4 @@ def _overflows(sums: Sums, acc: DType) -> NDArray[np.bool_]:
     largest = (1 << acc.digits) - 1
     lift = acc.digits + acc.emax - acc.digits + 1 - sums.exponent
     limit = largest << lift if lift >= 0 else largest >> -lift
-    return np.asarray(grown > limit).astype(np.bool_)
+    return np.asarray(grown > limit).astype(np.bool_) | (sums.divisor > 1 << min(62, -acc.emin))

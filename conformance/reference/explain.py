@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import Array
+from conformance.errors import InvalidCase
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.facts import DataEnvironment
@@ -46,9 +47,15 @@ class Window:
 
 
 def window(spec: OpSpec, case: Case, data: Array, index: tuple[int, ...]) -> Window:
-    """The window of the output element ``index`` (N, C, *out) of a valid case."""
+    """The window of the output element ``index`` (N, C, *out) of a valid case.
+
+    Raises :class:`~conformance.errors.InvalidCase` for an element that the output has not.
+    """
     env = facts(spec, case, data)
     assert isinstance(env, DataEnvironment)
+    shape = (*data.shape[:2], *env.out)
+    if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=True)):
+        raise InvalidCase(f"{spec.op}: an output of shape {shape} has no element {index}")
     coordinates, counted = [], []
     for axis, number in enumerate(index[2:]):
         start, taps, step = (int(env.along(n, axis)[number]) for n in ("start", "taps", "step"))
@@ -65,7 +72,7 @@ def window(spec: OpSpec, case: Case, data: Array, index: tuple[int, ...]) -> Win
     }
     divisor = None
     if env["reduce"] == "mean":
-        grid = np.broadcast_to(np.asarray(env["divisor"]), (*data.shape[:2], *env.out))
+        grid = np.broadcast_to(np.asarray(env["divisor"]), shape)
         divisor = int(grid[index])
     return Window(
         index=index,

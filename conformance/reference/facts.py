@@ -47,9 +47,13 @@ class DataEnvironment(WindowEnvironment):
             negative_taps=lambda: self.count(
                 np.asarray(self.decoded.significand < 0) | self.decoded.neginf
             ),
+            zero_taps=lambda: self.count(np.asarray(self.data == 0)),
+            minus_zero_taps=lambda: self.count(self.minus_zero),
             maxima=lambda: np.moveaxis(self.maxima_mask, -1, 0).sum(axis=0, dtype=np.int64),
             first_max=lambda: self.coordinates(self.first),
             last_max=lambda: self.coordinates(self.last),
+            first_nan=lambda: self.coordinates(self.first_of(self.decoded.nan)),
+            first_minus_zero=lambda: self.coordinates(self.first_of(self.minus_zero)),
             position=lambda: self.coordinates(self.chosen),
         )
 
@@ -104,6 +108,17 @@ class DataEnvironment(WindowEnvironment):
         size = self._flat.size
         key = self.reduce(self.ranks[1] * size + self._flat, np.maximum, -1)
         return np.where(key < 0, 0, key % size)
+
+    @property
+    def minus_zero(self) -> NDArray[np.bool_]:
+        """Which elements are -0."""
+        return np.asarray((self.data == 0) & np.signbit(self.data))
+
+    def first_of(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The flat spatial position of each window's first element in ``mask``; 0 without one."""
+        size = self._flat.size
+        key = self.reduce(np.where(mask, size - 1 - self._flat, -1), np.maximum, -1)
+        return np.where(key < 0, 0, size - 1 - key)
 
     @property
     def chosen(self) -> NDArray[np.int64]:

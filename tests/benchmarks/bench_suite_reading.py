@@ -1,24 +1,26 @@
-"""How many vectors a second a suite gives: ``python bench_suite_reading.py [DIR]``.
+"""Size of the shipped suite, and the speed of opening, reading and writing suites.
 
-Without a folder, a suite of small vectors (40 to 60 elements, four of their members arrays of
-their own) is written to a temporary one.
+    python tests/benchmarks/bench_suite_reading.py
+
+Reading verifies each file's digest and all that its content says. What is written is a suite of
+small vectors (60 elements, arrays of their own for the bounds) in a temporary folder.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
-import time
 from pathlib import Path
 
+import measure
 import numpy as np
 
 from conformance.model import Answer, Case, Vector
+from conformance.suite.manifest import FILE_NAME
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
-NUMBER = 500
-REPEATS = 5
+WRITTEN = 300
+RUNS = 5
 
 
 def small_vector(seed: int) -> Vector:
@@ -32,33 +34,44 @@ def small_vector(seed: int) -> Vector:
     return Vector(case.id, case, "must", edges, "A row.", "A document", (data,), (answer,))
 
 
-def measure(suite: Suite) -> None:
-    best = float("inf")
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        for _vector in suite.vectors():
-            pass
-        best = min(best, time.perf_counter() - start)
-    start = time.perf_counter()
-    open_suite(suite.path)
-    opening = time.perf_counter() - start
-    size = sum(entry.bytes for entry in suite.manifest.vectors)
-    print(f"{len(suite)} vectors, {size / len(suite):.0f} bytes each on average")
-    print(f"opening the suite: {opening * 1e3:.1f} ms")
-    print(f"reading: {len(suite) / best:.0f} vectors a second (best of {REPEATS})")
+def read_all(suite: Suite) -> None:
+    for _ in suite.vectors():
+        pass
 
 
-def main() -> None:
-    if len(sys.argv) > 1:
-        measure(open_suite(Path(sys.argv[1])))
-        return
+def shipped() -> None:
+    """The suite as it comes."""
+    suite = open_suite()
+    files = sum(entry.bytes for entry in suite.manifest.listed)
+    manifest = (suite.path / FILE_NAME).stat().st_size
+    measure.show_one("size", (files + manifest) / 1e6, "MB", f"{len(suite)} vectors")
+    measure.show_one("of which manifest.json", manifest / 1e6, "MB")
+    measure.show_one("a vector on average", files / len(suite), "bytes")
+    opening = measure.timed(RUNS, open_suite)
+    measure.show("opening", [seconds * 1e3 for seconds in opening], "ms")
+    reading = measure.timed(RUNS, lambda: read_all(suite))
+    measure.show("reading and verifying", measure.rates(reading, len(suite)), "vectors/s")
+
+
+def written() -> None:
+    """A suite made on the spot."""
+    vectors = [(small_vector(seed), ("core",)) for seed in range(WRITTEN)]
     with tempfile.TemporaryDirectory() as folder:
-        vectors = [(small_vector(seed), ("core",)) for seed in range(NUMBER)]
-        start = time.perf_counter()
-        suite = write_suite(Path(folder) / "s", vectors, name="bench", seed=0, versions={})
-        print(f"writing: {NUMBER / (time.perf_counter() - start):.0f} vectors a second")
-        measure(suite)
+        path = Path(folder) / "suite"
+
+        def write() -> None:
+            write_suite(path, vectors, name="bench", seed=0, versions={})
+
+        writing = measure.timed(RUNS, write)
+    measure.show("writing", measure.rates(writing, WRITTEN), "vectors/s", "small ones")
+
+
+def bench() -> None:
+    """The shipped suite, then writing."""
+    measure.title("The shipped suite")
+    shipped()
+    written()
 
 
 if __name__ == "__main__":
-    main()
+    measure.run(bench)

@@ -66,7 +66,7 @@ def formula(data: np.ndarray[Any, Any], divisor: int, dtype: DType, acc: DType) 
     odd = divisor
     while odd % 2 == 0:
         odd //= 2
-    k = 2 if odd < 2**acc.digits else 3
+    k = 0 if odd == 1 else 2 if odd < 2**acc.digits else 3
     total, magnitude = sum(taps), sum(map(abs, taps))
     bound = ((n - 1) * u * (1 + u) ** k + (1 + u) ** k - 1) * magnitude / divisor
     bound += (n + 1) * Fraction(2) ** acc.quantum
@@ -77,6 +77,8 @@ def formula(data: np.ndarray[Any, Any], divisor: int, dtype: DType, acc: DType) 
 def is_exact(data: np.ndarray[Any, Any], divisor: int, acc: DType) -> bool:
     """Whether all sums of these taps, and the quotient, are numbers of the accumulator."""
     taps = [Fraction(float(x)) for x in data if x]
+    if not taps:
+        return True
     if divisor & (divisor - 1):
         return False
     unit = min((Fraction(x.numerator & -x.numerator, x.denominator) for x in taps), default=1)

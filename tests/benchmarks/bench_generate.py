@@ -1,0 +1,82 @@
+"""Speed and memory of generation: its three parts, and the core suite from the command line.
+
+    python tests/benchmarks/bench_generate.py
+
+Drawing gives cases; judging a candidate decides whether its case is valid and which edges it shows;
+building computes data, exact answers, bounds and readings.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import measure
+
+import conformance
+from conformance.generate.build import build
+from conformance.generate.coverage import candidate
+from conformance.generate.pool import draw
+from conformance.model import Case
+from conformance.spec import loader
+from conformance.spec.validity import violations
+
+RUNS = 3
+DRAWS = 400
+RANK = 4
+
+
+def one_operator(op: str) -> None:
+    """Rates of the three parts; building takes the vectors of the core suite."""
+    spec = loader.find(op)
+    roots = itertools.count()  # another root each time: the same draw could be remembered
+    drawn: list[Case] = []
+
+    def drawing() -> None:
+        drawn[:] = draw(spec, RANK, DRAWS, root=next(roots))
+
+    def candidates() -> None:
+        for case in drawn:
+            if not violations(spec, case):
+                candidate(spec, case)
+
+    cases = [v.case for v in conformance.load_suite().vectors([op]) if v.case.reject is None]
+
+    def building() -> None:
+        for case in cases:
+            build(spec, case)
+
+    times = measure.timed(RUNS, drawing)
+    measure.show(f"{op}: drawing", measure.rates(times, DRAWS), "draws/s")
+    times = measure.timed(RUNS, candidates)
+    edges = f"{len(spec.edges)} edges of each"
+    measure.show(f"{op}: candidates", measure.rates(times, len(drawn)), "cases/s", edges)
+    times = measure.timed(RUNS, building)
+    readings = f"{len(cases)} vectors, {len(spec.interpretations)} interpretation(s)"
+    measure.show(f"{op}: building", measure.rates(times, len(cases)), "vectors/s", readings)
+
+
+def bench() -> None:
+    """The parts for each operator, then whole commands."""
+    measure.title(f"Generating: parts (rank {RANK} where cases are drawn)")
+    for op in loader.shipped():
+        one_operator(op)
+    measure.title("conformance generate, the core suite, once each in a fresh process")
+    count = len(conformance.load_suite())
+    for processes in (1, 2):
+        with tempfile.TemporaryDirectory() as folder:
+            out = str(Path(folder) / "suite")
+            command = measure.conformance("generate", "--out", out, "-j", str(processes))
+            cost = measure.in_fresh_process(command)
+        measure.show_one(
+            f"generate -j {processes}",
+            cost.seconds,
+            "s",
+            f"{count / cost.seconds:.0f} vectors/s, {cost.processor:.1f} s of processor time",
+        )
+        measure.show_one("  its largest process", cost.peak / 1e6, "MB")
+
+
+if __name__ == "__main__":
+    measure.run(bench)

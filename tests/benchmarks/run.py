@@ -1,0 +1,23 @@
+"""All benchmarks, in one table: ``python tests/benchmarks/run.py`` (about four minutes)."""
+
+from __future__ import annotations
+
+import bench_check
+import bench_exact
+import bench_generate
+import bench_reference
+import bench_report
+import bench_start
+import bench_suite_reading
+import measure
+
+if __name__ == "__main__":
+    measure.run(
+        bench_start.bench,
+        bench_suite_reading.bench,
+        bench_reference.bench,
+        bench_exact.bench,
+        bench_check.bench,
+        bench_generate.bench,
+        bench_report.bench,
+    )

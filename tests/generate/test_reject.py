@@ -1,0 +1,85 @@
+"""A must-reject case is a valid case with one condition broken, the one that it names."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from conformance.errors import SuiteError
+from conformance.generate.reject import reject_cases
+from conformance.model import Case
+from conformance.spec.loader import shipped
+from conformance.spec.model import OpSpec, Reject
+from conformance.spec.validity import violations
+
+SPECS = list(shipped().values())
+AVG = shipped()["AvgPool-1"]
+
+
+def entry(case: Case, spec: OpSpec) -> Reject:
+    return next(one for one in spec.reject if one.name == case.reject)
+
+
+@pytest.fixture(scope="module", params=SPECS, ids=repr)
+def spec(request: pytest.FixtureRequest) -> OpSpec:
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def made(spec: OpSpec) -> list[tuple[Case, str]]:
+    return reject_cases(spec, root=0)
+
+
+def test_each_breaks_exactly_its_condition(spec: OpSpec, made: list[tuple[Case, str]]) -> None:
+    for case, level in made:
+        (broken,) = violations(spec, case)
+        assert broken.condition == entry(case, spec).breaks
+        assert level == entry(case, spec).level
+
+
+def test_each_entry_is_made_for_each_of_its_ranks(
+    spec: OpSpec, made: list[tuple[Case, str]]
+) -> None:
+    found = {(case.reject, len(case.shapes["data"])) for case, _ in made}
+    asked = {
+        (one.name, rank)
+        for one in spec.reject
+        for rank in ([one.rank] if one.rank else one.ranks or spec.ranks)
+    }
+    assert found == asked
+    assert len({case.id for case, _ in made}) == len(made) == len(asked)
+
+
+def test_one_value_on_the_last_axis_is_changed() -> None:
+    zero = next(one for one in AVG.reject if one.name == "zero-stride")
+    spec = dataclasses.replace(AVG, reject=(zero,))
+    for (case, _), axes in zip(reject_cases(spec, root=0), (1, 2, 3), strict=True):
+        assert len(case.attributes["strides"]) == axes
+        assert case.attributes["strides"][-1] == 0
+        assert all(stride > 0 for stride in case.attributes["strides"][:-1])
+
+
+def test_the_same_seed_gives_the_same_cases() -> None:
+    spec = shipped()["AdaptiveAvgPool-8"]
+    made = reject_cases(spec, root=0)
+    assert reject_cases(spec, root=0) == made
+    assert reject_cases(spec, root=1) != made
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"set": {"strides": AVG.definitions["step"]}}, r"but breaks \[\(\)\]"),
+        ({"breaks": "kernel.min"}, r"but breaks \[\('strides.min',\)\]"),
+    ],
+)
+def test_an_entry_that_breaks_something_else_is_an_error(
+    changes: dict[str, object], said: str
+) -> None:
+    zero = next(one for one in AVG.reject if one.name == "zero-stride")
+    wrong = dataclasses.replace(zero, **changes)
+    with pytest.raises(SuiteError, match=said) as raised:
+        reject_cases(dataclasses.replace(AVG, reject=(wrong,)), root=0)
+    assert "'zero-stride'" in raised.value.message
+    assert raised.value.hint

@@ -1,0 +1,76 @@
+"""A cover shows everything that can be shown, and none of its members could be left out."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.generate.coverage import Candidate
+from conformance.generate.select import by_edge_and_dtype, cover
+from conformance.model import Case
+
+Member = tuple[frozenset[int], int]
+
+POOLS = st.lists(
+    st.tuples(st.frozensets(st.integers(0, 12), max_size=6), st.integers(1, 50)), max_size=25
+)
+
+
+def chosen(pool: list[Member]) -> list[Member]:
+    return cover(pool, lambda member: member[0], lambda member: member[1])
+
+
+def shown(members: list[Member]) -> set[int]:
+    return {item for items, _ in members for item in items}
+
+
+@given(POOLS)
+def test_everything_is_shown_and_nothing_is_superfluous(pool: list[Member]) -> None:
+    found = chosen(pool)
+    assert shown(found) == shown(pool)
+    for number in range(len(found)):
+        assert shown(found[:number] + found[number + 1 :]) < shown(found)
+
+
+@given(POOLS)
+def test_members_keep_their_order(pool: list[Member]) -> None:
+    rest = iter(pool)
+    assert all(any(member is other for other in rest) for member in chosen(pool))
+
+
+@given(POOLS, st.randoms(use_true_random=False))
+def test_the_order_within_a_set_does_not_matter(pool: list[Member], order: random.Random) -> None:
+    def shuffled(member: Member) -> list[int]:
+        items = list(member[0])
+        order.shuffle(items)
+        return items
+
+    assert cover(pool, shuffled, lambda member: member[1]) == chosen(pool)
+
+
+@pytest.mark.parametrize(
+    ("pool", "found"),
+    [
+        ([], []),
+        ([({}, 1)], []),
+        # Two cheap ones rather than one dear one; one dear one rather than three.
+        ([({1}, 1), ({2}, 1), ({1, 2}, 5)], [0, 1]),
+        ([({1}, 3), ({2}, 3), ({3}, 3), ({1, 2, 3}, 5)], [3]),
+        # The first of equal ones.
+        ([({1}, 2), ({1}, 2), ({2}, 2), ({2}, 2)], [0, 2]),
+        # The largest gain is taken first, and is not needed in the end.
+        ([({1, 2, 3, 4}, 4), ({1, 2, 5}, 4), ({3, 4, 6}, 4)], [1, 2]),
+    ],
+)
+def test_small_pools(pool: list[tuple[set[int], int]], found: list[int]) -> None:
+    members = [(frozenset(items), cost) for items, cost in pool]
+    assert [next(i for i, m in enumerate(members) if m is one) for one in chosen(members)] == found
+
+
+def test_each_edge_is_asked_in_each_type() -> None:
+    case = Case("Op-1", {"T": "f16"}, {"data": (1, 1, 1)}, {})
+    candidate = Candidate(case, frozenset({"a", "b"}), 1, "f16", 3)
+    assert set(by_edge_and_dtype(candidate)) == {("f16", "a"), ("f16", "b")}

@@ -1,0 +1,108 @@
+"""Drawn cases are valid, follow their aim, and depend on nothing but the arguments."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.generate.pool import draw
+from conformance.generate.strategies import SEEDS, cases
+from conformance.model import Case
+from conformance.spec.environment import Environment
+from conformance.spec.expressions import Expression
+from conformance.spec.loader import shipped
+from conformance.spec.model import Draw, Edge, OpSpec
+from conformance.spec.validity import violations
+
+SPECS = list(shipped().values())
+AVG, MAX = shipped()["AvgPool-1"], shipped()["AdaptiveMaxPool-8"]
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data(), spec=st.sampled_from(SPECS), rank=st.sampled_from([3, 4, 5]))
+def test_a_case_that_nothing_aims_is_valid(data: st.DataObject, spec: OpSpec, rank: int) -> None:
+    case = data.draw(cases(spec, rank))
+    assert violations(spec, case) == ()
+    assert len(case.shapes["data"]) == rank
+    assert case.pattern in spec.data.patterns
+    assert 0 <= case.seed < SEEDS
+    assert case.reject is None
+    assert case.types.keys() == spec.types.keys()
+    assert case.attributes.keys() == {quantity.name for quantity in spec.attributes}
+    assert case.operands.keys() == {operand.name for operand in spec.operands}
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def test_every_type_value_and_pattern_is_drawn(spec: OpSpec) -> None:
+    drawn = draw(spec, 4, 400, root=1)
+    for variable, allowed in spec.types.items():
+        assert {case.types[variable] for case in drawn} == set(allowed)
+    assert {case.pattern for case in drawn} == set(spec.data.patterns)
+    for quantity in spec.attributes:
+        if quantity.values or quantity.type == "bool":
+            asked = set(quantity.values) or {False, True}
+            assert {case.attributes[quantity.name] for case in drawn} == asked
+
+
+def test_all_sizes_up_to_the_bounds_are_drawn_often() -> None:
+    drawn = draw(MAX, 3, 1000, root=2)
+    counts = Counter(case.shapes["data"][2] for case in drawn)
+    assert set(counts) == set(range(1, 13))
+    assert min(counts.values()) > len(drawn) / 40
+
+
+AIMED = [(spec, edge) for spec in SPECS for edge in spec.edges if edge.aim]
+
+
+@pytest.mark.parametrize(("spec", "edge"), AIMED, ids=lambda one: getattr(one, "name", repr(one)))
+def test_an_aim_is_followed(spec: OpSpec, edge: Edge) -> None:
+    for case in draw(spec, 4, 4, root=3, aim=edge.aim):
+        env = Environment(spec, case)
+        given = {**case.types, "pattern": case.pattern, **case.attributes, **case.operands}
+        given |= {name: env[name] for name in spec.dims}
+        for name, wanted in edge.aim.items():
+            value = given[name]
+            entries = value if isinstance(value, list | tuple) else (value,)
+            if wanted.values:
+                assert set(entries) <= set(wanted.values)
+            lows = spread(wanted.min, env, len(entries))
+            highs = spread(wanted.max, env, len(entries))
+            for low, entry, high in zip(lows, entries, highs, strict=True):
+                assert low is None or low <= entry
+                # A bound below the legal minimum gives way to it.
+                assert high is None or entry <= max(high, low or 0)
+
+
+def spread(bound: Expression | None, env: Environment, entries: int) -> tuple[Any, ...]:
+    value = None if bound is None else bound.evaluate(env)
+    return value if isinstance(value, tuple) else (value,) * entries
+
+
+class TestTheSameCases:
+    def test_for_the_same_arguments_and_others_for_others(self) -> None:
+        first = ids(draw(AVG, 3, 50, root=0))
+        assert ids(draw(AVG, 3, 50, root=0)) == first
+        kernel = {"kernel": Draw(values=(2,))}
+        for other in (draw(AVG, 3, 50, root=1), draw(AVG, 3, 50, root=0, aim=kernel)):
+            assert len(set(ids(other)) & set(first)) < 10
+
+    def test_whatever_modules_are_loaded(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Hypothesis draws some of its integers from the literals of loaded modules."""
+        before = ids(draw(AVG, 3, 400, root=0))
+        literals = ", ".join(map(str, range(30_000, 31_000)))
+        (tmp_path / "full_of_numbers.py").write_text(f"NUMBERS = [{literals}]")
+        monkeypatch.syspath_prepend(tmp_path)
+        importlib.import_module("full_of_numbers")
+        assert ids(draw(AVG, 3, 400, root=0)) == before
+
+
+def ids(drawn: list[Case]) -> list[str]:
+    return [case.id for case in drawn]
