@@ -19,6 +19,9 @@ PRECISIONS = ("exact", "standard", "native")
 LEVELS = ("must", "should")
 OPEN_BIT = {"exact": 1, "standard": 2, "native": 4}
 
+ADOPTED, FOLLOWED, NEITHER = "adopted", "followed", "neither"
+"""What outputs say of an interpretation: the base's answer, its own, or neither."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -145,7 +148,9 @@ class Result:
     ``kind`` names the failure ("value", "index", "shape", "dtype", "outputs", "input-changed",
     "accepted", "raised", ...); empty for a pass. ``reading`` is the interpretation that the
     outputs follow, if not the reference's own. ``precision`` is the best one that they reach.
-    ``size`` is the number of elements of the inputs and outputs.
+    ``size`` is the number of elements of the inputs and outputs. ``shows`` says what the outputs
+    show of questions that the document leaves open, by name: of an interpretation ``ADOPTED``,
+    ``FOLLOWED`` or ``NEITHER``, of an observation the kinds of values seen ("NaN", "+0", ...).
     """
 
     id: str
@@ -162,6 +167,7 @@ class Result:
     reject: str | None = None
     seconds: float = 0.0
     witness: Witness | None = None
+    shows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,18 @@ import click
 from conformance import __version__
 from conformance.errors import EXIT_DEFECT, ConformanceError
 
+EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
-"""What a shell reports for a command that SIGPIPE ended."""
+"""What a shell reports for commands that SIGINT and SIGPIPE ended."""
 
 COMMANDS = {
     "check": "Grade a backend on a suite of vectors.",
     "backends": "List the backends that are known by name.",
-    "show": "Show one vector: inputs, windows, divisors, what is expected and what is accepted.",
+    "show": "Show one vector, so that a person can follow it.",
     "generate": "Generate a suite of test vectors from the operators' specifications.",
     "report": "Show a run again: its page and its summary, from its log alone.",
     "spec": "Look at operator specifications.",
+    "suite": "Look at suites of vectors.",
 }
 """Each command and what it does; it is the object of that name in the module of that name."""
 
@@ -39,6 +41,7 @@ Exit codes:
   1  not conformant, or nothing was graded
   2  wrong usage, or a specification, suite or log that cannot be used
   3  a defect in this tool
+  130  interrupted
 """
 
 
@@ -77,6 +80,9 @@ class Commands(click.Group):
             ctx.exit(error.exit_code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(EXIT_INTERRUPTED)
         except BrokenPipeError:
             _discard_output()
             ctx.exit(EXIT_BROKEN_PIPE)

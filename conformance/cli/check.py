@@ -31,8 +31,8 @@ Examples:
       one operator, allowing only the specification's own reading
   conformance check --backend torch --precision f16=native,bf16=native
       accumulation in f16 and bf16 is good enough, the rest at standard
-  conformance check --backend numpy --only 1x1x7 --only f32-2x3x5-ramp-1a2b3c4d
-      the vectors whose id begins like one of these
+  conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
+      the vectors whose id begins, or ends, like one of these
 \b
 A backend is a name (conformance backends), a package.module:object or a
 path/to/file.py:object. The object is a function run(op, inputs, attributes),
@@ -51,7 +51,7 @@ Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 wrong usage;
     "--only",
     multiple=True,
     metavar="ID",
-    help="Only vectors whose id is, or begins with, this; repeatable.",
+    help="Only vectors whose id begins with this, or ends in it; repeatable.",
 )
 @click.option(
     "--level",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -20,10 +20,14 @@ Examples:
   conformance generate --op specs/MyPool-1.yaml --out my-suite
       an operator of your own, from its specification
   conformance generate --out my-suite -j 2 --seed 7
-      another draw, in two processes; the same seed always gives the same bytes
+      other vectors, made by two processes
+\b
+Then:
+  conformance check --suite my-suite --backend numpy
 
-The folder is replaced as a whole when everything is ready, so an interrupted run
-leaves the old suite as it was. Then: conformance check --suite my-suite --backend numpy
+The same specifications, seed and versions give the same bytes, with any number of
+processes. The folder is replaced as a whole when everything is ready: an interrupted
+run leaves the old suite as it was.
 """
 
 
@@ -38,11 +42,19 @@ leaves the old suite as it was. Then: conformance check --suite my-suite --backe
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
     default=Path("vectors"),
     show_default=True,
     help="The folder of the suite; it must be new, empty or a suite.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Another seed draws other vectors.",
+)
 @click.option(
     "--suite",
     type=click.Choice(["smoke", "core"]),
@@ -62,46 +74,49 @@ leaves the old suite as it was. Then: conformance check --suite my-suite --backe
 def generate(ops: tuple[str, ...], out: Path, seed: int, suite: str, processes: int) -> None:
     """Generate a suite of test vectors from the operators' specifications."""
     from conformance.generate import plan
-    from conformance.model import Vector
-    from conformance.spec import loader
-    from conformance.suite.manifest import Uncovered
+    from conformance.suite.manifest import Count
     from conformance.suite.writer import check_target, write_suite
 
-    asked = list(ops) or list(loader.shipped())
-    names = [loader.find(op).op for op in asked]
+    sources = _sources(ops)
     check_target(out)
     began = time.perf_counter()
-    work = plan.tasks(asked, root=seed)
-    vectors: list[Vector] = []
-    uncovered: list[Uncovered] = []
+    work = plan.tasks(list(sources.values()), root=seed)
     with Progress(len(work), "generating") as progress:
-        for selection in plan.run(work, processes=processes, progress=progress.at):
-            vectors += selection.vectors
-            uncovered += selection.uncovered
+        done = list(plan.run(work, processes=processes, progress=progress.at))
+    vectors = [vector for selection in done for vector in selection.vectors]
+    uncovered = [gap for selection in done for gap in selection.uncovered]
     belongs = plan.suites_of(vectors)
-
-    def entries() -> Iterator[tuple[Vector, tuple[str, ...]]]:
-        for vector in vectors:
-            suites = belongs[vector.id]
-            if suite in suites:
-                yield vector, suites
-
     written = write_suite(
         out,
-        entries(),
+        ((vector, belongs[vector.id]) for vector in vectors if suite in belongs[vector.id]),
         name=suite,
         seed=seed,
         versions=plan.versions(),
         uncovered=uncovered,
     )
-    size = sum(entry.bytes for entry in written.manifest.listed)
     seconds = time.perf_counter() - began
+    size = sum(entry.bytes for entry in written.manifest.listed)
     click.echo(f"{suite}: {len(written)} vectors, {size / 1e6:.2f} MB, in {out}")
-    for op in names:
-        count = written.manifest.counts[op]
+    for op in sources:
+        count = written.manifest.counts.get(op, Count(0, 0))
         click.echo(f"  {op:20} {count.value:4} value vectors, {count.reject:3} must-reject")
     if uncovered:
-        click.echo(f"  {len(uncovered)} edges were met by no case of their rank and element type;")
+        click.echo(f"  {len(uncovered)} combinations of edge, rank and element type have no case;")
         click.echo("  manifest.json lists them under 'uncovered'.")
     rate = len(vectors) / seconds
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors a second), sha256 {written.digest[:16]}")
+
+
+def _sources(ops: Sequence[str]) -> dict[str, str]:
+    """By operator, the name or file that its specification is found by; none means all shipped."""
+    from conformance.errors import UsageError
+    from conformance.spec import loader
+
+    found: dict[str, str] = {}
+    for source in ops or loader.shipped():
+        op = loader.find(source).op
+        if found.setdefault(op, source) != source:
+            raise UsageError(
+                f"{found[op]} and {source} both specify {op}", hint="leave one of them out"
+            )
+    return found

@@ -9,7 +9,13 @@ import click
 from conformance.errors import EXIT_USAGE, SpecError
 
 
-@click.group()
+@click.group(
+    epilog="""
+\b
+Example:
+  conformance spec lint     check the specifications that are shipped
+"""
+)
 def spec() -> None:
     """Look at operator specifications."""
 
@@ -18,9 +24,11 @@ def spec() -> None:
     epilog="""
 \b
 Examples:
-  conformance spec lint                     the specifications that are shipped
-  conformance spec lint specs/MyOp-1.yaml   your own, while you write it
-\b
+  conformance spec lint
+      the specifications that are shipped
+  conformance spec lint specs/MyOp-1.yaml
+      your own, while you write it
+
 A problem is shown as FILE:LINE:COLUMN with what was expected and a hint, so that
 editors can jump to it. docs/spec-format.md explains the format, and
 conformance/spec/spec.schema.json completes it in editors that know JSON Schema.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conformance.grade.compare import Comparison, Mismatch, compare, structure, witness
+from conformance.grade.evidence import BASE, evidence
 from conformance.grade.outcome import Ending, Outcome
 from conformance.grade.precision import DEFAULT
 from conformance.model import PRECISIONS, Answer, Result, Status, Vector, Witness
@@ -101,6 +102,7 @@ def result(
     precision: str | None = None,
     seconds: float = 0.0,
     witness: Witness | None = None,
+    shows: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Result:
     """A result that carries the facts of its vector."""
     inputs = sum(array.size for array in vector.inputs)
@@ -120,6 +122,7 @@ def result(
         reject=vector.case.reject,
         seconds=seconds,
         witness=witness,
+        shows=shows or {},
     )
 
 
@@ -131,14 +134,17 @@ def _judge_outputs(
     if isinstance(outputs, Mismatch):
         return result(vector, Status.ERROR, outputs.kind, outputs.message, seconds=seconds)
     base = closest = _match(None, vector.answers, outputs, precision)
-    if base.wrong:
+    shows = {}
+    if vector.readings:
         # Fewest joined names first; the sort is stable, so the suite's order decides the rest.
-        for name in sorted(vector.readings, key=lambda joined: joined.count("+")):
-            match = _match(name, vector.readings[name], outputs, precision)
-            if not match.wrong or (level == "must" and match.wrong < closest.wrong):
-                closest = match
-            if not match.wrong:
-                break
+        names = sorted(vector.readings, key=lambda joined: joined.count("+"))
+        matches = [base, *(_match(n, vector.readings[n], outputs, precision) for n in names)]
+        nearest = min(matches, key=lambda match: match.wrong)
+        if level == "must" or not nearest.wrong:
+            closest = nearest
+        if base.mismatch is None or base.mismatch.kind == "shape":
+            right = [match.reading or BASE for match in matches if not match.wrong]
+            shows = evidence(vector, outputs, right, precision)
     if not closest.wrong and (closest is base or level == "must"):
         return result(
             vector,
@@ -146,8 +152,9 @@ def _judge_outputs(
             reading=closest.reading,
             precision=closest.reached,
             seconds=seconds,
+            shows=shows,
         )
-    return _failure(vector, base, closest, precision, seconds)
+    return replace(_failure(vector, base, closest, precision, seconds), shows=shows)
 
 
 def _failure(

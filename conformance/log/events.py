@@ -36,6 +36,7 @@ def result_event(result: Result) -> dict[str, Any]:
         "reject": result.reject,
         "seconds": result.seconds,
         "witness": _witness_data(result.witness),
+        "shows": {point: list(kinds) for point, kinds in result.shows.items()},
     }
 
 
@@ -56,6 +57,8 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         reject=event["reject"],
         seconds=event["seconds"],
         witness=_witness(event["witness"]),
+        # Logs of the first releases do not have it.
+        shows={point: tuple(kinds) for point, kinds in event.get("shows", {}).items()},
     )
 
 

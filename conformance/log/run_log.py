@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -40,6 +40,11 @@ class RunLog:
             return "cut short"
         return "inconsistent" if self.problems else str(self.footer["verdict"])
 
+    @property
+    def readings(self) -> Sequence[Mapping[str, Any]]:
+        """The backend's answers to open questions; none where the log was cut short."""
+        return () if self.footer is None else self.footer.get("readings", ())
+
     @cached_property
     def tallies(self) -> Mapping[str, Tally]:
         """The counts of each operator, from the results; operators in the header's order."""
@@ -75,6 +80,11 @@ def contradictions(run: RunLog) -> Iterator[str]:
             yield f"{op}: the footer and the header differ on how many vectors were selected."
         if not footer["interrupted"] and shown.total != selected:
             yield f"{op}: {selected} vectors were selected, {shown.total} have a result."
+    shows = {(result.op, result.id, point) for result in run.results for point in result.shows}
+    for reading in run.readings:
+        for answer in reading["answers"]:
+            if (reading["op"], answer["example"], reading["point"]) not in shows:
+                yield f"{reading['op']}: {answer['example']} does not show {reading['point']}."
     if footer["verdict"] == "conformant":
         if footer["interrupted"]:
             yield "The footer calls an interrupted run conformant."

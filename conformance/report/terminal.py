@@ -51,9 +51,9 @@ def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 1
     blocks = [
         _heading(shown, width, paint),
         _table(shown, width),
-        _readings(shown, width),
         _unsupported(shown, width),
         _findings(shown, width, limit, paint),
+        _readings(shown, width, paint),
         _verdict(shown, width, paint),
         [_line(shown.claim)],
     ]
@@ -137,15 +137,6 @@ def _row(label: str, cells: Iterable[str], columns: Iterable[int]) -> str:
     return f"{label} {numbers}"
 
 
-def _readings(shown: View, width: int) -> list[str]:
-    if not shown.readings:
-        return []
-    lines = ["Allowed readings followed"]
-    for name, count in shown.readings:
-        lines += _wrapped(f"{name}: {_vectors(count)}", width, "    ", "  ")
-    return lines
-
-
 def _unsupported(shown: View, width: int) -> list[str]:
     if not shown.unsupported:
         return []
@@ -223,6 +214,25 @@ def _command(command: str, width: int) -> Iterator[str]:
     for i, line in enumerate(lines):
         indent = "       " if i else "     "
         yield f"{indent}{line}" + (" \\" if i < len(lines) - 1 else "")
+
+
+def _readings(shown: View, width: int, paint: _Paint) -> list[str]:
+    if not shown.readings:
+        return []
+    lines = _wrapped("How it reads the document (* not as the specification does)", width)
+    for op, questions in shown.readings.items():
+        lines += ["", *(paint(line, BOLD) for line in _wrapped(op, width))]
+        for question in questions:
+            if question.answers:
+                text = f"{question.text} (mixed)" if question.mixed else question.text
+                lines += _wrapped(text, width, "    ", "  ")
+            for a in question.answers:
+                said = f"{a.answer}: {_vectors(a.vectors)} ({a.dtypes}), {a.example}"
+                lines += _wrapped(said, width, " " * 8, "    * " if a.other else "      ")
+        silent = "; ".join(question.text for question in questions if not question.answers)
+        if silent:
+            lines += _wrapped(f"not shown: {silent}", width, "    ", "  ")
+    return lines
 
 
 def _verdict(shown: View, width: int, paint: _Paint) -> list[str]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
@@ -76,6 +75,33 @@ class FindingView:
 
 
 @dataclass(frozen=True)
+class AnswerRow:
+    """One answer of the backend to a question: how many vectors show it, of which types.
+
+    ``other`` where the specification adopts another answer; to an open question none is adopted.
+    """
+
+    answer: str
+    other: bool
+    vectors: int
+    dtypes: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that the document leaves open, with every answer that vectors show."""
+
+    text: str
+    answers: tuple[AnswerRow, ...]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether different vectors show different answers."""
+        return len(self.answers) > 1
+
+
+@dataclass(frozen=True)
 class Unsupported:
     """Vectors of one operator that the backend does not support, for one reason."""
 
@@ -90,7 +116,7 @@ class View:
     """A run, ready to be shown; ``good`` only where the run is conformant.
 
     ``sentence`` says what ``headline`` does not. Findings stay in the order of the log, which is
-    worst first.
+    worst first. ``readings`` has the questions of each operator.
     """
 
     run: RunLog
@@ -102,7 +128,7 @@ class View:
     rows: tuple[OperatorRow, ...]
     total: OperatorRow
     findings: tuple[FindingView, ...]
-    readings: tuple[tuple[str, int], ...]
+    readings: Mapping[str, tuple[Question, ...]]
     unsupported: tuple[Unsupported, ...]
 
 
@@ -225,14 +251,32 @@ def _footer(run: RunLog) -> Mapping[str, Any]:
     return run.footer
 
 
-def _readings(run: RunLog) -> tuple[tuple[str, int], ...]:
-    """Allowed interpretations that vectors passed by, the most followed first."""
-    followed = Counter(
-        result.reading
-        for result in run.results
-        if result.status is Status.PASS and result.reading is not None
-    )
-    return tuple(sorted(followed.items(), key=lambda item: (-item[1], item[0])))
+def _readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
+    """The questions of each operator, in the order of the log."""
+    run_on: dict[str, set[str]] = {}
+    for result in run.results:
+        if result.status in (Status.PASS, Status.FAIL, Status.ERROR) and result.reject is None:
+            run_on.setdefault(result.op, set()).add(result.dtype)
+    questions: dict[str, list[Question]] = {}
+    for reading in run.readings:
+        answers = tuple(
+            AnswerRow(
+                answer=answer["answer"],
+                other=reading["level"] != "open" and not answer["adopted"],
+                vectors=answer["vectors"],
+                dtypes=_dtypes(answer["dtypes"], run_on.get(reading["op"], set())),
+                example=answer["example"],
+            )
+            for answer in reading["answers"]
+        )
+        question = Question(reading["question"], answers)
+        questions.setdefault(reading["op"], []).append(question)
+    return {op: tuple(asked) for op, asked in questions.items()}
+
+
+def _dtypes(dtypes: Sequence[str], run_on: set[str]) -> str:
+    """Element types by name; ``all`` for those that the operator was run on, if several."""
+    return "all" if len(run_on) > 1 and set(dtypes) == run_on else " ".join(dtypes)
 
 
 def _unsupported(run: RunLog) -> tuple[Unsupported, ...]:

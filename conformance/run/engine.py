@@ -19,6 +19,7 @@ from conformance.run import inline
 from conformance.run.environment import fingerprint, peak_memory
 from conformance.run.illustrate import illustrated
 from conformance.run.interruption import Interruption
+from conformance.run.readings import readings, with_observations
 from conformance.run.selection import Selection, select
 from conformance.run.verdict import Question, Score, conclude
 from conformance.spec import loader
@@ -102,6 +103,7 @@ def run(
                 verdict = _undeclared(vector, outcome)
             else:
                 verdict = judge(vector, outcome, level=level, precision=precision)
+                verdict = with_observations(verdict, vector, outcome)
         score.add(verdict)
         results.append(verdict)
         yield verdict
@@ -124,6 +126,7 @@ def run(
         "seconds": perf_counter() - started,
         "interrupted": interrupted,
         **conclude(score, question, interrupted=interrupted),
+        "readings": readings(selection.by_op, results),
         "peak_memory_bytes": peak_memory(),
     }
 

@@ -57,6 +57,7 @@ def assemble(source: Source) -> OpSpec | None:
         require=tuple(clauses.requirements()),
         outputs=tuple(parts.outputs(definitions)),
         interpretations=tuple(clauses.interpretations()),
+        observe=tuple(clauses.observations()),
         edges=tuple(clauses.edges()),
         reject=tuple(clauses.rejects()),
         errata=tuple(Erratum(id=name, **raw) for name, raw in data.get("errata", {}).items()),

@@ -8,7 +8,7 @@ from typing import Any
 from conformance.spec.expressions import Expression, closest
 from conformance.spec.families import Family
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import Edge, Reject, Requirement, Variant
+from conformance.spec.model import Edge, Observation, Reject, Requirement, Variant
 from conformance.spec.quantities import Quantities, conditions
 from conformance.spec.scope import Definitions, case_scope, compile_at
 from conformance.spec.source import Path, Source
@@ -57,7 +57,26 @@ class Clauses:
             replaced = self._replaced((*path, "replace"), raw["replace"])
             if where is not None:
                 self._guard((*path, "where"), where, replaced)
-            yield Variant(name, replaced, where, raw.get("level", "should"), raw["why"])
+            yield Variant(
+                name=name,
+                replace=replaced,
+                where=where,
+                level=raw.get("level", "should"),
+                why=raw["why"],
+                question=raw["question"],
+                adopted=raw["adopted"],
+                answer=raw["answer"],
+            )
+
+    def observations(self) -> Iterable[Observation]:
+        for path, name, raw in self._section("observe"):
+            if name in self.source.data.get("interpretations", {}):
+                message = f"'{name}' is also an interpretation"
+                self.source.problem(path, message, hint="reports name both alike", key=True)
+            at = (*path, "where")
+            where = compile_at(self.source, at, raw["where"], self.scope, _ANYWHERE)
+            if where is not None:
+                yield Observation(name, where, raw["question"], raw.get("expected", ""))
 
     def _replaced(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression]:
         found: dict[str, Expression] = {}

@@ -26,6 +26,7 @@ def lint(spec: OpSpec) -> tuple[Problem, ...]:
         *_name(spec),
         *_definitions(spec),
         *_interpretations(spec),
+        *_questions(spec),
         *_edges(spec),
         *_bounds(spec),
         *_conditions_tested(spec),
@@ -63,6 +64,8 @@ def _roots(spec: OpSpec) -> Iterator[Expression]:
         yield from variant.replace.values()
         if variant.where is not None:
             yield variant.where
+    for point in spec.observe:
+        yield point.where
     for reject in spec.reject:
         yield from (value for value in reject.set.values() if isinstance(value, Expression))
 
@@ -86,6 +89,20 @@ def _interpretations(spec: OpSpec) -> Iterator[Note]:
             if expression.text in (spec.definitions[name].text, "original"):
                 place = ("interpretations", variant.name, "replace", name)
                 yield place, f"'{name}' is replaced by itself", "a reading differs somewhere"
+
+
+def _questions(spec: OpSpec) -> Iterator[Note]:
+    first: dict[str, str] = {}
+    asked = [("interpretations", v.name, v.question) for v in spec.interpretations]
+    asked += [("observe", point.name, point.question) for point in spec.observe]
+    for section, name, question in asked:
+        twin = first.setdefault(question, name)
+        if twin != name:
+            yield (section, name), f"the same question as '{twin}'", "say how they differ"
+    for variant in spec.interpretations:
+        if variant.answer == variant.adopted:
+            place = ("interpretations", variant.name, "answer")
+            yield place, "the answer is the adopted one", "say how they differ"
 
 
 def _edges(spec: OpSpec) -> Iterator[Note]:

@@ -111,13 +111,34 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Variant:
-    """The reference with rules replaced, where ``where`` holds (always, if None)."""
+    """The reference with rules replaced, where ``where`` holds (always, if None).
+
+    An interpretation is one with a ``question`` that the document leaves open; ``adopted`` is what
+    the reference answers, ``answer`` what the variant does.
+    """
 
     name: str
     replace: Mapping[str, Expression]
     where: Expression | None
     level: str
     why: str
+    question: str = ""
+    adopted: str = ""
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A question that nobody answers: what is there is reported, and never judged.
+
+    Output elements where ``where`` holds show it, of those that are open or expected to be zero.
+    ``expected`` says in words what the vector's expected value would mean there, if anything.
+    """
+
+    name: str
+    where: Expression
+    question: str
+    expected: str = ""
 
 
 @dataclass(frozen=True)
@@ -167,6 +188,7 @@ class OpSpec:
     require: tuple[Requirement, ...]
     outputs: tuple[OutputSpec, ...]
     interpretations: tuple[Variant, ...]
+    observe: tuple[Observation, ...]
     edges: tuple[Edge, ...]
     reject: tuple[Reject, ...]
     errata: tuple[Erratum, ...]

@@ -17,6 +17,7 @@ NAMED = (
     "require",
     "rules",
     "interpretations",
+    "observe",
     "edges",
     "reject",
     "errata",

@@ -94,8 +94,42 @@ def footer(results: Iterable[Result], head: dict[str, Any], **changes: Any) -> d
             "sha256 5f0c9b1e"
         ),
         "exit_code": 0 if verdict == "conformant" else 1,
+        "readings": readings(results),
         "peak_memory_bytes": 123_456_789,
     } | changes
+
+
+def readings(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """A question with two answers, one without any, and an open one, of one operator."""
+    shown: dict[str, list[Result]] = {}
+    for result in results:
+        for kind in result.shows.get("clip-divisor", ()):
+            shown.setdefault(kind, []).append(result)
+    words = {"adopted": "the whole kernel", "followed": "taps within the padded input"}
+    asked = [
+        ("clip-divisor", "should", "divisor of a window that overruns counted padding"),
+        ("valid-is-floor", "should", "ceil with auto_pad valid"),
+    ]
+    return [
+        {
+            "op": OPS[0],
+            "point": point,
+            "level": level,
+            "question": question,
+            "answers": [
+                {
+                    "answer": words.get(kind, kind),
+                    "adopted": kind == "adopted",
+                    "vectors": len(found),
+                    "dtypes": sorted({result.dtype for result in found}),
+                    "example": found[0].id,
+                }
+                for kind, found in shown.items()
+                if point == "clip-divisor"
+            ],
+        }
+        for point, level, question in asked
+    ]
 
 
 def passes(number: int) -> Iterator[Result]:
@@ -119,6 +153,9 @@ def passes(number: int) -> Iterator[Result]:
             result = replace(
                 result, status=Status.UNSUPPORTED, message=reason, reading=None, precision=None
             )
+        elif op == OPS[0] and not reject:
+            kind = "followed" if result.reading else "adopted"
+            result = replace(result, shows={"clip-divisor": (kind,)})
         yield result
 
 
@@ -237,7 +274,14 @@ def hostile(text: str = HOSTILE) -> Events:
     results = [
         result,
         replace(result, id="other", status=Status.UNSUPPORTED, witness=None),
-        replace(result, id="third", status=Status.PASS, reading=text, witness=None),
+        replace(
+            result,
+            id="third",
+            status=Status.PASS,
+            reading=text,
+            witness=None,
+            shows={text: (text,)},
+        ),
     ]
     head = header(by_op(results), name=text, version=text, spec=text, capabilities={text: [text]})
     head["environment"] = {text: text, "nested": {text: {text: text}}}
@@ -250,6 +294,9 @@ def hostile(text: str = HOSTILE) -> Events:
         "AvgPool-1", text, text, (text,), (text,), text, text, witness, text, detail=detail
     )
     foot = footer(results, head, sentence=text, claim=text, finished=text)
+    answer = {"answer": text, "adopted": False, "vectors": 1, "dtypes": [text], "example": "third"}
+    asked = {"op": "AvgPool-1", "point": text, "level": "open", "question": text}
+    foot["readings"] = [{**asked, "answers": [answer]}]
     return [head, *results, found, foot]
 
 

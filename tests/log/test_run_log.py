@@ -61,6 +61,7 @@ results = st.builds(
     reject=st.none() | texts,
     seconds=st.floats(0, 1e9),
     witness=st.none() | witnesses,
+    shows=st.dictionaries(texts, st.lists(texts, min_size=1, max_size=3).map(tuple), max_size=3),
 )
 findings = st.builds(
     Finding,
@@ -284,6 +285,14 @@ class TestNeverGreen:
         assert run.verdict == "inconsistent"
         assert any(why in problem for problem in run.problems)
 
+    def test_with_a_reading_that_no_result_shows(self, tmp_path):
+        events = sample_runs.passing(60)
+        (answer, *_) = events[-1]["readings"][0]["answers"]
+        answer["example"] = next(e.id for e in events[1:-1] if not e.shows)
+        run = read(sample_runs.write(tmp_path / "run.jsonl", events))
+        assert run.verdict == "inconsistent"
+        assert run.problems == (f"AvgPool-1: {answer['example']} does not show clip-divisor.",)
+
     @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
     @given(st.data())
     def test_with_any_byte_changed(self, log, tmp_path, data):
@@ -377,6 +386,16 @@ class TestReader:
         monkeypatch.setattr("conformance.log.reader.MAX_SIZE", 1000)
         with pytest.raises(LogError, match="at most 1,000 bytes"):
             read(self.write(tmp_path, self.header(), b" " * 1000))
+
+    def test_a_log_from_before_readings(self, tmp_path):
+        events = sample_runs.passing(30)
+        del events[-1]["readings"]
+        lines = [result_event(e) if isinstance(e, Result) else e for e in events]
+        for line in lines:
+            line.pop("shows", None)
+        run = read(sample_runs.write(tmp_path / "run.jsonl", lines))
+        assert run.verdict == "conformant"
+        assert run.readings == ()
 
     def test_members_it_does_not_know_are_ignored(self, tmp_path):
         events = sample_runs.passing(5)

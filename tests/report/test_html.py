@@ -213,6 +213,22 @@ class TestContent:
         assert "padding must be symmetric" in page.text
         assert "bf16 is not built" in page.text
 
+    def test_readings(self, failing):
+        _, page = failing
+        start = page.text.index("AvgPool-1: what vectors show")
+        shown = page.text[start : page.text.index("Unsupported Vectors", start)]
+        for part in (
+            "divisor of a window that overruns counted padding (mixed) the whole kernel 93 all "
+            "f16-1x2x3x2-normal-00000000",
+            "taps within the padded input not the adopted answer 10 all f64-1x2x3x4-ramp-0000001b",
+            "ceil with auto_pad valid not shown",
+        ):
+            assert part in shown
+
+    def test_a_log_cut_short_has_no_readings(self, tmp_path):
+        page = Page(render(run_of(tmp_path, sample_runs.passing()[:-1])))
+        assert "How it reads the document The log does not say." in page.text
+
     def test_bar_has_words(self, failing):
         _, page = failing
         labels = [a["aria-label"] for a in page.all("svg") if a.get("class") == "bar"]

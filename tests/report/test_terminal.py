@@ -70,6 +70,27 @@ def test_a_finding_in_full(tmp_path):
     assert shlex.split(command.replace("\\\n", "")) == shlex.split(finding.reproduce)
 
 
+def test_readings_stand_between_findings_and_verdict(tmp_path):
+    text = summary(run_of(tmp_path, sample_runs.failing()))
+    before, after = text.split("How it reads the document")
+    assert "Findings (3)" in before
+    assert "\n\nNOT CONFORMANT" in after
+    lines = after.split("NOT CONFORMANT")[0].rstrip().splitlines()[2:]
+    assert lines == [
+        "AvgPool-1",
+        "  divisor of a window that overruns counted padding (mixed)",
+        "      the whole kernel: 93 vectors (all), f16-1x2x3x2-normal-00000000",
+        "    * taps within the padded input: 10 vectors (all), f64-1x2x3x4-ramp-0000001b",
+        "  not shown: ceil with auto_pad valid",
+    ]
+
+
+def test_readings_name_the_types_where_some_are_missing(tmp_path):
+    events = sample_runs.passing(60)
+    events[-1]["readings"][0]["answers"][0]["dtypes"] = ["f16", "f32"]
+    assert "vectors (f16 f32), " in summary(run_of(tmp_path, events))
+
+
 def test_findings_beyond_the_limit_are_counted(tmp_path):
     run = run_of(tmp_path, sample_runs.failing())
     text = summary(run, limit=1)

@@ -44,6 +44,13 @@ def test_the_documented_example_is_clean() -> None:
         ),
         ('"ceil_div(size, block)"', "original", "out: original", "'out' is replaced by itself"),
         (
+            "sign of a mean of -0 alone",
+            "elements that fill no block",
+            "zero-mean",
+            "same question as",
+        ),
+        ("answer: a smaller block", "answer: left out", "answer: left", "the adopted one"),
+        (
             "any(rest > 0), why: The last",
             "all(rest == 0), why: The last",
             "rest: {when: all(rest == 0), why: The last",

@@ -33,6 +33,19 @@ def test_the_documented_example_loads() -> None:
     assert spec.definitions["step"].evaluate({"axis": (0, 1)}) == (1, 1)
     assert spec.definitions["ties"].evaluate({}) == "first"
     assert spec.edges[1].aim["size"].min is spec.edges[1].aim["size"].max
+    (reading,) = spec.interpretations
+    assert (reading.question, reading.adopted, reading.answer) == (
+        "elements that fill no block",
+        "left out",
+        "a smaller block",
+    )
+    (point,) = spec.observe
+    assert (point.name, point.question, point.expected) == (
+        "zero-mean",
+        "sign of a mean of -0 alone",
+        "",
+    )
+    assert point.where.kind.domain is Domain.ELEMENT
     assert spec.positions["edges", "rest"] == place(EXAMPLE, "  rest: {when", "rest")
 
 
@@ -115,6 +128,20 @@ def test_shipped_details() -> None:
         ("aim: {size: block}", "aim: {pattern: rump}", "rump", "not a value of 'pattern'", "ramp"),
         ("aim: {size: block}", "aim: {N: [1, x]}", "x]", "'x' is not a value of 'N'", ""),
         ("aim: {size: block}", "aim: {T: {min: 1}}", "{min: 1}", "'T' has no order", ""),
+        # questions
+        (
+            "keeps-the-rest:\n    question: elements that fill no block\n",
+            "keeps-the-rest:\n",
+            "keeps",
+            "'question' is missing",
+            "leaves open",
+        ),
+        ("answer: a smaller block", 'answer: ""', '""', "there is no text", "A few words"),
+        ("    where: minus_zero", "    were: minus_zero", "were", "'were' is not known", "where"),
+        ("    where: minus", "    expected: 0\n    where: minus", "0\n", "'0' is not allowed", ""),
+        ("  zero-mean:", "  keeps-the-rest:", "keeps", "also an interpretation", "both alike"),
+        ("minus_zero_taps ==", "minus_taps ==", "minus_taps", "unknown name", "minus_zero_taps"),
+        ("where: minus_zero_taps ==", "where: block ==", "block ==", "per axis", "all(...)"),
         # expressions
         ("3 * block", "3 / block", "/ block", "'/' is not allowed", "ceil_div"),
         ("draw: {max: 4}", "draw: {max: size}", "size}", "unknown name 'size'", ""),

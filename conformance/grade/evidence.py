@@ -1,0 +1,134 @@
+"""What the outputs of one vector say about each question that its readings answer differently."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES
+from conformance.grade.compare import compare, interval
+from conformance.grade.precision import DEFAULT
+from conformance.model import ADOPTED, FOLLOWED, NEITHER, OPEN_BIT, Answer, Vector
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+BASE = ""
+"""The name of the adopted reading among those that accept some outputs."""
+
+
+def evidence(
+    vector: Vector,
+    outputs: Sequence[Array],
+    accepting: Collection[str],
+    precision: Mapping[str, str],
+) -> dict[str, tuple[str, ...]]:
+    """For each interpretation that the outputs say something about, what they say.
+
+    ``accepting`` names the readings that accept the outputs, :data:`BASE` among them;
+    ``precision`` is what each dtype was compared at. An interpretation is ``ADOPTED`` where the
+    outputs are right without it and would not be with it, or where it allows them and more;
+    ``FOLLOWED`` where they are right only with it; ``NEITHER`` where no reading accepts them, or
+    one does by its width alone. Where readings that differ on it accept them alike, nothing is
+    said.
+    """
+    answers = {_parts(name): under for name, under in vector.readings.items()}
+    answers[frozenset()] = vector.answers
+    right = {_parts(name) for name in accepting}
+    found = {}
+    for name in (name for name in vector.readings if "+" not in name):
+        said = set() if right else {NEITHER}
+        for with_it in (parts for parts in answers if name in parts):
+            without = with_it - {name}
+            if without not in answers:
+                continue  # the combination is left out where it changes nothing
+            base, other = answers[without], answers[with_it]
+            if with_it in right and without not in right:
+                taken = _departs(base, other, outputs, precision)
+                said.add(FOLLOWED if taken else NEITHER)
+            elif without in right and (with_it not in right or _permissive(base, other, precision)):
+                said.add(ADOPTED)
+        if len(said) == 1:
+            found[name] = tuple(said)
+    return found
+
+
+def _parts(name: str) -> frozenset[str]:
+    return frozenset(name.split("+")) if name else frozenset()
+
+
+def _permissive(
+    base: tuple[Answer, ...], other: tuple[Answer, ...], precision: Mapping[str, str]
+) -> bool:
+    """Whether ``other`` allows all that ``base`` does, and more, for the same value or none.
+
+    What such a reading adds is a liberty, so outputs that take none of it answer as the base does.
+    An interval around another value, wide enough to hold the base's by chance, is no liberty.
+    """
+    pairs = [
+        _integers(a, b) if a.rounded is None else _floats(a, b, precision.get(a.dtype, DEFAULT))
+        for a, b in zip(base, other, strict=True)
+    ]
+    return all(bool(holds.all()) for holds, _ in pairs) and any(bool(m.any()) for _, m in pairs)
+
+
+def _departs(
+    base: tuple[Answer, ...],
+    other: tuple[Answer, ...],
+    outputs: Sequence[Array],
+    precision: Mapping[str, str],
+) -> bool:
+    """Whether outputs that ``base`` refuses are what ``other`` is about, not just within its width.
+
+    A wider interval around the same value comes from subnormals that may vanish; it holds sloppy
+    results too, and only a zero says that they did.
+    """
+    for mine, theirs, got in zip(base, other, outputs, strict=True):
+        if mine.expected.shape != got.shape:
+            return True
+        asked = precision.get(mine.dtype, DEFAULT)
+        refused = compare(mine, got, asked).wrong
+        if mine.rounded is not None and theirs.rounded is not None:
+            ordinals = DTYPES[mine.dtype].ordinals
+            another = ordinals(mine.rounded) != ordinals(theirs.rounded)
+            refused &= another | (ordinals(got) == 0) | _open(theirs, asked)
+        if refused.any():
+            return True
+    return False
+
+
+def _floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, Mask]:
+    """Per element: whether ``other`` allows all that ``base`` does; whether it gives liberty."""
+    ordinals = DTYPES[base.dtype].ordinals
+    low, high = (ordinals(end) for end in interval(base, precision))
+    least, most = (ordinals(end) for end in interval(other, precision))
+    assert base.rounded is not None
+    assert other.rounded is not None
+    value, another = ordinals(base.rounded), ordinals(other.rounded)
+    open_base, open_other = (_open(answer, precision) for answer in (base, other))
+    holds = open_other | (~open_base & (least <= low) & (high <= most))
+    wider = (least < low) | (high < most)
+    by_chance = (another != value) & (low <= another) & (another <= high)
+    return holds, ~open_base & (open_other | (wider & ~by_chance))
+
+
+def _integers(base: Answer, other: Answer) -> tuple[Mask, Mask]:
+    """The same for allowed sets of integers."""
+    mine, theirs = _allowed(base), _allowed(other)
+    shared = (mine[..., :, np.newaxis] == theirs[..., np.newaxis, :]).any(axis=-1)
+    holds = (shared | (mine == -1)).all(axis=-1)
+    return holds, (theirs != -1).sum(axis=-1) > (mine != -1).sum(axis=-1)
+
+
+def _allowed(answer: Answer) -> NDArray[np.int64]:
+    allowed = answer.expected[..., np.newaxis] if answer.choices is None else answer.choices
+    return allowed.astype(np.int64)
+
+
+def _open(answer: Answer, precision: str) -> Mask:
+    if answer.open is None:
+        return np.zeros(answer.expected.shape, np.bool_)
+    return (answer.open & OPEN_BIT[precision]) != 0

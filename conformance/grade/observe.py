@@ -1,0 +1,97 @@
+"""What a backend wrote where a vector leaves it free: open elements, and the sign of zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES
+from conformance.errors import ConformanceError
+from conformance.grade.compare import structure
+from conformance.grade.outcome import Ending, Outcome
+from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.reference import facts
+from conformance.spec.model import Observation, OpSpec
+
+Mask = NDArray[np.bool_]
+
+EXPECTED = "expected"
+"""The class of a value that equals the vector's expected one, where that has a meaning."""
+
+OTHER = "another value"
+
+
+def observed(spec: OpSpec, vector: Vector, outcome: Outcome) -> dict[str, tuple[str, ...]]:
+    """The classes of values at each question of ``spec.observe`` that the vector shows.
+
+    Only outputs of the right type and shape are looked at, whatever else is wrong with them.
+    A vector that leaves nothing free costs two comparisons.
+    """
+    if not spec.observe or outcome.ending is not Ending.RETURNED:
+        return {}
+    free = [
+        (answer, got, mask)
+        for answer, got in zip(vector.answers, _arrays(outcome.returned), strict=False)
+        if answer.rounded is not None and structure(answer, got) is None
+        for mask in [_free(answer, got)]
+        if mask.any()
+    ]
+    if not free:
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    try:
+        env = facts(spec, vector.case, vector.inputs[0])
+        for point in spec.observe:
+            where: Any = point.where.evaluate(env)
+            classes = {
+                name: None
+                for answer, got, mask in free
+                for name in _classes(point, answer, got, mask & np.broadcast_to(where, got.shape))
+            }
+            if classes:
+                found[point.name] = tuple(classes)
+    except (ConformanceError, LookupError, TypeError, ValueError):
+        return {}  # a suite of another version of the specification
+    return found
+
+
+def _arrays(returned: object) -> Sequence[Any]:
+    if isinstance(returned, np.ndarray):
+        return (returned,)
+    return cast("Sequence[Any]", returned) if type(returned) in (list, tuple) else ()
+
+
+def _free(answer: Answer, got: NDArray[Any]) -> Mask:
+    """Open elements, and zeros where zero is expected, whose sign nobody checks."""
+    zero = (answer.expected == 0) & (DTYPES[answer.dtype].ordinals(got) == 0).reshape(got.shape)
+    if answer.open is None:
+        return zero
+    return np.where(answer.open == 0, zero, answer.open == sum(OPEN_BIT.values()))
+
+
+def _classes(point: Observation, answer: Answer, got: NDArray[Any], mask: Mask) -> list[str]:
+    """The classes of the elements that the mask holds, in a fixed order, each once."""
+    if not mask.any():
+        return []
+    assert answer.rounded is not None
+    dtype = DTYPES[answer.dtype]
+    values, negative = dtype.ordinals(got[mask]), np.signbit(got[mask])
+    top = dtype.infinity
+    kinds: dict[str, Mask] = {"NaN": np.abs(values) > top}
+    if point.expected:
+        # Before the others: that it is infinite, say, then comes from the data.
+        kinds[EXPECTED] = values == dtype.ordinals(answer.rounded[mask])
+    kinds |= {
+        "+0": (values == 0) & ~negative,
+        "-0": (values == 0) & negative,
+        "+infinity": values == top,
+        "-infinity": values == -top,
+        "the lowest number": values == 1 - top,
+        "the largest number of its type": values == top - 1,
+    }
+    names = [*kinds, OTHER]
+    first = np.select(list(kinds.values()), list(range(len(kinds))), len(kinds))
+    return [names[kind] for kind in np.unique(first)]

@@ -1,0 +1,108 @@
+"""How a backend reads the document: its answer to each open question, over all vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from conformance.dtypes import DTYPES
+from conformance.errors import ConformanceError
+from conformance.grade.observe import EXPECTED, observed
+from conformance.grade.outcome import Outcome
+from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Vector
+from conformance.spec import loader
+from conformance.spec.model import OpSpec
+
+
+@dataclass(frozen=True)
+class _Question:
+    """A question by its name, and how to say what results show of it."""
+
+    name: str
+    level: str
+    text: str
+    words: Mapping[str, str]
+
+
+def with_observations(verdict: Result, vector: Vector, outcome: Outcome) -> Result:
+    """The verdict with what the outputs show where the vector leaves them free."""
+    spec = _specification(vector.case.op)
+    seen = {} if spec is None else observed(spec, vector, outcome)
+    return replace(verdict, shows={**verdict.shows, **seen}) if seen else verdict
+
+
+def readings(ops: Iterable[str], results: Iterable[Result]) -> list[dict[str, Any]]:
+    """The questions of each operator, with every answer that vectors show.
+
+    Each is ``op``, ``point`` (its name), ``level`` (``should``, or ``open`` where nothing is
+    expected), ``question`` and ``answers``, the most frequent first: ``answer``, ``adopted``,
+    the number of ``vectors``, their ``dtypes``, and the smallest of them as ``example``.
+    A question without answers was shown by no vector that the backend answered.
+    """
+    shown: dict[str, dict[str, dict[str, list[Result]]]] = {op: {} for op in ops}
+    for result in results:
+        for name, kinds in result.shows.items():
+            kinds_of = shown.setdefault(result.op, {}).setdefault(name, {})
+            for kind in kinds:
+                kinds_of.setdefault(kind, []).append(result)
+    return [
+        {
+            "op": op,
+            "point": question.name,
+            "level": question.level,
+            "question": question.text,
+            "answers": _answers(question, by_name.get(question.name, {})),
+        }
+        for op, by_name in shown.items()
+        for question in _questions(_specification(op), by_name)
+    ]
+
+
+def _answers(question: _Question, by_kind: Mapping[str, Sequence[Result]]) -> list[dict[str, Any]]:
+    found = []
+    for kind, results in sorted(by_kind.items(), key=lambda item: (-len(item[1]), item[0])):
+        dtypes = {result.dtype for result in results}
+        found.append(
+            {
+                "answer": question.words.get(kind, kind),
+                "adopted": kind == ADOPTED,
+                "vectors": len(results),
+                "dtypes": [name for name in DTYPES if name in dtypes],
+                "example": min(results, key=lambda result: (result.size, result.id)).id,
+            }
+        )
+    return found
+
+
+def _questions(spec: OpSpec | None, seen: Iterable[str]) -> list[_Question]:
+    """Those of the specification, then those that only the suite knows."""
+    found = []
+    for variant in () if spec is None else spec.interpretations:
+        words = {ADOPTED: variant.adopted, FOLLOWED: variant.answer, NEITHER: _NEITHER}
+        found.append(_Question(variant.name, variant.level, variant.question, words))
+    for point in () if spec is None else spec.observe:
+        words = {EXPECTED: point.expected}
+        found.append(_Question(point.name, "open", point.question, words))
+    known = {question.name for question in found}
+    for name in sorted(set(seen) - known):
+        words = {
+            ADOPTED: "as the suite expects",
+            FOLLOWED: f"the reading {name}",
+            NEITHER: _NEITHER,
+        }
+        found.append(_Question(name, "should", name, words))
+    return found
+
+
+_NEITHER = "neither of them"
+
+
+@cache
+def _specification(op: str) -> OpSpec | None:
+    """The installed specification of an operator; a suite may have operators without one."""
+    try:
+        return loader.find(op)
+    except ConformanceError:
+        return None

@@ -1,0 +1,90 @@
+"""From what vectors show to the backend's answers."""
+
+from __future__ import annotations
+
+from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status
+from conformance.run.readings import readings
+
+AVG, MAX = "AvgPool-1", "AdaptiveMaxPool-8"
+
+
+def shown(name, op=AVG, dtype="f32", size=5, **points):
+    shows = {point.replace("_", "-"): kinds for point, kinds in points.items()}
+    return Result(name, op, Status.PASS, dtype=dtype, size=size, shows=shows)
+
+
+def answers(results, point, op=AVG):
+    (found,) = [r["answers"] for r in readings([op], results) if r["point"] == point]
+    return found
+
+
+def test_one_answer_with_the_smallest_vector_that_shows_it():
+    results = [
+        shown("b", clip_divisor=(ADOPTED,), size=4),
+        shown("a", clip_divisor=(ADOPTED,), size=4, dtype="f16"),
+        shown("c", clip_divisor=(ADOPTED,), size=9),
+        shown("d", size=1),
+    ]
+    assert answers(results, "clip-divisor") == [
+        {
+            "answer": "the whole kernel",
+            "adopted": True,
+            "vectors": 3,
+            "dtypes": ["f16", "f32"],
+            "example": "a",
+        }
+    ]
+
+
+def test_different_answers_are_all_told_the_most_frequent_first():
+    results = [
+        shown("a", clip_divisor=(NEITHER,)),
+        shown("b", clip_divisor=(FOLLOWED,)),
+        shown("c", clip_divisor=(ADOPTED,)),
+        shown("d", clip_divisor=(FOLLOWED,)),
+    ]
+    found = answers(results, "clip-divisor")
+    assert [(a["answer"], a["adopted"], a["vectors"]) for a in found] == [
+        ("taps within the padded input", False, 2),
+        ("the whole kernel", True, 1),
+        ("neither of them", False, 1),
+    ]
+
+
+def test_a_vector_counts_once_for_each_kind_of_value():
+    results = [shown("a", empty_uncounted=("NaN", "-0")), shown("b", empty_uncounted=("NaN",))]
+    found = answers(results, "empty-uncounted")
+    assert [(a["answer"], a["adopted"], a["vectors"]) for a in found] == [
+        ("NaN", False, 2),
+        ("-0", False, 1),
+    ]
+
+
+def test_the_expected_value_has_the_words_of_the_specification():
+    results = [shown("a", op=MAX, nan_later=("expected",))]
+    (found,) = answers(results, "nan-later", op=MAX)
+    assert found["answer"] == "the largest number"
+
+
+def test_what_no_vector_shows_is_asked_all_the_same():
+    asked = readings([AVG, MAX], [])
+    assert [op for op in (AVG, MAX) for r in asked if r["op"] == op] == [r["op"] for r in asked]
+    assert all(r["answers"] == [] for r in asked)
+    levels = {r["point"]: r["level"] for r in asked}
+    assert levels["any-maximum"] == "should"
+    assert levels["nan-first"] == "open"
+
+
+def test_an_operator_without_an_installed_specification():
+    results = [shown("a", op="Mine-1", rounds_up=(FOLLOWED,))]
+    (found,) = readings(["Mine-1"], results)
+    assert (found["question"], found["answers"][0]["answer"]) == (
+        "rounds-up",
+        "the reading rounds-up",
+    )
+
+
+def test_a_question_that_only_the_suite_knows():
+    results = [shown("a", later_question=(ADOPTED,))]
+    found = readings([AVG], results)[-1]
+    assert (found["point"], found["answers"][0]["adopted"]) == ("later-question", True)

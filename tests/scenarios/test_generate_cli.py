@@ -1,0 +1,286 @@
+"""``conformance generate``: the same bytes each time, and never half a suite."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import tiny
+from click.testing import CliRunner, Result
+
+from conformance.cli import main
+from conformance.generate import plan
+from conformance.suite import writer
+from conformance.suite.store import open_suite
+
+# What must not matter: the order of sets, and a machine that calls itself a build server.
+ODD = {"CI": "true", "PYTHONHASHSEED": "7"}
+
+
+def generate(spec: Path, out: Path, *more: object) -> Result:
+    """The command in this process, with fewer draws."""
+    words = ["generate", "--op", str(spec), "--out", str(out), *map(str, more)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "tasks", partial(plan.tasks, effort=plan.Effort(*tiny.EFFORT)))
+        return CliRunner().invoke(main, words)
+
+
+def process(code: str, *arguments: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
+    """Python that runs some code in a folder, in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.write(tmp_path_factory.mktemp("spec"))
+
+
+@pytest.fixture(scope="module")
+def first(spec: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("first") / "suite"
+    made = generate(spec, out)
+    assert made.exit_code == 0, made.output
+    return out
+
+
+@pytest.fixture
+def old(first: Path, tmp_path: Path) -> Path:
+    """A suite that is already there."""
+    shutil.copytree(first, tmp_path / "suite")
+    return tmp_path / "suite"
+
+
+class TestBytes:
+    @pytest.mark.parametrize("processes", [1, 2])
+    def test_are_the_same_in_another_process_and_in_several(
+        self, spec: Path, first: Path, tmp_path: Path, processes: int
+    ) -> None:
+        shutil.copy(spec, tmp_path)
+        words = ("generate", "--op", spec.name, "--out", "out", "-j", processes)
+        started = process(tiny.MAIN, *words, cwd=tmp_path, **ODD)
+        _, errors = started.communicate(timeout=120)
+        assert started.returncode == 0, errors
+        assert tiny.content(tmp_path / "out") == tiny.content(first)
+
+    def test_differ_with_another_seed(self, spec: Path, first: Path, tmp_path: Path) -> None:
+        assert generate(spec, tmp_path / "out", "--seed", 1).exit_code == 0
+        one, other = open_suite(first).manifest, open_suite(tmp_path / "out").manifest
+        assert one.seed == 0
+        assert other.seed == 1
+        drawn = [{e.id for e in m.vectors if e.reject is None} for m in (one, other)]
+        assert len(drawn[0] & drawn[1]) < len(drawn[0])
+
+    def test_smoke_is_the_part_of_core_with_its_name(
+        self, spec: Path, first: Path, tmp_path: Path
+    ) -> None:
+        assert generate(spec, tmp_path / "out", "--suite", "smoke").exit_code == 0
+        smoke = open_suite(tmp_path / "out").manifest
+        assert smoke.name == "smoke"
+        assert smoke.digest == open_suite(first).manifest.subset("smoke").digest
+
+
+class TestSummary:
+    def test_says_what_was_made(self, spec: Path, old: Path) -> None:
+        shown = generate(spec, old)
+        manifest = open_suite(old).manifest
+        count = manifest.counts["Tiny-1"]
+        assert f"core: {len(manifest.vectors)} vectors" in shown.output
+        assert f"{count.value:4} value vectors,   2 must-reject" in shown.output
+        assert manifest.digest[:16] in shown.output
+        gaps = {(gap.rank, gap.edge) for gap in manifest.uncovered}
+        assert gaps == {(3, "differs")}
+        assert "  2 combinations of edge, rank and element type have no case" in shown.output
+
+    def test_an_operator_is_made_once_however_often_it_is_named(
+        self, spec: Path, first: Path, tmp_path: Path
+    ) -> None:
+        assert generate(spec, tmp_path / "out", "--op", spec).exit_code == 0
+        assert tiny.content(tmp_path / "out") == tiny.content(first)
+
+    def test_an_operator_without_a_vector_is_said(self, tmp_path: Path) -> None:
+        before, after = tiny.TEXT.split("edges:\n")
+        impossible = "edges:\n  never: {when: C > 9, why: Never.}\n\n"
+        spec = tiny.write(tmp_path, before + impossible + after[after.index("reject:") :])
+        shown = generate(spec, tmp_path / "out")
+        assert shown.exit_code == 0, shown.output
+        assert "   0 value vectors,   2 must-reject" in shown.output
+
+
+class TestRefusals:
+    @pytest.fixture(autouse=True)
+    def no_work(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Each of these must be said before any work begins."""
+
+        def began(*arguments: object, **options: object) -> None:
+            raise AssertionError("work began")
+
+        monkeypatch.setattr(plan, "run", began)
+
+    def test_a_folder_that_is_no_suite(self, spec: Path, tmp_path: Path) -> None:
+        (tmp_path / "thesis.tex").write_text("\\begin{document}")
+        shown = generate(spec, tmp_path)
+        assert shown.exit_code == 2
+        assert "'thesis.tex'" in shown.stderr
+        assert "hint: name a new or an empty folder" in shown.stderr
+        assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+
+    def test_a_file_in_its_place(self, spec: Path) -> None:
+        assert generate(spec, spec).exit_code == 2
+
+    @pytest.mark.parametrize(
+        ("name", "hint"),
+        [("avgpool-1", "AvgPool-1"), ("AvgPol-1", "AvgPool-1"), ("Conv-1", "known: Adaptive")],
+    )
+    def test_an_unknown_operator(self, tmp_path: Path, name: str, hint: str) -> None:
+        shown = CliRunner().invoke(main, ["generate", "--op", name, "--out", str(tmp_path / "o")])
+        assert shown.exit_code == 2
+        assert f"there is no operator '{name}'" in shown.stderr
+        assert hint in shown.stderr
+        assert not (tmp_path / "o").exists()
+
+    def test_a_specification_with_errors_shows_all_with_their_places(self, tmp_path: Path) -> None:
+        text = tiny.TEXT.replace("C > 1", "Channels > 1").replace("divisor:", "divisr:")
+        file = tiny.write(tmp_path, text)
+        shown = generate(file, tmp_path / "out")
+        assert shown.exit_code == 2
+        lines = text.splitlines()
+        for part in ("divisr:", "Channels"):
+            line = next(number for number, text in enumerate(lines, 1) if part in text)
+            assert f"{file}:{line}:{lines[line - 1].index(part) + 1}: " in shown.stderr
+        assert "Traceback" not in shown.stderr
+
+    def test_a_specification_that_is_not_there(self, tmp_path: Path) -> None:
+        shown = generate(tmp_path / "none.yaml", tmp_path / "out")
+        assert shown.exit_code == 2
+        assert "none.yaml" in shown.stderr
+
+    def test_two_specifications_of_one_operator(self, spec: Path, tmp_path: Path) -> None:
+        shown = generate(spec, tmp_path / "out", "--op", tiny.write(tmp_path))
+        assert shown.exit_code == 2
+        assert "both specify Tiny-1" in shown.stderr
+
+    @pytest.mark.parametrize(
+        "option", [("--seed", -1), ("-j", 0), ("--suite", "full"), ("--rank", 3)]
+    )
+    def test_wrong_options(self, spec: Path, tmp_path: Path, option: tuple[object, ...]) -> None:
+        assert generate(spec, tmp_path / "out", *option).exit_code == 2
+
+
+class TestInterruption:
+    def test_a_full_disk_leaves_the_old_suite(
+        self, spec: Path, old: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = tiny.content(old)
+        write, left = writer._write, [3]
+
+        def full(file: Path, data: bytes) -> None:
+            left[0] -= 1
+            if not left[0]:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            write(file, data)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(writer, "_write", full)
+            shown = generate(spec, old, "--seed", 5)
+        assert shown.exit_code == 2
+        assert "No space left on device" in shown.stderr
+        assert "the old suite is unchanged" in shown.stderr
+        assert tiny.content(old) == before
+        assert [folder.name for folder in old.parent.iterdir()] == [old.name]
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+    @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+    def test_a_signal_while_files_are_written(self, spec: Path, old: Path, name: str) -> None:
+        before = tiny.content(old)
+        code = f"""
+import os, signal
+from conformance.suite import writer
+write, written = writer._write, []
+def stop(file, data):
+    write(file, data)
+    written.append(file)
+    if len(written) == 3:
+        os.kill(os.getpid(), signal.{name})
+writer._write = stop
+{tiny.MAIN}
+"""
+        words = ("generate", "--op", spec, "--out", old, "--seed", 5)
+        started = process(code, *words, cwd=old.parent)
+        _, errors = started.communicate(timeout=60)
+        killed = name == "SIGKILL"
+        assert started.returncode == (-signal.SIGKILL if killed else 130)
+        assert errors == ("" if killed else "interrupted\n")
+        assert tiny.content(old) == before
+        assert open_suite(old).verify() == ()
+
+        again = generate(spec, old)
+        assert again.exit_code == 0
+        assert tiny.content(old) == before
+        assert not [path for path in old.parent.iterdir() if path.name.startswith(".suite")]
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+    def test_ctrl_c_ends_all_processes_at_once(self, tmp_path: Path) -> None:
+        code = f"""
+from conformance.cli.progress import Progress
+Progress.at = lambda self, *what: print("working", flush=True)
+{tiny.MAIN}
+"""
+        words = ("generate", "--op", "AvgPool-1", "--out", "out", "-j", 2)
+        started = process(code, *words, cwd=tmp_path)
+        assert started.stdout.readline() == "working\n"
+        time.sleep(1)
+        asked = time.monotonic()
+        os.killpg(started.pid, signal.SIGINT)
+        _, errors = started.communicate(timeout=30)
+        assert started.returncode == 130
+        assert errors == "interrupted\n"
+        assert time.monotonic() - asked < 10
+        assert not (tmp_path / "out").exists()
+        assert _gone(started.pid)
+
+    def test_a_process_that_dies_is_an_error_with_a_hint(
+        self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(plan, "tasks", lambda *_, **__: [Deadly("Tiny-1", 3, 0, plan.Effort())])
+        shown = CliRunner().invoke(
+            main, ["generate", "--op", str(spec), "--out", str(tmp_path / "out"), "-j", "2"]
+        )
+        assert shown.exit_code == 2
+        assert "a process ended while it worked on Tiny-1 rank 3" in shown.stderr
+        assert "hint: " in shown.stderr
+        assert not (tmp_path / "out").exists()
+
+
+class Deadly(plan.Task):
+    """Work that ends its process, as a machine without memory would."""
+
+    def run(self) -> plan.Selection:
+        os._exit(1)
+
+
+def _gone(group: int, wait: Callable[[float], None] = time.sleep) -> bool:
+    """Whether no process of a group is left, or soon will be."""
+    for _ in range(100):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        wait(0.05)
+    return False

@@ -1,0 +1,118 @@
+"""Every help text fits a terminal, has examples that work, and says what exit codes mean."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from conformance.cli import COMMANDS, main
+
+
+def commands(command: click.Command = main, *path: str) -> Iterator[tuple[str, ...]]:
+    """Every command, as the words that call it."""
+    yield path
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from commands(below, *path, name)
+
+
+ALL = list(commands())
+
+
+def shown(*words: str) -> str:
+    """The help as a terminal of 80 columns shows it."""
+    found = CliRunner().invoke(main, [*words, "--help"], env={"COLUMNS": "80"})
+    assert found.exit_code == 0
+    return found.stdout
+
+
+def examples(*words: str) -> list[str]:
+    """Lines that are a command, without the remark that may follow on the same line."""
+    lines = (line.strip() for line in shown(*words).splitlines())
+    return [re.split(r"\s{2,}", line)[0] for line in lines if line.startswith("conformance ")]
+
+
+def named(words: tuple[str, ...]) -> str:
+    return " ".join(words) or "conformance"
+
+
+@pytest.mark.parametrize("words", ALL, ids=named)
+class TestEveryCommand:
+    def test_fits_80_columns(self, words: tuple[str, ...]) -> None:
+        assert max(map(len, shown(*words).splitlines())) <= 80
+
+    def test_says_what_it_does_in_sentences(self, words: tuple[str, ...]) -> None:
+        purpose = shown(*words).split("\n\n")[1].strip()
+        assert purpose[0].isupper()
+        assert purpose.endswith(".")
+
+    def test_explains_each_option(self, words: tuple[str, ...]) -> None:
+        command: click.Command = main
+        for word in words:
+            assert isinstance(command, click.Group)
+            found = command.get_command(click.Context(command), word)
+            assert found is not None
+            command = found
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.help, option.name
+
+    def test_has_examples_that_parse(self, words: tuple[str, ...]) -> None:
+        found = examples(*words)
+        assert found
+        for line in found:
+            parse(shlex.split(line)[1:])
+
+
+def parse(words: list[str]) -> None:
+    """Let click read a command line, and run nothing; it raises UsageError where it is wrong."""
+    command: click.Command = main
+    path = []
+    while isinstance(command, click.Group):
+        path.append(words[0])
+        found = command.get_command(click.Context(command), words[0])
+        assert found is not None, path
+        command, words = found, words[1:]
+    if words != ["--help"]:
+        command.make_context(" ".join(path), list(words))
+
+
+def test_examples_with_an_option_that_is_none_are_noticed() -> None:
+    parse(["check", "--backend", "numpy", "--level", "should"])
+    for wrong in (["--backnd", "numpy"], ["--backend", "numpy", "--level", "may"], []):
+        with pytest.raises(click.UsageError):
+            parse(["check", *wrong])
+
+
+@pytest.mark.parametrize("words", [(), ("check",)], ids=named)
+def test_exit_codes_are_explained(words: tuple[str, ...]) -> None:
+    text = shown(*words)
+    codes = text[text.index("Exit codes:") :]
+    for code in ("0", "1", "2", "3", "130"):
+        assert re.search(rf"\b{code}\b", codes)
+
+
+@pytest.mark.parametrize("words", [("spec", "lint"), ("suite", "lint")], ids=named)
+def test_a_check_says_how_it_fails(words: tuple[str, ...]) -> None:
+    assert "Exits with 2 if there is any problem." in shown(*words)
+
+
+def test_the_list_of_commands_is_complete() -> None:
+    text = shown()
+    for name, purpose in COMMANDS.items():
+        assert re.search(rf"^  {name} ", text, re.MULTILINE)
+        assert purpose.split()[0] in text
+    assert {words[0] for words in ALL if words} == set(COMMANDS)
+
+
+def test_short_help_and_version() -> None:
+    assert CliRunner().invoke(main, ["-h"]).stdout == CliRunner().invoke(main, ["--help"]).stdout
+    assert CliRunner().invoke(main, ["--version"]).stdout.startswith("conformance, version ")

@@ -1,0 +1,187 @@
+"""A check of the shipped suite tells how a backend reads the document, whatever it is.
+
+The names of questions are those of ``specs/*.yaml``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from broken import honest, replacing, with_outputs
+
+import conformance
+from conformance.dtypes import DTYPES, name_of
+from conformance.reference import facts
+from conformance.spec.environment import Overlay, case_of
+from conformance.spec.loader import find
+
+AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
+OPS = (AVG, ADAPTIVE_AVG, ADAPTIVE_MAX)
+
+Answers = dict[str, list[tuple[str, bool]]]
+
+
+@pytest.fixture(scope="module")
+def suite() -> Any:
+    return conformance.load_suite()
+
+
+def asked(suite: Any, op: str, run: Callable[..., Any], level: str = "must") -> Answers:
+    """Each question's answers, with whether each is the adopted one."""
+    log = conformance.check(suite, run, ops=[op], level=level).log
+    assert log.problems == ()
+    return {
+        reading["point"]: [(a["answer"], a["adopted"]) for a in reading["answers"]]
+        for reading in log.readings
+    }
+
+
+def flushing(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
+    """The reference, with subnormal inputs and results replaced by zero."""
+    outputs = honest(op, [_flushed(inputs[0]), *inputs[1:]], attributes)
+    return [_flushed(outputs[0]), *outputs[1:]]
+
+
+def _flushed(array: Any) -> Any:
+    row = DTYPES[name_of(array.dtype)]
+    subnormal = np.abs(row.ordinals(array)) < 1 << (row.digits - 1)
+    return np.where(subnormal, row.numpy.type(0), array)
+
+
+@pytest.mark.parametrize("level", ["must", "should"])
+@pytest.mark.parametrize("op", OPS)
+def test_the_reference_answers_as_adopted(suite: Any, op: str, level: str) -> None:
+    found = asked(suite, op, honest, level)
+    assert all(len(answers) == 1 for answers in found.values()), found
+    spec = find(op)
+    adopted = {v.name: [(v.adopted, True)] for v in spec.interpretations}
+    assert {name: found[name] for name in adopted} == adopted
+
+
+FOLLOWERS: list[tuple[str, str, Callable[..., Any]]] = [
+    (
+        "clip-divisor",
+        AVG,
+        replacing(AVG, {"divisor": "where(counts_pads, prod(padded_taps), original)"}),
+    ),
+    (
+        "full-kernel-divisor",
+        AVG,
+        replacing(AVG, {"divisor": "where(exclude_pad, original, prod(taps))"}),
+    ),
+    (
+        "valid-is-floor",
+        AVG,
+        replacing(AVG, {"out": "where(auto_pad == valid, span // strides + 1, original)"}),
+    ),
+    (
+        "same-ignores-rounding",
+        AVG,
+        replacing(AVG, {"out": "where(same, ceil_div(size, strides), original)"}),
+    ),
+    ("any-maximum", ADAPTIVE_MAX, replacing(ADAPTIVE_MAX, {"ties": "last"})),
+    *(("flushes-subnormals", op, flushing) for op in OPS),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "op", "run"), FOLLOWERS, ids=[f"{row[0]}, {row[1]}" for row in FOLLOWERS]
+)
+def test_who_follows_an_interpretation_is_told_so_and_only_that(
+    suite: Any, name: str, op: str, run: Callable[..., Any]
+) -> None:
+    found = asked(suite, op, run)
+    for variant in find(op).interpretations:
+        if variant.name == name:
+            assert found[name] == [(variant.answer, False)]
+        else:  # where it drops windows, no vector may be left that asks the other question
+            assert found[variant.name] in ([(variant.adopted, True)], []), variant.name
+
+
+def test_who_writes_something_where_padding_ends_is_told_so(suite: Any) -> None:
+    """A window of counted padding alone that overruns it: NaN, where the reference writes 0."""
+    spec = find(AVG)
+    (variant,) = [v for v in spec.interpretations if v.name == "empty-overrun-unspecified"]
+
+    def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
+        (result,) = honest(op, inputs, attributes)
+        env = facts(spec, case_of(spec, inputs, attributes), inputs[0])
+        overruns = variant.replace["open"].evaluate(Overlay(env, original=False))
+        where = np.asarray(overruns) & env["counts_pads"]
+        return [np.where(where, result.dtype.type(np.nan), result)]
+
+    assert asked(suite, AVG, run)[variant.name] == [(variant.answer, False)]
+
+
+def test_a_backend_of_two_minds_is_reported_and_not_failed(suite: Any) -> None:
+    """The last of equal elements where values are f32, else the first."""
+    last = replacing(ADAPTIVE_MAX, {"ties": "last"})
+
+    def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
+        chosen = last if inputs[0].dtype == np.float32 else honest
+        return chosen(op, inputs, attributes)
+
+    found = conformance.check(suite, run, ops=[ADAPTIVE_MAX])
+    assert found.conformant
+    (ties,) = [r for r in found.log.readings if r["point"] == "any-maximum"]
+    assert [(a["answer"], a["dtypes"]) for a in ties["answers"]] == [
+        ("the first", ["f16", "bf16", "f64"]),
+        ("another of them", ["f32"]),
+    ]
+
+
+def test_the_first_nan_alone(suite: Any) -> None:
+    """A search that begins with the first element, to which no comparison with NaN is true."""
+
+    def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
+        values, indices = honest(op, inputs, attributes)
+        marked = _windows_that_begin_with_nan(inputs, values.shape)
+        return [np.where(marked, values.dtype.type(np.nan), values), indices]
+
+    found = asked(suite, ADAPTIVE_MAX, run)
+    assert found["nan-first"] == [("NaN", False)]
+    assert found["nan-later"] == [("the largest number", False)]
+    assert found["nan-only"] == [("NaN", False)]
+
+
+def _windows_that_begin_with_nan(inputs: list[Any], shape: tuple[int, ...]) -> Any:
+    starts = [
+        np.arange(out) * size // out
+        for size, out in zip(inputs[0].shape[2:], shape[2:], strict=True)
+    ]
+    everything = [np.arange(n) for n in shape[:2]]
+    return np.isnan(inputs[0].astype(np.float64))[np.ix_(*everything, *starts)]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [(np.nan, "NaN"), (-0.0, "-0"), (np.inf, "+infinity"), (7.0, "another value")],
+)
+def test_empty_windows(suite: Any, value: float, kind: str) -> None:
+    def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
+        spec = find(op)
+        (result,) = honest(op, inputs, attributes)
+        free = facts(spec, case_of(spec, inputs, attributes), inputs[0])["open"]
+        return [np.where(free, result.dtype.type(value), result)]
+
+    found = asked(suite, AVG, run)
+    assert found["empty-uncounted"] == [(kind, False)]
+    assert found["empty-beyond"] == [(kind, False)]
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_the_sign_of_zero(suite: Any, op: str) -> None:
+    run = with_outputs(
+        lambda outputs: [
+            np.where(outputs[0] == 0, outputs[0].dtype.type(-0.0), outputs[0]),
+            *outputs[1:],
+        ]
+    )
+    found = asked(suite, op, run)
+    signs = [name for name in found if "zero" in name]
+    assert len(signs) >= 2
+    assert all(found[name] == [("-0", False)] for name in signs)
+    assert conformance.check(suite, run, ops=[op]).conformant

@@ -1,0 +1,297 @@
+"""``conformance show``: what a person sees of one vector."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiny
+from click.testing import CliRunner, Result
+
+from conformance.cli import main
+from conformance.cli.vector_text import heading, tables
+from conformance.generate.build import build
+from conformance.generate.reject import reject_cases
+from conformance.model import Case, Vector
+from conformance.spec.loader import find, load
+from conformance.suite.store import Suite, open_suite
+from conformance.suite.writer import write_suite
+
+AVG, ADAPTIVE, MAX = (find(op) for op in ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"))
+
+
+def pool(dtype: str, shape: tuple[int, ...], **changes: object) -> Case:
+    axes = len(shape) - 2
+    attributes = {
+        "auto_pad": "explicit",
+        "rounding_type": "ceil",
+        "exclude-pad": False,
+        "kernel": [2] * axes,
+        "strides": [2] * axes,
+        "pads_begin": [1] * axes,
+        "pads_end": [0] * axes,
+    }
+    return Case("AvgPool-1", {"T": dtype}, {"data": shape}, attributes, **changes)
+
+
+def adaptive(op: str, dtype: str, size: tuple[int, ...], out: tuple[int, ...], **more) -> Case:
+    return Case(
+        op=op,
+        types={"T": dtype, "T_SHAPE": "i64"},
+        shapes={"data": (1, 1, *size)},
+        attributes={"index_element_type": "i32"} if op == MAX.op else {},
+        operands={"output_size": out},
+        **more,
+    )
+
+
+VECTORS = {
+    "plain": build(AVG, pool("f32", (1, 2, 4))),
+    "plane": build(AVG, pool("f32", (1, 1, 3, 4))),
+    "bf16": build(ADAPTIVE, adaptive(ADAPTIVE.op, "bf16", (7,), (3,), pattern="normal")),
+    "nan": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f32", (9,), (3,), pattern="nan", seed=1)),
+    "large": build(AVG, pool("f16", (1, 1, 5), pattern="large")),
+    "ties": build(MAX, adaptive(MAX.op, "f32", (2, 7), (2, 2), pattern="ties")),
+    "open": build(MAX, adaptive(MAX.op, "f32", (6,), (3,), pattern="nan", seed=1)),
+    "long": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f32", (61,), (30,))),
+    "huge": build(MAX, adaptive(MAX.op, "f64", (4097,), (4098,), pattern="steady")),
+    "whole": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f64", (57, 57), (1, 1), pattern="steady")),
+    "refused": build(MAX, *reject_cases(MAX, root=0)[0]),
+}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    folder = tmp_path_factory.mktemp("suites") / "shown"
+    vectors = [(vector, ("core",)) for vector in VECTORS.values()]
+    return write_suite(folder, vectors, name="shown", seed=0, versions={})
+
+
+def show(suite: Suite, vector: Vector | str, *more: str) -> Result:
+    name = vector if isinstance(vector, str) else vector.id
+    words = ["show", name, "--suite", str(suite.path), *more]
+    return CliRunner().invoke(main, words, env={"COLUMNS": "100"})
+
+
+def shown(suite: Suite, name: str, *more: str) -> list[str]:
+    """The lines of one vector, which must fit a hundred columns."""
+    found = show(suite, VECTORS[name], *more)
+    assert found.exit_code == 0, found.output
+    assert found.stderr == ""
+    lines = found.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    return lines
+
+
+def line(lines: list[str], *beginning: str) -> str:
+    """What stands on the line that begins with these words."""
+    (found,) = (text for text in lines if text.split()[: len(beginning)] == list(beginning))
+    return " ".join(found.split()[len(beginning) :])
+
+
+class TestNames:
+    def test_an_id_its_beginning_and_its_digest(self, suite: Suite) -> None:
+        vector = VECTORS["plain"]
+        slug, _, digest = vector.id.rpartition("-")
+        for name in (vector.id, slug, digest):
+            assert show(suite, name).stdout.splitlines()[0] == vector.id
+
+    def test_one_that_is_close(self, suite: Suite) -> None:
+        found = show(suite, VECTORS["nan"].id[:-1] + "_")
+        assert found.exit_code == 2
+        assert f"did you mean {VECTORS['nan'].id}" in found.stderr
+
+    def test_one_that_is_nothing(self, suite: Suite) -> None:
+        found = show(suite, "xyz")
+        assert found.exit_code == 2
+        assert "no vector 'xyz'" in found.stderr
+        assert "hint: it has " in found.stderr
+
+    def test_a_beginning_of_several(self, suite: Suite) -> None:
+        found = show(suite, "f32-1x")
+        assert found.exit_code == 2
+        assert "vectors of the suite 'shown' begin with 'f32-1x'" in found.stderr
+        assert "hint: give more of the id" in found.stderr
+
+
+class TestOutput:
+    def test_what_is_asked(self, suite: Suite) -> None:
+        lines = shown(suite, "plane")
+        assert lines[0] == VECTORS["plane"].id
+        assert line(lines, "operator") == "AvgPool-1"
+        assert line(lines, "level") == "must"
+        assert line(lines, "exclude-pad") == "false"
+        assert line(lines, "kernel") == "2,2"
+        assert line(lines, "data") == "f32 1x1x3x4"
+        assert "pads-begin-only" in " ".join(lines)
+        assert any(text.endswith("]]]]") for text in lines)
+
+    def test_windows_and_what_is_expected(self, suite: Suite) -> None:
+        lines = shown(suite, "plain")
+        data, answer = VECTORS["plain"].inputs[0], VECTORS["plain"].answers[0]
+        assert line(lines, "result:") == "f32 1x2x3"
+        first = float(data[0, 0, 0]) / 2
+        assert line(lines, "0,0,0") == f"-1..0 1 of 2 2 {first:g} {first}"
+        second = float(data[0, 0, 1] + data[0, 0, 2]) / 2
+        assert line(lines, "0,0,1") == f"1..2 2 of 2 2 {second:g} {second}"
+        assert len([text for text in lines if text.startswith("    0,")]) == answer.expected.size
+
+    def test_readings(self, suite: Suite) -> None:
+        lines = shown(suite, "plain")
+        value = float(VECTORS["plain"].inputs[0][0, 0, 3])
+        assert line(lines, "0,0,2") == f"3..4 1 of 2 2 {value / 2:g} {value / 2}"
+        said = line(lines, "reading", "clip-divisor:")
+        assert said == f"2 of 6 elements change; 0,0,2 may be {value}"
+
+    def test_an_operand_has_its_value_and_its_type(self, suite: Suite) -> None:
+        assert line(shown(suite, "ties"), "output_size") == "2,2 (i64)"
+
+    def test_bf16(self, suite: Suite) -> None:
+        lines = shown(suite, "bf16")
+        assert line(lines, "data") == "bf16 1x1x7"
+        answer = VECTORS["bf16"].answers[0]
+        at = (0, 0, 0)
+        assert f"{float(answer.lo[at]):.7g}"[:8] in line(lines, "0,0,0")
+        assert f" {answer.expected[at]:.10g} " in line(lines, "0,0,0")
+
+    def test_nan(self, suite: Suite) -> None:
+        lines = shown(suite, "nan")
+        assert any(text.endswith(" nan  nan") for text in lines)
+        assert "nan" in next(text for text in lines if "[[[" in text)
+
+    def test_a_sum_that_may_overflow(self, suite: Suite) -> None:
+        lines = shown(suite, "large", "--element", "0,0,1")
+        assert line(lines, "native") == "anything (it may overflow)"
+        assert line(lines, "standard") == line(lines, "exact")
+        # Not the shortest form, 60350.0, which is another number.
+        value = int(VECTORS["large"].answers[0].rounded[0, 0, 1])
+        assert line(lines, "exact") == f"{value}.0"
+
+    def test_indices(self, suite: Suite) -> None:
+        lines = shown(suite, "ties")
+        assert line(lines, "indices:") == "i32 1x1x2x2"
+        assert "divisor" not in " ".join(lines)
+        (said,) = (text for text in lines if text.startswith("    reading any-maximum"))
+        assert " may be any of " in said
+
+    def test_what_is_left_open(self, suite: Suite) -> None:
+        lines = shown(suite, "open")
+        assert any(text.endswith("anything (left open)") for text in lines)
+
+    def test_a_vector_that_must_be_rejected(self, suite: Suite) -> None:
+        lines = shown(suite, "refused")
+        assert "must be rejected: " in " ".join(lines)
+        assert line(lines, "output_size") == "empty (i32)"
+        assert not any("expected" in text for text in lines)
+
+    def test_a_large_one_stays_short(self, suite: Suite) -> None:
+        lines = shown(suite, "huge")
+        assert len(lines) < 80
+        assert any("... (4097 elements)" in text for text in lines)
+        assert lines.count("    ... and 4074 more (--all shows them)") == 2
+
+    def test_all_of_it(self, suite: Suite) -> None:
+        assert "    ... and 6 more (--all shows them)" in shown(suite, "long")
+        lines = shown(suite, "long", "--all")
+        assert line(lines, "0,0,29").startswith("58..60 3 of 3 3 ")
+        assert not any("..." in text for text in lines)
+
+    def test_every_vector_of_the_smoke_suite_fits(self) -> None:
+        for vector in open_suite("smoke").vectors():
+            lines = [*heading(vector, 100), *tables(find(vector.case.op), vector, 100, limit=24)]
+            # Two bounds of seventeen digits, beside a value of as many, need more.
+            limit = 140 if vector.case.types["T"] == "f64" else 110
+            assert max(map(len, lines)) <= limit, vector.id
+
+
+class TestElement:
+    def test_taps_divisor_and_precisions(self, suite: Suite) -> None:
+        lines = shown(suite, "plane", "--element", "0,0,0,1")
+        data = VECTORS["plane"].inputs[0][0, 0]
+        assert line(lines, "at") == "1 2"
+        assert line(lines, "-1") == ". ."
+        assert line(lines, "0") == f"{float(data[0, 1])} {float(data[0, 2])}"
+        assert "    2 taps of 4 are on data; a dot is none" in lines
+        assert "    the sum is divided by 4" in lines
+        mean = float(data[0, 1] + data[0, 2]) / 4
+        for name in ("expected", "exact", "standard", "native"):
+            assert line(lines, name) == str(mean)
+
+    def test_readings_of_the_element_alone(self, suite: Suite) -> None:
+        value = float(VECTORS["plain"].inputs[0][0, 0, 3])
+        last = shown(suite, "plain", "--element", "0,0,2")
+        assert line(last, "reading", "clip-divisor") == str(value)
+        assert not any("reading" in text for text in shown(suite, "plain", "--element", "0,0,1"))
+
+    def test_a_huge_window_is_cut(self, suite: Suite) -> None:
+        lines = shown(suite, "whole", "--element", "0,0,0,0")
+        assert len(lines) < 40
+        assert "    ... 112 of 3249 taps are shown" in lines
+
+    @pytest.mark.parametrize("text", ["0,0", "0,0,3", "0,0,-1", "a,b,c", "", "0,0,0,0"])
+    def test_one_that_is_not_there(self, suite: Suite, text: str) -> None:
+        found = show(suite, VECTORS["plain"], "--element", text)
+        assert found.exit_code == 2
+        assert "has shape 1x2x3" in found.stderr
+        assert "--element 0,0,0" in found.stderr
+
+    def test_none_where_nothing_is_answered(self, suite: Suite) -> None:
+        found = show(suite, VECTORS["refused"], "--element", "0,0,0")
+        assert found.exit_code == 2
+        assert "must be rejected, so it has no output" in found.stderr
+
+
+class TestOwnOperator:
+    @pytest.fixture
+    def spec(self, tmp_path: Path) -> Path:
+        return tiny.write(tmp_path)
+
+    @pytest.fixture
+    def own(self, spec: Path, tmp_path: Path) -> Suite:
+        case = Case("Tiny-1", {"T": "f32"}, {"data": (1, 1, 4)}, {"strides": [2]})
+        made = [(build(load(spec), case), ("core",))]
+        return write_suite(tmp_path / "own", made, name="own", seed=0, versions={})
+
+    def test_is_shown_without_windows(self, own: Suite) -> None:
+        found = show(own, "f32")
+        assert found.exit_code == 0
+        assert "--spec FILE" in found.stderr
+        assert line(found.stdout.splitlines(), "element") == "expected accepted"
+        assert show(own, "f32", "--element", "0,0,1").exit_code == 0
+
+    def test_is_shown_with_its_specification(self, own: Suite, spec: Path) -> None:
+        found = show(own, "f32", "--spec", str(spec))
+        assert found.stderr == ""
+        assert line(found.stdout.splitlines(), "0,0,1").startswith("2..3 2 of 2 2 ")
+
+    def test_not_with_that_of_another(self, suite: Suite, spec: Path) -> None:
+        found = show(suite, VECTORS["plain"], "--spec", str(spec))
+        assert found.exit_code == 2
+        assert "specifies Tiny-1, the vector asks AvgPool-1" in found.stderr
+
+    def test_not_with_another_version_of_it(self, own: Suite, tmp_path: Path) -> None:
+        (tmp_path / "later").mkdir()
+        later = tiny.write(tmp_path / "later", tiny.TEXT.replace("// strides + 1", "// strides"))
+        found = show(own, "f32", "--spec", str(later))
+        assert found.exit_code == 2
+        assert "has no element (0, 0, 1)" in found.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+def test_a_reader_that_stops_is_no_defect(suite: Suite) -> None:
+    words = ["show", VECTORS["huge"].id, "--suite", str(suite.path), "--all"]
+    started = subprocess.Popen(
+        [sys.executable, "-c", "from conformance.cli import main; main()", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        text=True,
+    )
+    assert started.stdout.readline().strip() == VECTORS["huge"].id
+    started.stdout.close()
+    assert started.stderr.read() == ""
+    assert started.wait(timeout=30) == 141
+    started.stderr.close()

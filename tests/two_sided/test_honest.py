@@ -1,0 +1,73 @@
+"""No honest evaluation of any mean of the shipped suite is ever refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from honest import EVALUATIONS, Evaluation, Place
+from windows import MEANS
+
+import conformance
+from conformance.model import Result, Status
+from conformance.suite.store import Suite
+
+FEW = [
+    "forward, divided",
+    "pairwise, times the reciprocal",
+    "16 lanes, divided first",
+    "axis by axis",
+    "fused",
+]
+
+
+def refused(
+    suite: Suite, backend: Callable[..., Any], *, precision: str, level: str = "should"
+) -> list[Result]:
+    run = conformance.check(suite, backend, ops=MEANS, level=level, precision=precision)
+    assert Status.PASS in {result.status for result in run.results}
+    return [result for result in run.results if result.status is not Status.PASS]
+
+
+@pytest.mark.parametrize("name", EVALUATIONS)
+@pytest.mark.parametrize(("precision", "least"), [("standard", "f32"), ("native", None)])
+def test_any_order_and_scaling(suite: Suite, name: str, precision: str, least: str | None) -> None:
+    evaluation = EVALUATIONS[name].keeping(least)
+    assert not refused(suite, evaluation, precision=precision)
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("precision", ["standard", "native"])
+def test_a_wider_accumulator(suite: Suite, name: str, precision: str) -> None:
+    """Sums in f64, then rounded once; and at native what standard asks for."""
+    least = "f64" if precision == "standard" else "f32"
+    assert not refused(suite, EVALUATIONS[name].keeping(least), precision=precision)
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("least", ["f32", "f64"])
+def test_ties_away_from_zero(suite: Suite, name: str, least: str) -> None:
+    """A last conversion that rounds ties away is accepted: no document says how they go."""
+    evaluation = EVALUATIONS[name].keeping(least, "away")
+    assert not refused(suite, evaluation, precision="standard")
+
+
+def test_rounding_twice(suite: Suite) -> None:
+    """From f64 by way of f32, as many conversions to bf16 go."""
+    evaluation = replace(Evaluation().keeping("f64"), by_f32=True)
+    assert not refused(suite, evaluation, precision="standard")
+
+
+@pytest.mark.parametrize("name", ["forward, divided", "pairwise, times the reciprocal"])
+@pytest.mark.parametrize(("precision", "least"), [("standard", "f32"), ("native", None)])
+@pytest.mark.parametrize("flushes", [("sums",), ("inputs", "sums", "results")], ids=" and ".join)
+def test_flushing_subnormals_is_a_reading(
+    suite: Suite, name: str, precision: str, least: str | None, flushes: tuple[Place, ...]
+) -> None:
+    """At level must such a backend passes, and the reading is named."""
+    evaluation = replace(EVALUATIONS[name].keeping(least), flushes=frozenset(flushes))
+    run = conformance.check(suite, evaluation, ops=MEANS, level="must", precision=precision)
+    assert run.conformant
+    assert "flushes-subnormals" in {result.reading for result in run.results}

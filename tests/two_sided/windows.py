@@ -1,0 +1,71 @@
+"""What a question asks to average: the taps and the divisor of every window, and no sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES, DType
+from conformance.errors import InvalidCase
+from conformance.reference import facts
+from conformance.reference.facts import DataEnvironment
+from conformance.spec.environment import case_of
+from conformance.spec.loader import find
+from conformance.spec.validity import violations
+
+Array = NDArray[Any]
+Backend = Callable[[str, list[Array], dict[str, Any]], list[Array]]
+
+MEANS = ("AvgPool-1", "AdaptiveAvgPool-8")
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows of one question.
+
+    ``terms`` has shape (N, C, *out, *taps) and the input's type, 0 where a tap is not on data;
+    ``divisor`` has shape (1, 1, *out), whole numbers of at least 1; ``counts`` has for each axis
+    the taps on data, broadcasting against ``divisor``.
+    """
+
+    terms: Array
+    divisor: NDArray[np.int64]
+    counts: tuple[NDArray[np.int64], ...]
+    dtype: DType
+
+    @property
+    def axes(self) -> int:
+        return self.divisor.ndim - 2
+
+
+def environment(op: str, inputs: list[Array], attributes: dict[str, Any]) -> DataEnvironment:
+    """The reference's view of a question. Raises InvalidCase where it must be rejected."""
+    spec = find(op)
+    case = case_of(spec, inputs, attributes)
+    broken = violations(spec, case)
+    if broken:
+        raise InvalidCase(broken[0].message, tuple(v.condition for v in broken))
+    env = facts(spec, case, inputs[0])
+    assert isinstance(env, DataEnvironment)
+    return env
+
+
+def windows_of(env: DataEnvironment) -> Windows:
+    """The windows of a valid question."""
+    data = env.data
+    out, taps = env.out, tuple(window.indices.shape[1] for window in env.windows)
+    flat, counted = env.table
+    terms = data.reshape(*data.shape[:2], math.prod(data.shape[2:]))[:, :, flat]
+    terms = np.where(counted, terms, data.dtype.type(0)).reshape(*data.shape[:2], *out, *taps)
+    divisor = np.maximum(np.asarray(env["divisor"], np.int64), 1)
+    return Windows(
+        terms=terms,
+        divisor=np.broadcast_to(divisor.reshape(divisor.shape[-len(out) :]), out)[None, None],
+        counts=tuple(count[None, None] for count in env["on_data"]),
+        dtype=DTYPES[env.dtype.name],
+    )
