@@ -30,9 +30,10 @@ infinite and two of them NaN though the mean is finite: such an element is not g
 precision. Nor is one whose d is so large that its reciprocal is subnormal: that rounds with no
 relative bound (beyond 16384 taps in f16, never in practice elsewhere).
 
-**Flushing subnormals** to zero moves a result by at most the sum of \|x\| over subnormal x, and
-lambda for each of n - 1 sums, over d; a result that may be subnormal in T may also be zero. Where
-no tap is subnormal and everything on the way is a multiple of some number >= lambda, nothing is
+**Flushing subnormals** to zero moves a result by at most the sum of \|x\| over subnormal x, over d,
+and by lambda for each of n products and n - 1 sums (not over d, since terms may be scaled before
+they are added); a result that may be subnormal in T may also be zero. Where no
+tap is subnormal and everything on the way is a multiple of some number >= lambda, nothing is
 ever flushed but the result.
 """
 
@@ -99,9 +100,8 @@ def interval(sums: Sums, dtype: DType, acc: DType, *, flushed: bool) -> Interval
     )
     bound = np.where(exact | (magnitude == 0), 0, bound)
     if flushed:
-        moved = (as_wide(sums.subnormal) << lift) + (
-            np.maximum(count - 1, 0) << (acc.emin - exponent)
-        )
+        flushes = np.maximum(2 * count - 1, 0)
+        moved = (as_wide(sums.subnormal) << lift) + (flushes * divisor << (acc.emin - exponent))
         bound = bound + np.where(_undisturbed(sums, acc, exact), 0, moved)
     centre = total << lift
     lo = round_ratio(centre - bound, divisor, exponent, dtype, ties="down")

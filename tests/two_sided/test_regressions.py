@@ -67,9 +67,6 @@ def test_divisors_with_a_normal_reciprocal_are_graded() -> None:
     assert not accepted(vector, double, "native")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the bound of flushed subnormals assumes that sums are divided at the end"
-)
 def test_products_flushed_to_zero_are_as_large_as_the_mean() -> None:
     """Eight times six smallest normal numbers over 8: each product is subnormal, the mean not."""
     row = DTYPES["bf16"]
