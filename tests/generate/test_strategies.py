@@ -66,8 +66,9 @@ def test_an_aim_is_followed(spec: OpSpec, edge: Edge) -> None:
         env = Environment(spec, case)
         given = {**case.types, "pattern": case.pattern, **case.attributes, **case.operands}
         given |= {name: env[name] for name in spec.dims}
+        values = {name.replace("-", "_"): value for name, value in given.items()}
         for name, wanted in edge.aim.items():
-            value = given[name]
+            value = values[name.replace("-", "_")]
             entries = value if isinstance(value, list | tuple) else (value,)
             if wanted.values:
                 assert set(entries) <= set(wanted.values)
