@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -114,14 +114,13 @@ def select(
 ) -> tuple[list[Candidate], tuple[Uncovered, ...]]:
     """Few cases of one rank that show every edge in every element type, and what none shows."""
     pool: dict[str, Candidate] = {}
+    shown: set[Hashable] = set()
 
     def add(count: int, aim: Aim | None) -> None:
         for case in draw(spec, rank, count, root=root, aim=aim):
             if case.id not in pool and not violations(spec, case):
                 pool[case.id] = candidate(spec, case)
-
-    def shown() -> set[object]:
-        return {item for one in pool.values() for item in by_edge_and_dtype(one)}
+                shown.update(by_edge_and_dtype(pool[case.id]))
 
     add(effort.base, None)
     for edge in spec.edges:
@@ -129,13 +128,12 @@ def select(
             add(effort.aimed, edge.aim)
     wanted = [(dtype, edge) for edge in spec.edges for dtype in spec.types[spec.data.type]]
     for dtype, edge in wanted:
-        if (dtype, edge.name) not in shown():
+        if (dtype, edge.name) not in shown:
             add(effort.missing, {**edge.aim, spec.data.type: Draw(values=(dtype,))})
-    found = shown()
     uncovered = tuple(
         Uncovered(spec.op, rank, dtype, edge.name)
         for dtype, edge in wanted
-        if (dtype, edge.name) not in found
+        if (dtype, edge.name) not in shown
     )
     simplest_first = sorted(pool.values(), key=lambda one: (one.cost, one.case.id))
     return cover(simplest_first, by_edge_and_dtype, lambda one: one.cost), uncovered

@@ -101,8 +101,13 @@ def _departs(
 
 
 def _floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, Mask]:
-    """Per element: whether ``other`` allows all that ``base`` does; whether it gives liberty."""
-    ordinals = DTYPES[base.dtype].ordinals
+    """Per element: whether ``other`` allows all that ``base`` does; whether it gives liberty.
+
+    Around the same value, only the liberty to write zero for a subnormal one counts: an interval
+    that is merely wider is taken up by rounding, not by a reading.
+    """
+    row = DTYPES[base.dtype]
+    ordinals = row.ordinals
     low, high = (ordinals(end) for end in interval(base, precision))
     least, most = (ordinals(end) for end in interval(other, precision))
     assert base.rounded is not None
@@ -111,8 +116,11 @@ def _floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, Mask]:
     open_base, open_other = (_open(answer, precision) for answer in (base, other))
     holds = open_other | (~open_base & (least <= low) & (high <= most))
     wider = (least < low) | (high < most)
-    by_chance = (another != value) & (low <= another) & (another <= high)
-    return holds, ~open_base & (open_other | (wider & ~by_chance))
+    by_chance = (low <= another) & (another <= high)
+    subnormal = (value != 0) & (abs(value) < 1 << (row.digits - 1))
+    may_vanish = subnormal & (least <= 0) & (most >= 0) & ((low > 0) | (high < 0))
+    liberty = wider & np.where(another == value, may_vanish, ~by_chance)
+    return holds, ~open_base & (open_other | liberty)
 
 
 def _integers(base: Answer, other: Answer) -> tuple[Mask, Mask]:

@@ -1,4 +1,4 @@
-"""All benchmarks, in one table: ``python tests/benchmarks/run.py`` (about four minutes)."""
+"""All benchmarks, in one table: ``python tests/benchmarks/run.py`` (four to six minutes)."""
 
 from __future__ import annotations
 

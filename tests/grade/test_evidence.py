@@ -75,9 +75,15 @@ class TestBothAccept:
         assert shows(asked, near.rounded) == {}
         assert shows(asked, near.rounded, precision="exact") == {"clip": (ADOPTED,)}
 
-    def test_a_wider_interval_for_the_same_value_is_a_liberty(self):
+    def test_a_subnormal_that_may_be_zero_is_a_liberty(self):
+        tiny = 2.0**-140
+        asked = vector(answer([tiny]), readings={"flushes": (wide([tiny]),)})
+        assert shows(asked, got(tiny)) == {"flushes": (ADOPTED,)}
+        assert shows(asked, got(0)) == {"flushes": (FOLLOWED,)}
+
+    def test_a_wider_interval_for_the_same_value_is_none(self):
         asked = vector(answer([4], within=2), readings={"flushes": (answer([4], within=9),)})
-        assert shows(asked, got(4)) == {"flushes": (ADOPTED,)}
+        assert shows(asked, got(4)) == {}
         # Only a zero is what the liberty is for; the width holds what is merely inexact too.
         assert shows(asked, steps("f32", got(4), 5)) == {"flushes": (NEITHER,)}
         zero = vector(answer([4, 5]), readings={"flushes": (wide([4, 5]),)})

@@ -226,10 +226,13 @@ def error_bound(taps: Sequence[int], divisor: int, fmt: Format, acc: Format) -> 
 
 
 def flush_bound(taps: Sequence[int], divisor: int, fmt: Format, acc: Format) -> Fraction:
-    """What flushing subnormal taps and partial sums to zero adds to E."""
+    """What flushing subnormal taps, products and partial sums to zero adds to E.
+
+    Terms may be scaled before they are added, so what a product loses is not divided.
+    """
     lost = sum(abs(x) for x in taps if abs(x) < fmt.smallest_normal)
     smallest_normal = Fraction(2) ** (acc.emin - fmt.quantum)
-    return (lost + (len(taps) - 1) * smallest_normal) / divisor
+    return Fraction(lost) / divisor + (2 * len(taps) - 1) * smallest_normal
 
 
 def may_be_subnormal(taps: Sequence[int], divisor: int, dtype: str, precision: int) -> bool:
