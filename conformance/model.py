@@ -126,7 +126,6 @@ class Witness:
 
     ``got``, ``exact``, ``rounded``, ``lo`` and ``hi`` are shown as strings since JSON has no NaN
     and no infinities. ``ulp`` is the distance from ``rounded`` (None where it has no meaning).
-    ``window`` and ``taps`` describe, where known, what the element is computed from.
     """
 
     output: str

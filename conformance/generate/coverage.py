@@ -8,6 +8,7 @@ from conformance.dtypes import Array
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
+from conformance.spec.environment import Environment
 from conformance.spec.model import OpSpec
 
 
@@ -19,12 +20,14 @@ class Candidate:
     edges: frozenset[str]
     cost: int
     dtype: str
-    rank: int
 
 
 def edges_of(spec: OpSpec, case: Case, data: Array) -> tuple[str, ...]:
     """The names of the edges that hold for a valid case, in the order of the specification."""
-    env = facts(spec, case, data)
+    return _shown(spec, facts(spec, case, data))
+
+
+def _shown(spec: OpSpec, env: Environment) -> tuple[str, ...]:
     return tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
 
 
@@ -32,9 +35,8 @@ def candidate(spec: OpSpec, case: Case) -> Candidate:
     """A case with its edges; its cost is the number of elements it stores, plus a fixed part."""
     data = data_of(spec, case)
     env = facts(spec, case, data)
-    shown = frozenset(edge.name for edge in spec.edges if edge.when.evaluate(env))
     outputs = data.shape[0] * data.shape[1]
     for n in env.per_axis("out"):
         outputs *= n
     cost = 100 + data.size + 3 * outputs
-    return Candidate(case, shown, cost, case.types[spec.data.type], data.ndim)
+    return Candidate(case, frozenset(_shown(spec, env)), cost, case.types[spec.data.type])

@@ -24,8 +24,6 @@ from conformance.suite.manifest import Uncovered
 
 Progress = Callable[[str, int, int], None]
 
-SUITES = ("smoke", "core")
-
 
 @dataclass(frozen=True)
 class Effort:

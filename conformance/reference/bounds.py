@@ -32,9 +32,8 @@ relative bound (beyond 16384 taps in f16, never in practice elsewhere).
 
 **Flushing subnormals** to zero moves a result by at most the sum of \|x\| over subnormal x, over d,
 and by lambda for each of n products and n - 1 sums (not over d, since terms may be scaled before
-they are added); a result that may be subnormal in T may also be zero. Where no
-tap is subnormal and everything on the way is a multiple of some number >= lambda, nothing is
-ever flushed but the result.
+they are added); a result that may be subnormal in T may also be zero. Where no tap is subnormal and
+everything on the way is a multiple of some number >= lambda, nothing but the result is flushed.
 """
 
 from __future__ import annotations
@@ -162,8 +161,9 @@ def _undisturbed(sums: Sums, acc: DType, exact: NDArray[np.bool_]) -> NDArray[np
 
 
 def _overflows(sums: Sums, acc: DType) -> NDArray[np.bool_]:
+    # S (1 + n u) beside the largest number, both times 2**digits and on the scale of S.
     grown = as_wide(sums.magnitude) * ((1 << acc.digits) + as_wide(sums.count))
     largest = (1 << acc.digits) - 1
-    lift = acc.digits + acc.emax - acc.digits + 1 - sums.exponent
+    lift = acc.emax + 1 - sums.exponent
     limit = largest << lift if lift >= 0 else largest >> -lift
     return np.asarray(grown > limit).astype(np.bool_) | (sums.divisor > 1 << min(62, -acc.emin))

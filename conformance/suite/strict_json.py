@@ -120,13 +120,6 @@ class Record:
             self._checked(key, value, is_integers, "a list of integers")
         return {name: tuple(value) for name, value in found.items()}
 
-    def wholes_by_name(self, key: str) -> dict[str, int]:
-        """An object of integers from 0."""
-        found = self.table(key)
-        for value in found.values():
-            self._checked(key, value, is_whole, "a whole number from 0")
-        return found
-
     def _checked(self, key: str, value: Any, accepts: Callable[[Any], bool], kind: str) -> Any:
         if not accepts(value):
             self.refuse(f"{key!r} holds {repr(value)[:80]}, where {kind} belongs")
