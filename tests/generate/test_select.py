@@ -72,5 +72,5 @@ def test_small_pools(pool: list[tuple[set[int], int]], found: list[int]) -> None
 
 def test_each_edge_is_asked_in_each_type() -> None:
     case = Case("Op-1", {"T": "f16"}, {"data": (1, 1, 1)}, {})
-    candidate = Candidate(case, frozenset({"a", "b"}), 1, "f16", 3)
+    candidate = Candidate(case, frozenset({"a", "b"}), 1, "f16")
     assert set(by_edge_and_dtype(candidate)) == {("f16", "a"), ("f16", "b")}
