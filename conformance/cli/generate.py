@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from conformance.model import Vector
+    from conformance.suite.store import Suite
 
 EXAMPLES = """
 \b
@@ -16,11 +21,13 @@ Examples:
   conformance generate --out my-suite
       all shipped operators, the core suite, into ./my-suite
   conformance generate --op AvgPool-1 --suite smoke --out quick
-      one operator, only the few vectors that show each edge once
+      one operator, only the few vectors that show each edge and notice each known fault
   conformance generate --op specs/MyPool-1.yaml --out my-suite
       an operator of your own, from its specification
   conformance generate --out my-suite -j 2 --seed 7
       other vectors, made by two processes
+  conformance generate --suite full --count 50000 --op AvgPool-1 --out full -j 8
+      core and 50,000 vectors more
 \b
 Then:
   conformance check --suite my-suite --backend numpy
@@ -57,10 +64,19 @@ run leaves the old suite as it was.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["smoke", "core"]),
+    type=click.Choice(["smoke", "core", "full"]),
     default="core",
     show_default=True,
-    help="core: every edge on every rank and element type. smoke: every edge once.",
+    help="smoke: every edge and every known fault. core: every pair of edges on every rank, "
+    "every edge in every element type. full: core and many more.",
+)
+@click.option(
+    "--count",
+    type=click.IntRange(1, 10_000_000),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="How many value vectors of each operator the full suite has beyond core.",
 )
 @click.option(
     "-j",
@@ -71,39 +87,61 @@ run leaves the old suite as it was.
     metavar="N",
     help="Work in so many processes.",
 )
-def generate(ops: tuple[str, ...], out: Path, seed: int, suite: str, processes: int) -> None:
+def generate(
+    ops: tuple[str, ...], out: Path, seed: int, suite: str, count: int, processes: int
+) -> None:
     """Generate a suite of test vectors from the operators' specifications."""
     from conformance.generate import plan
-    from conformance.suite.manifest import Count
+    from conformance.generate.suites import versions
     from conformance.suite.writer import check_target, write_suite
 
     sources = _sources(ops)
     check_target(out)
     began = time.perf_counter()
-    work = plan.tasks(list(sources.values()), root=seed)
-    with Progress(len(work), "generating") as progress:
-        done = list(plan.run(work, processes=processes, progress=progress.at))
-    vectors = [vector for selection in done for vector in selection.vectors]
-    uncovered = [gap for selection in done for gap in selection.uncovered]
-    belongs = plan.suites_of(vectors)
-    written = write_suite(
-        out,
-        ((vector, belongs[vector.id]) for vector in vectors if suite in belongs[vector.id]),
-        name=suite,
-        seed=seed,
-        versions=plan.versions(),
-        uncovered=uncovered,
-    )
-    seconds = time.perf_counter() - began
-    size = sum(entry.bytes for entry in written.manifest.listed)
+    with Progress(1, "generating") as progress:
+        made = list(
+            plan.make(list(sources.values()), root=seed, processes=processes, progress=progress.at)
+        )
+        vectors: Iterable[tuple[Vector, tuple[str, ...]]] = (
+            (vector, one.suites[vector.id])
+            for one in made
+            for vector in one.vectors
+            if suite != "smoke" or "smoke" in one.suites[vector.id]
+        )
+        if suite == "full":
+            vectors = plan.full(
+                made, sources, count, root=seed, processes=processes, progress=progress.at
+            )
+        written = write_suite(
+            out,
+            vectors,
+            name=suite,
+            seed=seed,
+            versions=versions(),
+            kills={i: killed for one in made for i, killed in one.kills.items()},
+            strength={one.op: one.strength for one in made},
+            uncovered=[gap for one in made for gap in one.uncovered],
+        )
+    _tell(written, suite, out, time.perf_counter() - began)
+
+
+def _tell(written: Suite, suite: str, out: Path, seconds: float) -> None:
+    from conformance.suite.manifest import Count
+
+    manifest = written.manifest
+    size = sum(entry.bytes for entry in manifest.listed)
     click.echo(f"{suite}: {len(written)} vectors, {size / 1e6:.2f} MB, in {out}")
-    for op in sources:
-        count = written.manifest.counts.get(op, Count(0, 0))
-        click.echo(f"  {op:20} {count.value:4} value vectors, {count.reject:3} must-reject")
-    if uncovered:
-        click.echo(f"  {len(uncovered)} combinations of edge, rank and element type have no case;")
-        click.echo("  manifest.json lists them under 'uncovered'.")
-    rate = len(vectors) / seconds
+    for op in manifest.strength:
+        count = manifest.counts.get(op, Count(0, 0))
+        click.echo(f"  {op:20} {count.value:5} value vectors, {count.reject:3} must-reject")
+    if manifest.uncovered:
+        click.echo(
+            f"  {len(manifest.uncovered)} edges or pairs of edges have neither a case nor a proof"
+        )
+        click.echo("  that there is none; manifest.json lists them under 'uncovered'.")
+        if "z3-solver" not in manifest.versions:
+            click.echo("  Proofs need z3: pip install 'opconform[generate]'.")
+    rate = len(written) / seconds
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors a second), sha256 {written.digest[:16]}")
 
 

@@ -1,25 +1,42 @@
-"""Which edges a case shows."""
+"""Which edges a case shows, and what it costs to keep."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
-from conformance.dtypes import Array
+from conformance.dtypes import DTYPES, Array
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.spec.environment import Environment
 from conformance.spec.model import OpSpec
 
+FILE = 2500
+"""Bytes that a vector takes whatever it holds, about, and what one more vector is worth."""
+
 
 @dataclass(frozen=True)
 class Candidate:
-    """A drawn case, the edges that it shows, and what it costs to keep."""
+    """A drawn case, the edges that it shows, and what it costs to keep: about its bytes."""
 
     case: Case
     edges: frozenset[str]
     cost: int
     dtype: str
+
+    def items(self) -> Iterator[Hashable]:
+        """What the core suite asks of the vectors of one rank: each edge in each element type,
+        and each pair of edges in any."""
+        for edge in self.edges:
+            yield self.dtype, edge
+        yield from pairs(self.edges)
+
+
+def pairs(edges: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Every pair of edges, its names in order."""
+    return combinations(sorted(edges), 2)
 
 
 def edges_of(spec: OpSpec, case: Case, data: Array) -> tuple[str, ...]:
@@ -32,11 +49,22 @@ def _shown(spec: OpSpec, env: Environment) -> tuple[str, ...]:
 
 
 def candidate(spec: OpSpec, case: Case) -> Candidate:
-    """A case with its edges; its cost is the number of elements it stores, plus a fixed part."""
+    """A valid case with its edges and its cost."""
     data = data_of(spec, case)
     env = facts(spec, case, data)
     outputs = data.shape[0] * data.shape[1]
     for n in env.per_axis("out"):
         outputs *= n
-    cost = 100 + data.size + 3 * outputs
-    return Candidate(case, frozenset(_shown(spec, env)), cost, case.types[spec.data.type])
+    dtype = DTYPES[case.types[spec.data.type]]
+    # Of each output there are the exact value and at least three in the type.
+    size = data.nbytes + outputs * (8 + 3 * dtype.numpy.itemsize)
+    cost = (FILE + size) * (2 if _has_twin(spec, case) else 1)
+    return Candidate(case, frozenset(_shown(spec, env)), cost, dtype.name)
+
+
+def _has_twin(spec: OpSpec, case: Case) -> bool:
+    return any(
+        quantity.twin is not None
+        and case.attributes.get(quantity.name, quantity.default) != quantity.twin
+        for quantity in spec.attributes
+    )

@@ -1,185 +1,149 @@
-"""From specifications to the vectors of a suite: draw, select, build; in several processes."""
+"""From specifications to the vectors of a suite: what is done, in which order, in which pieces."""
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from conformance.errors import UsageError
+from conformance import parallel
+from conformance.audit.kills import Bank
+from conformance.audit.score import Score
 from conformance.generate.build import build
-from conformance.generate.coverage import Candidate, candidate
-from conformance.generate.pool import draw
+from conformance.generate.coverage import Candidate
+from conformance.generate.hunt import hunt
+from conformance.generate.pairs import Effort, Pair
+from conformance.generate.rank import Ranked, RankTask, isolation
 from conformance.generate.reject import reject_cases
-from conformance.generate.select import by_edge_and_dtype, cover
-from conformance.generate.strategies import Aim
-from conformance.model import Case, Vector
+from conformance.generate.stream import stream
+from conformance.generate.suites import smoke, twins
+from conformance.model import Vector
+from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
-from conformance.spec.model import Draw, OpSpec
-from conformance.spec.validity import violations
 from conformance.suite.manifest import Uncovered
+from conformance.suite.strength import Strength
 
-Progress = Callable[[str, int, int], None]
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How many cases are drawn: at large, at each edge, and at each edge still missing a dtype."""
-
-    base: int = 1200
-    aimed: int = 24
-    missing: int = 40
+SLACK = 2
+"""How many edges more than the best case a chosen one may show and still isolate an edge."""
 
 
 @dataclass(frozen=True)
-class Selection:
-    """The vectors of one operator on one rank (0: its must-reject vectors), and what is missing."""
+class Made:
+    """The vectors of one operator, must-reject ones last, and what the manifest says of them."""
 
+    op: str
     vectors: tuple[Vector, ...]
+    suites: Mapping[str, tuple[str, ...]]
+    kills: Mapping[str, tuple[str, ...]]
+    strength: Strength
     uncovered: tuple[Uncovered, ...]
 
 
 @dataclass(frozen=True)
-class Task:
-    """One unit of work; its result depends on nothing else."""
+class OperatorTask:
+    """What is left of the work on one operator when its ranks are done."""
 
     op: str
-    rank: int
     root: int
     effort: Effort
+    ranked: tuple[Ranked, ...] = field(repr=False)
 
-    def run(self) -> Selection:
+    @property
+    def label(self) -> str:
+        return f"{self.op} faults"
+
+    def run(self) -> Made:
         spec = find(self.op)
-        if self.rank == 0:
-            rejected = reject_cases(spec, root=self.root)
-            return Selection(tuple(build(spec, case, level) for case, level in rejected), ())
-        chosen, uncovered = select(spec, self.rank, root=self.root, effort=self.effort)
-        cases = [twin for one in chosen for twin in twins(spec, one.case)]
-        return Selection(tuple(build(spec, case) for case in cases), uncovered)
+        catalogue = faults(spec.op)
+        vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
+        vectors += [build(spec, one.case) for one in _missing_isolation(self.ranked)]
+        vectors += hunt(spec, catalogue, vectors, root=self.root, effort=self.effort)
+        cases = {twin.id: twin for vector in vectors for twin in twins(spec, vector.case)}
+        built = {vector.id: vector for vector in vectors}
+        vectors = [built.get(case.id) or build(spec, case) for case in cases.values()]
+        vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
+        rejected = [build(spec, *case) for case in reject_cases(spec, root=self.root)]
+        bank = Bank(spec, catalogue)
+        score = Score(spec.op, catalogue, {v.id: bank.kills(v) for v in vectors})
+        return Made(
+            op=spec.op,
+            vectors=(*vectors, *rejected),
+            suites=smoke((*vectors, *rejected), score),
+            kills={i: tuple(kill.fault for kill in found) for i, found in score.kills.items()},
+            strength=Strength(
+                infeasible={one.rank: _reasons(one.infeasible) for one in self.ranked},
+                equivalent={fault.id: fault.equivalent for fault in score.equivalent},
+                indistinguishable=score.indistinguishable,
+            ),
+            uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
+        )
 
 
-def tasks(ops: Sequence[str], *, root: int, effort: Effort | None = None) -> list[Task]:
-    """The work that a suite of these operators takes, in the order of its results."""
+def make(
+    ops: Sequence[str],
+    *,
+    root: int,
+    processes: int,
+    progress: parallel.Progress,
+    effort: Effort | None = None,
+) -> Iterator[Made]:
+    """The core suites of some operators, by name or specification file, in their order."""
     effort = effort or Effort()
-    return [Task(op, rank, root, effort) for op in ops for rank in (*find(op).ranks, 0)]
+    work = [RankTask(op, rank, root, effort) for op in ops for rank in find(op).ranks]
+    ranked = list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
+    rest = [
+        OperatorTask(
+            op,
+            root,
+            effort,
+            tuple(done for task, done in zip(work, ranked, strict=True) if task.op == op),
+        )
+        for op in ops
+    ]
+    return parallel.run(rest, processes=processes, progress=progress, total=len(rest))
 
 
-def run(work: Sequence[Task], *, processes: int, progress: Progress) -> Iterator[Selection]:
-    """The results of all tasks in their order, whatever the number of processes.
-
-    Raises UsageError if a process ends before its work is done.
-    """
-    if processes <= 1:
-        for number, task in enumerate(work):
-            progress(_label(task), number, len(work))
-            yield task.run()
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        processes, mp_context=context, initializer=_leave_interrupts
-    ) as executor:
-        futures = [executor.submit(task.run) for task in work]
-        try:
-            for number, (task, future) in enumerate(zip(work, futures, strict=True)):
-                progress(_label(task), number, len(work))
-                yield future.result()
-        except BrokenProcessPool as error:
-            raise UsageError(
-                f"a process ended while it worked on {_label(task)}",
-                hint="it may have run out of memory; ask for fewer processes",
-            ) from error
-        except BaseException:
-            executor.shutdown(wait=False, cancel_futures=True)
-            for process in context.active_children():
-                process.terminate()
-            raise
-
-
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; the first one ends the others."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _label(task: Task) -> str:
-    return f"{task.op} rank {task.rank}" if task.rank else f"{task.op} rejects"
-
-
-def select(
-    spec: OpSpec, rank: int, *, root: int, effort: Effort
-) -> tuple[list[Candidate], tuple[Uncovered, ...]]:
-    """Few cases of one rank that show every edge in every element type, and what none shows."""
-    pool: dict[str, Candidate] = {}
-    shown: set[Hashable] = set()
-
-    def add(count: int, aim: Aim | None) -> None:
-        for case in draw(spec, rank, count, root=root, aim=aim):
-            if case.id not in pool and not violations(spec, case):
-                pool[case.id] = candidate(spec, case)
-                shown.update(by_edge_and_dtype(pool[case.id]))
-
-    add(effort.base, None)
-    for edge in spec.edges:
-        if edge.aim:
-            add(effort.aimed, edge.aim)
-    wanted = [(dtype, edge) for edge in spec.edges for dtype in spec.types[spec.data.type]]
-    for dtype, edge in wanted:
-        if (dtype, edge.name) not in shown:
-            add(effort.missing, {**edge.aim, spec.data.type: Draw(values=(dtype,))})
-    uncovered = tuple(
-        Uncovered(spec.op, rank, dtype, edge.name)
-        for dtype, edge in wanted
-        if (dtype, edge.name) not in shown
-    )
-    simplest_first = sorted(pool.values(), key=lambda one: (one.cost, one.case.id))
-    return cover(simplest_first, by_edge_and_dtype, lambda one: one.cost), uncovered
-
-
-def twins(spec: OpSpec, case: Case) -> list[Case]:
-    """The case once for each value of the attributes whose values are all asked."""
-    found = [case]
-    for quantity in spec.attributes:
-        if quantity.twins:
-            found = [
-                replace(one, attributes={**one.attributes, quantity.name: value})
-                for one in found
-                for value in quantity.values
-            ]
-    return found
-
-
-def suites_of(vectors: Sequence[Vector]) -> dict[str, tuple[str, ...]]:
-    """For each vector, by id, the suites it belongs to: core, and smoke for the few that together
-    show each edge and each must-reject entry of each operator once."""
-
-    def shows(vector: Vector) -> list[tuple[str, str]]:
-        name = vector.case.reject
-        return [(vector.case.op, name)] if name else [(vector.case.op, e) for e in vector.edges]
-
-    smallest_first = sorted(vectors, key=lambda v: (_size(v), v.id))
-    smoke = {v.id for v in cover(smallest_first, shows, lambda v: 100 + _size(v))}
-    return {v.id: ("smoke", "core") if v.id in smoke else ("core",) for v in vectors}
-
-
-def _size(vector: Vector) -> int:
-    return sum(array.size for array in vector.inputs) + sum(a.expected.size for a in vector.answers)
-
-
-def versions() -> dict[str, str]:
-    """What the bytes of a suite depend on besides the specifications and the seed."""
-    import platform
-    import zlib
-
-    import hypothesis
-    import ml_dtypes
-    import numpy as np
-
+def _reasons(infeasible: Mapping[Pair, tuple[str, ...]]) -> dict[Pair, tuple[str, ...]]:
+    """What contradicts each pair besides its own edges."""
     return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "hypothesis": hypothesis.__version__,
-        "ml_dtypes": ml_dtypes.__version__,
-        "zlib": zlib.ZLIB_RUNTIME_VERSION,
+        pair: tuple(use for use in uses if use not in {f"edge {edge}" for edge in pair})
+        for pair, uses in infeasible.items()
     }
+
+
+def full(
+    made: Sequence[Made],
+    sources: Mapping[str, str],
+    count: int,
+    *,
+    root: int,
+    processes: int,
+    progress: parallel.Progress,
+) -> Iterator[tuple[Vector, tuple[str, ...]]]:
+    """The core suite of each operator, and ``count`` vectors more, made as they are asked for.
+
+    ``sources`` gives by operator the name or file that its specification is found by.
+    """
+    for one in made:
+        known = {vector.id for vector in one.vectors}
+        yield from ((vector, (*one.suites[vector.id], "full")) for vector in one.vectors)
+        more = stream(
+            sources[one.op], count, known, root=root, processes=processes, progress=progress
+        )
+        yield from ((vector, ("full",)) for vector in more)
+
+
+def _missing_isolation(ranked: Sequence[Ranked]) -> list[Candidate]:
+    """For each edge that no chosen vector isolates, the candidate of any rank that does best."""
+    best: dict[str, Candidate] = {}
+    for one in ranked:
+        for edge, candidate in one.isolating.items():
+            if edge not in best or isolation(candidate) < isolation(best[edge]):
+                best[edge] = candidate
+    chosen = {vector.id: set(vector.edges) for one in ranked for vector in one.vectors}
+    found: dict[str, Candidate] = {}
+    for edge, candidate in best.items():
+        fewest = min((len(edges) for edges in chosen.values() if edge in edges), default=10**6)
+        if fewest > len(candidate.edges) + SLACK:
+            found[candidate.case.id] = candidate
+            chosen[candidate.case.id] = set(candidate.edges)
+    return list(found.values())

@@ -7,6 +7,7 @@ change a verdict.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,6 +82,22 @@ def compare(answer: Answer, got: Array, precision: str) -> Comparison:
             break
     assert asked is not None
     return Comparison(asked, int(np.count_nonzero(asked)), reached)
+
+
+def accepts(answers: Sequence[Answer], outputs: Sequence[Array], precision: str) -> bool:
+    """Whether outputs are right in structure and in every element, at one precision."""
+    for answer, got in zip(answers, outputs, strict=True):
+        if structure(answer, got) is not None:
+            return False
+        if answer.rounded is None:
+            if _compare_integers(answer, got, precision).count:
+                return False
+            continue
+        dtype = DTYPES[answer.dtype]
+        ordinals = dtype.ordinals(got).reshape(got.shape)
+        if _wrong(answer, dtype, ordinals, _is_nan(dtype, ordinals), precision).any():
+            return False
+    return True
 
 
 def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, precision: str) -> Mask:

@@ -45,7 +45,7 @@ def evaluate(
         raise InvalidCase(f"{spec.op}: {text}", tuple(v.condition for v in broken))
     family = FAMILIES[spec.family]
     env = family.environment(spec, case, arrays[0], variants)
-    return family.outputs(env, spec, case, dtype="f64" if exact else None)
+    return family.outputs(env, spec, dtype="f64" if exact else None)
 
 
 def answers(
@@ -53,7 +53,7 @@ def answers(
 ) -> tuple[Answer, ...]:
     """What each output of a valid case must be, under the rules that ``variants`` replace."""
     family = FAMILIES[spec.family]
-    return family.answers(family.environment(spec, case, data, variants), spec, case)
+    return family.answers(family.environment(spec, case, data, variants), spec)
 
 
 def facts(spec: OpSpec, case: Case, data: Array) -> Environment:

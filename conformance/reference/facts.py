@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,34 @@ from conformance.reference.exact import AxisWindows, Decoded, decode, reduce_win
 from conformance.reference.windows import MAX_ELEMENTS, WindowEnvironment
 from conformance.spec.environment import Evaluable
 from conformance.spec.model import OpSpec
+
+DEPENDS: Mapping[str, tuple[str, ...]] = {
+    "windows": ("out", "start", "taps", "step", "tap", "reads"),
+    "i": ("out",),
+    "on_data": ("windows",),
+    "_headroom": ("windows",),
+    "data": ("passes_through",),
+    "kept": ("data",),
+    **{
+        f"{what}_taps": ("windows", "data")
+        for what in ("nan", "posinf", "neginf", "subnormal", "negative", "zero", "minus_zero")
+    },
+    "ranks": ("data", "subnormals", "order"),
+    "_first_key": ("ranks", "windows"),
+    "_largest_tap": ("_first_key", "first"),
+    "first": ("_first_key",),
+    "last": ("ranks", "windows"),
+    "table": ("windows",),
+    "maxima_mask": ("table", "_first_key"),
+    "maxima": ("maxima_mask",),
+    "first_max": ("first",),
+    "last_max": ("last",),
+    "first_nan": ("windows", "data"),
+    "first_minus_zero": ("windows", "data"),
+    "position": ("first", "last", "ties", "begins"),
+    "total": ("windows", "data"),
+}
+"""What the values of an environment depend on that no expression defines."""
 
 
 class DataEnvironment(WindowEnvironment):
@@ -35,36 +64,79 @@ class DataEnvironment(WindowEnvironment):
     ) -> None:
         super().__init__(spec, case, definitions)
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
-        self.data = data if data.size else np.zeros([max(1, n) for n in data.shape], data.dtype)
+        self.given_data = data
         self.empty = data.size == 0
-        self.sources.update(
-            n=lambda: _positions(data.shape[0], 0, data.ndim),
-            c=lambda: _positions(data.shape[1], 1, data.ndim),
-            nan_taps=lambda: self.count(self.decoded.nan),
-            posinf_taps=lambda: self.count(self.decoded.posinf),
-            neginf_taps=lambda: self.count(self.decoded.neginf),
-            subnormal_taps=lambda: self.count(self.decoded.subnormal),
-            negative_taps=lambda: self.count(
-                np.asarray(self.decoded.significand < 0) | self.decoded.neginf
-            ),
-            zero_taps=lambda: self.count(np.asarray(self.data == 0)),
-            minus_zero_taps=lambda: self.count(self.minus_zero),
-            maxima=lambda: np.moveaxis(self.maxima_mask, -1, 0).sum(axis=0, dtype=np.int64),
-            first_max=lambda: self.coordinates(self.first),
-            last_max=lambda: self.coordinates(self.last),
-            first_nan=lambda: self.coordinates(self.first_of(self.decoded.nan)),
-            first_minus_zero=lambda: self.coordinates(self.first_of(self.minus_zero)),
-            position=lambda: self.coordinates(self.chosen),
-        )
+
+    sources = {
+        **WindowEnvironment.sources,
+        "n": lambda env: _positions(env.given_data.shape[0], 0, env.given_data.ndim),
+        "c": lambda env: _positions(env.given_data.shape[1], 1, env.given_data.ndim),
+        "nan_taps": lambda env: env.count(env.decoded.nan),
+        "posinf_taps": lambda env: env.count(env.decoded.posinf),
+        "neginf_taps": lambda env: env.count(env.decoded.neginf),
+        "subnormal_taps": lambda env: env.count(env.decoded.subnormal),
+        "negative_taps": lambda env: env.count(
+            np.asarray(env.decoded.significand < 0) | env.decoded.neginf
+        ),
+        "zero_taps": lambda env: env.count(np.asarray(env.data == 0)),
+        "minus_zero_taps": lambda env: env.count(env.minus_zero),
+        "maxima": lambda env: np.moveaxis(env.maxima_mask, -1, 0).sum(axis=0, dtype=np.int64),
+        "first_max": lambda env: env.coordinates(env.first),
+        "last_max": lambda env: env.coordinates(env.last),
+        "first_nan": lambda env: env.coordinates(env.first_of(env.decoded.nan)),
+        "first_minus_zero": lambda env: env.coordinates(env.first_of(env.minus_zero)),
+        "position": lambda env: env.coordinates(env.chosen),
+    }
 
     @cached_property
-    def decoded(self) -> Decoded:
+    def data(self) -> Array:
+        """The data as they are read; one element an axis where there are none."""
+        data = self.given_data
+        if self.empty:
+            data = np.zeros([max(1, n) for n in data.shape], data.dtype)
+        through = self["passes_through"]
+        if through != "own":
+            with np.errstate(all="ignore"):
+                data = data.astype(DTYPES[through].numpy).astype(self.dtype.numpy)
+        return data
+
+    @cached_property
+    def _headroom(self) -> int:
         taps = math.prod(max(1, windows.indices.shape[1]) for windows in self.windows)
-        return decode(self.data, self.dtype, headroom=taps.bit_length())
+        return taps.bit_length()
+
+    @property
+    def decoded(self) -> Decoded:
+        """The data as integers, with room for the sums of the windows at hand."""
+        kept: tuple[Decoded, int] | None = self.__dict__.get("kept")
+        if kept is None or kept[1] < self._headroom:
+            # Room to spare, so that an environment with somewhat larger windows can use it too.
+            room = self._headroom + 3
+            kept = self.__dict__["kept"] = decode(self.data, self.dtype, headroom=room), room
+        return kept[0]
+
+    def under(self, definitions: Mapping[str, Evaluable], changed: Iterable[str]) -> Self:
+        """The same case under other definitions, which differ for the names ``changed``.
+
+        What does not depend on them is not worked out again.
+        """
+        new = copy(self)
+        new.definitions = definitions
+        for name in changed:
+            new.pop(name, None)
+            new.__dict__.pop(name, None)
+        for key in self.given.keys() - definitions.keys():
+            new[key] = self.given[key]
+        return new
 
     def reduce(self, array: Array, ufunc: np.ufunc, identity: Any) -> NDArray[Any]:
         """``array`` (N, C, *size) reduced over the elements of each window: (N, C, *out)."""
         return reduce_windows(array, self.windows, ufunc, identity)
+
+    @cached_property
+    def total(self) -> NDArray[Any]:
+        """The sum of each window, in units of ``2**decoded.exponent``; NaN and infinities are 0."""
+        return self.reduce(self.decoded.significand, np.add, 0)
 
     def count(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many elements of each window the mask holds."""
@@ -81,8 +153,24 @@ class DataEnvironment(WindowEnvironment):
         data = np.where(self.decoded.nan, self.dtype.numpy.type(-np.inf), self.data)
         if self["subnormals"] == "flushed":
             data = np.where(self.decoded.subnormal, self.dtype.numpy.type(0), data)
-        values, places = np.unique(self.dtype.ordinals(data), return_inverse=True)
-        return self.dtype.from_ordinals(values), places.reshape(data.shape)
+        ordinals = self.dtype.ordinals(data)
+        if self["order"] == "numeric":
+            values, places = np.unique(ordinals, return_inverse=True)
+            return self.dtype.from_ordinals(values), places.reshape(data.shape)
+        keys = self._keys(ordinals)
+        _, where, places = np.unique(keys, return_index=True, return_inverse=True)
+        return data.ravel()[where], places.reshape(data.shape)
+
+    def _keys(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What another rule ``order`` compares instead of the values."""
+        if self["order"] == "magnitude":
+            return np.abs(ordinals)
+        if self["order"] == "reversed":
+            return -ordinals
+        if self["order"] == "signed_zeros":
+            return ordinals - ((ordinals < 0) | self.minus_zero)
+        # Codes read as signed integers: the more negative a number, the larger its code.
+        return np.where(ordinals < 0, np.iinfo(np.int64).min - ordinals, ordinals)
 
     @cached_property
     def _flat(self) -> NDArray[np.int64]:
@@ -122,15 +210,41 @@ class DataEnvironment(WindowEnvironment):
 
     @property
     def chosen(self) -> NDArray[np.int64]:
-        """The flat spatial position of the largest element that the rule ``ties`` names."""
-        return self.last if self["ties"] == "last" else self.first
+        """The flat spatial position of the largest element that the rule ``ties`` names.
+
+        It is 0 where nothing exceeds what the search begins with.
+        """
+        place = self.last if self["ties"] == "last" else self.first
+        if self["begins"] == "nothing":
+            return place
+        return np.where(self._largest_tap < self._start_value, 0, place)
+
+    @property
+    def _start_value(self) -> Array:
+        lowest = self.dtype.from_ordinals(np.asarray([1 - self.dtype.infinity]))[0]
+        value: Array = lowest if self["begins"] == "lowest" else self.dtype.numpy.type(0)
+        return value
+
+    @property
+    def largest(self) -> Array:
+        """The largest element of each window, +0 for a zero, and -infinity for an empty one.
+
+        It is at least what the search begins with, by the rule ``begins``.
+        """
+        if self["begins"] == "nothing":
+            return self._largest_tap
+        return np.maximum(self._largest_tap, self._start_value)
 
     @cached_property
-    def largest(self) -> Array:
-        """The largest element of each window, +0 for a zero, and -infinity for an empty one."""
+    def _largest_tap(self) -> Array:
         values, _ = self.ranks
         place = np.maximum(self._first_key, 0) // self._flat.size
-        return np.where(self._first_key < 0, self.dtype.numpy.type(-np.inf), values[place])
+        largest = values[place]
+        if self["order"] == "magnitude":  # elements of one rank may have either sign
+            planes = self.data.reshape(*self.data.shape[:2], -1)
+            chosen = self.first.reshape(*planes.shape[:2], -1)
+            largest = np.take_along_axis(planes, chosen, axis=-1).reshape(self.first.shape)
+        return np.where(self._first_key < 0, self.dtype.numpy.type(-np.inf), largest)
 
     def coordinates(self, flat: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
         """Flat spatial positions as one coordinate an axis."""

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
 from conformance.model import OPEN_BIT, Answer
+from conformance.reference import machine
 from conformance.reference.bounds import Sums, accumulator, interval
-from conformance.reference.exact import round_ratio
+from conformance.reference.exact import Ties, round_ratio
 from conformance.reference.facts import DataEnvironment
 from conformance.spec.model import OutputSpec
 
@@ -55,25 +56,26 @@ def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_
 def values(env: DataEnvironment, dtype: str) -> Array:
     """The mean of each window alone, rounded once from the exact one to ``dtype``."""
     shape = (*env.data.shape[:2], *env.out)
-    rounded = np.broadcast_to(_rounded(exact_sums(env), dtype), shape)
+    accumulator = env["accumulator"]
+    if accumulator != "exact":
+        own = env.dtype if accumulator == "own" else DTYPES[accumulator]
+        return machine.mean_in(env, own).astype(DTYPES[dtype].numpy)
+    ties: Ties = "even" if env["rounding"] == "nearest" else "zero"
+    rounded = round_ratio(env.total, _divisor(env), env.decoded.exponent, DTYPES[dtype], ties=ties)
+    rounded = np.broadcast_to(rounded, shape)
     return _special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
 
 
 def exact_sums(env: DataEnvironment) -> Sums:
-    """The sums of each window as integers on one scale.
-
-    An element without a divisor (an empty window whose padding does not count) is given 1; the
-    specification leaves it open.
-    """
+    """The sums of each window as integers on one scale."""
     decoded = env.decoded
     significand = decoded.significand
     magnitude = np.abs(significand)
     count = _product(env["on_data"])
-    divisor = np.maximum(np.asarray(env["divisor"], dtype=np.int64), 1)
     spacing = env.reduce(_trailing_zeros(significand), np.minimum, 1 << 20)
     some_subnormal = bool(decoded.subnormal.any())
     return Sums(
-        total=env.reduce(significand, np.add, 0),
+        total=env.total,
         magnitude=env.reduce(magnitude, np.add, 0),
         subnormal=(
             env.reduce(np.where(decoded.subnormal, magnitude, 0), np.add, 0)
@@ -81,10 +83,18 @@ def exact_sums(env: DataEnvironment) -> Sums:
             else np.zeros((1,) * env.data.ndim, np.int64)
         ),
         count=count,
-        divisor=divisor,
+        divisor=_divisor(env),
         spacing=np.minimum(spacing, 1 << 12),
         exponent=decoded.exponent,
     )
+
+
+def _divisor(env: DataEnvironment) -> NDArray[np.int64]:
+    """What each sum is divided by: 1 for an element that has no divisor.
+
+    That is an empty window whose padding does not count, which the specification leaves open.
+    """
+    return np.maximum(np.asarray(env["divisor"], dtype=np.int64), 1)
 
 
 def _rounded(sums: Sums, dtype: str) -> Array:
@@ -114,15 +124,20 @@ def _special(env: DataEnvironment, shape: tuple[int, ...]) -> Any:
     NaN gives NaN, infinities of both signs NaN, one of them itself; padding adds nothing.
     """
     decoded = env.decoded
-    if not (decoded.nan.any() or decoded.posinf.any() or decoded.neginf.any()):
+    infinite = env["infinities"] != "ignored" and (decoded.posinf.any() or decoded.neginf.any())
+    if not infinite and (env["nan"] == "ignored" or not decoded.nan.any()):
         return lambda array, _dtype: array
     positive = np.broadcast_to(env.count(decoded.posinf) > 0, shape)
     negative = np.broadcast_to(env.count(decoded.neginf) > 0, shape)
-    nan = np.broadcast_to(env.count(decoded.nan) > 0, shape) | (positive & negative)
+    keeps = env["infinities"] != "ignored"
+    nan = positive & negative & keeps
+    if env["nan"] == "propagates":
+        nan = nan | np.broadcast_to(env.count(decoded.nan) > 0, shape)
 
     def write(array: Array, dtype: np.dtype[Any]) -> Array:
-        array = np.where(positive, dtype.type(np.inf), array)
-        array = np.where(negative, dtype.type(-np.inf), array)
+        if keeps:
+            array = np.where(positive, dtype.type(np.inf), array)
+            array = np.where(negative, dtype.type(-np.inf), array)
         return np.where(nan, dtype.type(np.nan), array)
 
     return write

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
 from conformance.model import Answer, Case
-from conformance.reference import maximum, mean
+from conformance.reference import machine, maximum, mean
 from conformance.reference.facts import DataEnvironment
 from conformance.reference.variants import definitions_of
 from conformance.spec.model import OpSpec, OutputSpec, Variant
@@ -22,38 +22,46 @@ def environment(
     return DataEnvironment(spec, case, data, definitions_of(spec, variants))
 
 
-def answers(env: DataEnvironment, spec: OpSpec, case: Case) -> tuple[Answer, ...]:
+def answers(env: DataEnvironment, spec: OpSpec) -> tuple[Answer, ...]:
     """What each output must be."""
     open_mask: NDArray[np.bool_] = np.asarray(env["open"], dtype=np.bool_)
     if env["reduce"] == "mean":
         return tuple(mean.answer(env, output, open_mask) for output in spec.outputs)
     return tuple(
-        maximum.answer(env, output, dtype_of(spec, output, case), open_mask)
+        maximum.answer(env, output, dtype_of(spec, output, env), open_mask)
         for output in spec.outputs
     )
 
 
-def outputs(
-    env: DataEnvironment, spec: OpSpec, case: Case, *, dtype: str | None = None
-) -> list[Array]:
+def outputs(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) -> list[Array]:
     """The values of each output alone, in its own type, or all floating ones in ``dtype``."""
+    return placed(env, computed(env, spec, dtype=dtype))
+
+
+def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) -> list[Array]:
+    """What is worked out for each element of each output, wherever it is then put."""
     found = []
     for output in spec.outputs:
-        own = dtype_of(spec, output, case)
+        own = dtype_of(spec, output, env)
         if output.holds == "index":
             found.append(maximum.indices(env, own))
-        elif env["reduce"] == "mean":
-            found.append(mean.values(env, dtype or own))
+            continue
+        if env["reduce"] == "mean":
+            values = mean.values(env, dtype or own)
         else:
-            found.append(maximum.values(env).astype(DTYPES[dtype or own].numpy))
+            values = maximum.values(env).astype(DTYPES[dtype or own].numpy)
+        values = machine.without_subnormals(env, values)
+        found.append(machine.without_infinities(env, values))
     return found
 
 
-def dtype_of(spec: OpSpec, output: OutputSpec, case: Case) -> str:
+def placed(env: DataEnvironment, found: list[Array]) -> list[Array]:
+    """What was computed, each element where the rules put it."""
+    return [machine.placed(env, output) for output in found]
+
+
+def dtype_of(spec: OpSpec, output: OutputSpec, env: DataEnvironment) -> str:
     """The type of an output: a type variable's, or what an attribute says."""
-    if output.type in case.types:
-        return case.types[output.type]
-    for quantity in spec.attributes:
-        if quantity.name == output.type:
-            return str(case.attributes.get(quantity.name, quantity.default))
-    raise KeyError(output.type)
+    if output.type in spec.types:
+        return str(env[output.type])
+    return str(env[output.type.replace("-", "_")])

@@ -30,10 +30,32 @@ class _Replaced:
         return replaced if guard is True else np.where(guard, replaced, original)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class _Misread:
+    """An attribute or an operand that is read otherwise than the case has it.
+
+    The replacement speaks of attributes and operands as given, so that two can change places.
+    """
+
+    key: str
+    replacement: Evaluable
+    where: Evaluable | None
+
+    def evaluate(self, env: Any) -> Any:
+        original = env.given[self.key]
+        given = Overlay(env, **env.given, original=original)
+        if self.where is not None and not self.where.evaluate(given):
+            return original
+        return self.replacement.evaluate(given)
+
+
 def definitions_of(spec: OpSpec, variants: Iterable[Variant]) -> Mapping[str, Evaluable]:
     """The definitions of ``spec`` with each variant's replacements, in order."""
     definitions: dict[str, Evaluable] = dict(spec.definitions)
     for variant in variants:
         for name, replacement in variant.replace.items():
-            definitions[name] = _Replaced(definitions[name], replacement, variant.where)
+            if name in spec.definitions:
+                definitions[name] = _Replaced(definitions[name], replacement, variant.where)
+            else:
+                definitions[name] = _Misread(name, replacement, variant.where)
     return definitions

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conformance.errors import EvaluationError
-from conformance.model import Case
 from conformance.reference.exact import AxisWindows
-from conformance.spec.environment import Environment, Evaluable
-from conformance.spec.model import OpSpec
+from conformance.spec.environment import Environment
 
 MAX_ELEMENTS = 1 << 27
 """No output and no table of window elements may be larger; a case that asks for more is refused."""
@@ -26,14 +25,7 @@ class WindowEnvironment(Environment):
     axis, so that combining axes broadcasts to the grid of all windows.
     """
 
-    def __init__(
-        self, spec: OpSpec, case: Case, definitions: Mapping[str, Evaluable] | None = None
-    ) -> None:
-        super().__init__(spec, case, definitions)
-        self.sources.update(i=self._numbers, on_data=self._on_data)
-        self._windows: tuple[AxisWindows, ...] | None = None
-
-    @property
+    @cached_property
     def out(self) -> tuple[int, ...]:
         """The spatial shape of the output."""
         out = tuple(int(n) for n in self.per_axis("out"))
@@ -41,12 +33,10 @@ class WindowEnvironment(Environment):
             raise EvaluationError(f"an output of shape {out} cannot be computed")
         return out
 
-    @property
+    @cached_property
     def windows(self) -> tuple[AxisWindows, ...]:
         """The elements that each window of each axis reads."""
-        if self._windows is None:
-            self._windows = tuple(self._axis_windows(axis) for axis in range(self["axes"]))
-        return self._windows
+        return tuple(self._axis_windows(axis) for axis in range(self["axes"]))
 
     def on_grid(self, axis: int, vector: NDArray[Any]) -> NDArray[Any]:
         """A vector over the windows of one axis, shaped to broadcast over the grid."""
@@ -63,6 +53,8 @@ class WindowEnvironment(Environment):
             for axis, windows in enumerate(self.windows)
         )
 
+    sources = {"i": _numbers, "on_data": _on_data}
+
     def along(self, name: str, axis: int) -> NDArray[np.int64]:
         """A per-axis definition as a vector over the windows of ``axis``."""
         value = np.asarray(self.per_axis(name)[axis], dtype=np.int64)
@@ -76,17 +68,17 @@ class WindowEnvironment(Environment):
             raise EvaluationError(f"windows of {longest} elements cannot be computed")
         t = np.arange(longest, dtype=np.int64)
         at = start[:, None] + t * self.along("step", axis)[:, None]
-        inside = (at >= 0) & (at < size)
-        counted = inside & (t < taps[:, None]) & _taps(self, axis, t, at)
-        return AxisWindows(np.clip(at, 0, max(0, size - 1)), counted)
+        view = _TapView(self, axis, t, at)
+        tap, read = (self.definitions[name].evaluate(view) for name in ("tap", "reads"))
+        position = np.broadcast_to(_single(read), at.shape)
+        inside = (position >= 0) & (position < size)
+        counted = inside & (t < taps[:, None]) & _single(tap)
+        return AxisWindows(np.clip(position, 0, max(0, size - 1)), counted)
 
 
-def _taps(
-    env: WindowEnvironment, axis: int, t: NDArray[np.int64], at: NDArray[np.int64]
-) -> NDArray[np.bool_] | bool:
-    value = env.definitions["tap"].evaluate(_TapView(env, axis, t, at))
-    counted = value[0] if isinstance(value, tuple) else value
-    return counted if isinstance(counted, np.ndarray) else bool(counted)
+def _single(value: Any) -> Any:
+    """The one entry of a value that a tap's view has for its axis."""
+    return value[0] if isinstance(value, tuple) else value
 
 
 class _TapView(Mapping[str, Any]):

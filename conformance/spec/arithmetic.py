@@ -154,6 +154,13 @@ def distinct(entries: Sequence[int]) -> bool:
     return len(set(entries)) == len(entries)
 
 
+def entry(entries: Sequence[Any], number: int) -> Any:
+    """The entry of one axis."""
+    if not 0 <= number < len(entries):
+        raise ArithmeticError(f"there is no axis {number}")
+    return entries[number]
+
+
 def flat(position: Sequence[Any], size: Sequence[Any]) -> Any:
     """The row-major flat index of ``position`` in a box of ``size``."""
     if len(position) != len(size):
@@ -162,6 +169,21 @@ def flat(position: Sequence[Any], size: Sequence[Any]) -> Any:
     for at, extent in zip(position, size, strict=True):
         index = add(multiply(index, extent), at)
     return index
+
+
+def rounded(x: Any, bits: Any) -> Any:
+    """The number of at most ``bits`` significant bits nearest to ``x``, of two the even one."""
+    x, bits = np.asarray(_operand(x), dtype=np.int64), np.asarray(bits)
+    if bits.size and (bits < 1).any():
+        raise ArithmeticError("a number has at least one significant bit")
+    # The length of a number near a power of two may come out one bit long: it rounds to that power.
+    length = np.frexp(np.abs(x).astype(np.float64))[1]
+    unit = np.left_shift(1, np.maximum(length - bits, 0))
+    below = x // unit
+    rest = 2 * (x - below * unit)
+    up = (rest > unit) | ((rest == unit) & (below % 2 == 1))
+    result = bounded((below + up) * unit)
+    return result if result.ndim else int(result)
 
 
 # Over all windows.

@@ -126,7 +126,7 @@ class Clauses:
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
             aim = self.quantities.aim((*path, "aim"), raw.get("aim", {}))
             if when is not None:
-                yield Edge(name, when, raw["why"], aim)
+                yield Edge(name, when, raw["why"], aim, raw.get("vacuous", {}))
 
     def rejects(self) -> Iterable[Reject]:
         known = ["rank", *conditions(self.quantities.found.values())]

@@ -24,6 +24,8 @@ class Environment(dict[str, Any]):
     ``sources`` are further names that are worked out on demand, by a function of the environment.
     """
 
+    sources: Mapping[str, Callable[[Any], Any]] = {}
+
     def __init__(
         self,
         spec: OpSpec,
@@ -40,21 +42,25 @@ class Environment(dict[str, Any]):
             **case.types,
             **dimensions(spec, shape),
         )
+        self.given: dict[str, Any] = {}
+        """Attributes and operands as the case has them, which a variant may misread."""
         for quantity in spec.attributes:
             value = case.attributes.get(quantity.name, quantity.default)
             if value is not None:
-                self[quantity.key] = tuple(value) if quantity.per_axis else value
+                self.given[quantity.key] = tuple(value) if quantity.per_axis else value
         for operand in spec.operands:
-            self[operand.quantity.key] = tuple(case.operands[operand.name])
+            self.given[operand.quantity.key] = tuple(case.operands[operand.name])
         self.definitions: Mapping[str, Evaluable] = (
             spec.definitions if definitions is None else definitions
         )
-        self.sources: dict[str, Callable[[], Any]] = {}
+        self.update(
+            (key, value) for key, value in self.given.items() if key not in self.definitions
+        )
 
     def __missing__(self, name: str) -> Any:
         source = self.sources.get(name)
         if source is not None:
-            value = source()
+            value = source(self)
         elif name in self.definitions:
             value = self.definitions[name].evaluate(self)
         else:

@@ -26,6 +26,9 @@ PATTERN_NAMES = (
 """How data may be filled; ``conformance.generate.patterns`` says what each holds."""
 
 
+FORMATS = ("f16", "bf16", "f32", "f64")
+
+
 @dataclass(frozen=True)
 class Rule:
     """A rule: the kind of its value, ``kind.domain`` being the most it may depend on.
@@ -118,6 +121,12 @@ POOLING = Family(
             "0 <= at and at < size",
             before=_FACTS | {"on_data"},
         ),
+        "reads": Rule(
+            _AXIS_TAP,
+            "the position that a tap reads, beyond the data if it reads nothing",
+            "at",
+            before=_FACTS | {"on_data"},
+        ),
         "divisor": Rule(_ELEMENT, "what a sum is divided by", "1", needed_for="mean"),
         "open": Rule(
             Kind("bool", domain=Domain.ELEMENT), "which elements have no value to check", "false"
@@ -125,6 +134,37 @@ POOLING = Family(
         "ties": Rule(_enum("first", "last", "any"), "which of several largest counts", "first"),
         "index": Rule(_ELEMENT, "the index of the chosen tap", "flat(position, size)"),
         "subnormals": Rule(_enum("kept", "flushed"), "whether subnormals may vanish", "kept"),
+        "image": Rule(_ELEMENT, "the image whose window an element shows", "n"),
+        "channel": Rule(_ELEMENT, "the channel whose window an element shows", "c"),
+        "written": Rule(Kind("bool", domain=Domain.ELEMENT), "which elements are written", "true"),
+        "unwritten": Rule(
+            _enum("zero", "not_a_number"),
+            "what is where nothing is written; 0 in whole numbers",
+            "zero",
+        ),
+        "passes_through": Rule(
+            _enum("own", *FORMATS), "a type that the data are converted to on the way", "own"
+        ),
+        "accumulator": Rule(
+            _enum("exact", "own", *FORMATS), "what sums are kept in, added one by one", "exact"
+        ),
+        "rounding": Rule(_enum("nearest", "toward_zero"), "how a mean is rounded", "nearest"),
+        "nan": Rule(_enum("propagates", "ignored"), "what a NaN makes of a mean", "propagates"),
+        "infinities": Rule(
+            _enum("kept", "largest", "ignored", "not_a_number"),
+            "what becomes of infinities",
+            "kept",
+        ),
+        "begins": Rule(
+            _enum("nothing", "zero", "lowest"),
+            "what a search for the largest begins with",
+            "nothing",
+        ),
+        "order": Rule(
+            _enum("numeric", "magnitude", "code", "reversed", "signed_zeros"),
+            "what largest means",
+            "numeric",
+        ),
     },
     names=_NAMES,
     outputs={"value": None, "index": "max"},

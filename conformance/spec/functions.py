@@ -150,6 +150,29 @@ def _whole(code: Code) -> Code:
     return code._replace(kind=replace(code.kind, per_axis=False))
 
 
+def _reverse(codes: Sequence[Code], offset: int) -> Code:
+    code = codes[0]
+    _per_axis(code)
+    if code.kind.domain is Domain.TAP or not code.kind.is_case:
+        raise ExpressionError(
+            f"this is {code.kind}", offset=code.offset, expected="a value of the case alone"
+        )
+    x = code.run
+    return joined(code.kind, lambda env: x(env)[::-1], codes, offset)
+
+
+def _entry(codes: Sequence[Code], offset: int) -> Code:
+    code, number = codes[0], of_type(codes[1], "int")
+    _per_axis(code)
+    for one in (code, number):
+        if not one.kind.is_case or (one is number and one.kind.per_axis):
+            raise ExpressionError(
+                f"this is {one.kind}", offset=one.offset, expected="a value of the case alone"
+            )
+    kind = replace(code.kind, per_axis=False)
+    return joined(kind, binary(arithmetic.entry, _whole(code), number), codes, offset)
+
+
 def _flat(codes: Sequence[Code], offset: int) -> Code:
     for code in codes:
         _per_axis(of_type(code, "int"))
@@ -158,6 +181,10 @@ def _flat(codes: Sequence[Code], offset: int) -> Code:
         raise ExpressionError("the taps of different axes do not meet", offset=offset)
     position, size = map(_whole, codes)
     return joined(kind, binary(arithmetic.flat, position, size), codes, offset)
+
+
+def _rounded(codes: Sequence[Code], offset: int) -> Code:
+    return numeric(arithmetic.rounded, arithmetic.rounded, codes, offset)
 
 
 def _over_windows(operation: Operation) -> Callable[[Sequence[Code], int], Code]:
@@ -184,6 +211,13 @@ FUNCTIONS: dict[str, Function] = {
     "max": _extreme("max", max, arithmetic.larger, arithmetic.greatest),
     "abs": Function("abs(a)", "the magnitude", _absolute),
     "ceil_div": Function("ceil_div(a, b)", "a / b, rounded up", _ceil_div, 2, 2),
+    "rounded": Function(
+        "rounded(a, bits)",
+        "a with at most so many significant bits, to nearest, of two to even",
+        _rounded,
+        2,
+        2,
+    ),
     "where": Function(
         "where(condition, a, b)", "a where the condition holds, else b", _where, 3, 3
     ),
@@ -204,6 +238,8 @@ FUNCTIONS: dict[str, Function] = {
         "the product over the axes",
         _over_axes("int", "int", arithmetic.product, math.prod),
     ),
+    "reverse": Function("reverse(a)", "the values of the axes in the opposite order", _reverse),
+    "entry": Function("entry(a, k)", "the value on axis k, counted from 0", _entry, 2, 2),
     "distinct": Function("distinct(a)", "whether no two axes have the same value", _distinct),
     "flat": Function(
         "flat(position, size)", "the row-major index of a position in a box of a size", _flat, 2, 2

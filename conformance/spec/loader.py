@@ -30,14 +30,21 @@ def load_text(text: str, file: str = "<text>") -> OpSpec:
 
 def load(path: Path) -> OpSpec:
     """The specification in a file. Raises :class:`~conformance.errors.SpecError`."""
+    return load_text(read_text(path), str(path))
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or so much of it as shows that it is too large.
+
+    Raises :class:`~conformance.errors.SpecError` for a file that cannot be read.
+    """
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise SpecError((Problem(str(path), 1, 1, f"cannot be read: {reason}"),)) from None
-    return load_text(text, str(path))
 
 
 @cache

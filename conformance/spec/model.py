@@ -44,8 +44,8 @@ class Quantity:
 
     ``type`` is ``int``, ``bool`` or ``enum``. ``name`` is spelled as the document spells it,
     ``key`` as expressions do (``-`` becomes ``_``). ``min`` and ``max`` bound what is legal; a
-    value outside breaks the condition ``<key>.min`` or ``<key>.max`` at ``level``. With ``twins``
-    every vector is made once for each value.
+    value outside breaks the condition ``<key>.min`` or ``<key>.max`` at ``level``. Every
+    vector with another value than ``twin`` is made with it, too.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Quantity:
     max: Bound = None
     level: str = "must"
     draw: Draw = field(default_factory=Draw)
-    twins: bool = False
+    twin: str | bool | None = None
     why: str = ""
 
     @property
@@ -143,12 +143,17 @@ class Observation:
 
 @dataclass(frozen=True)
 class Edge:
-    """A named predicate over cases. ``aim`` narrows what is drawn so that the edge is met."""
+    """A named predicate over cases. ``aim`` narrows what is drawn so that the edge is met.
+
+    ``vacuous`` names impostors (:mod:`conformance.audit.vacuity`) that may pass a vector which
+    shows the edge, each with the reason why they are right there.
+    """
 
     name: str
     when: Expression
     why: str
     aim: Mapping[str, Draw] = field(default_factory=dict)
+    vacuous: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Quantities:
             required=raw.get("required", False),
             default=raw.get("default"),
             values=tuple(raw.get("values", ())),
-            twins=raw.get("twins", False),
+            twin=raw.get("twin"),
         )
         is_enum = quantity.type == "enum"
         if is_enum != ("values" in raw):
@@ -66,8 +66,8 @@ class Quantities:
                 self.source.problem((*path, key), f"only an int has '{key}'", key=True)
         if is_enum and quantity.per_axis:
             self.source.problem((*path, "per"), "an enum is one value", key=True)
-        if quantity.twins and quantity.type == "int":
-            self.source.problem((*path, "twins"), "only enums and bools have twins", key=True)
+        if quantity.twin is not None:
+            self._member((*path, "twin"), quantity, quantity.twin)
         if quantity.required and quantity.default is not None:
             message = "a required attribute has no default"
             self.source.problem((*path, "default"), message, key=True)

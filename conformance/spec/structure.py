@@ -1,4 +1,4 @@
-"""The structure of a specification file, checked by its JSON Schema."""
+"""The structure of the YAML files, specifications and fault catalogues, by their JSON Schemas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from typing import Any
 from conformance.spec.expressions import closest
 from conformance.spec.source import Path, Source
 
+SPEC, FAULTS = "spec", "faults"
+"""The schemas: ``<name>.schema.json`` beside this module."""
+
 NAMED = (
+    "faults",
     "attributes",
     "dims",
     "let",
@@ -26,14 +30,14 @@ NAMED = (
 
 
 @cache
-def schema() -> dict[str, Any]:
-    """The JSON Schema of specification files."""
-    text = FilePath(__file__).with_name("spec.schema.json").read_text(encoding="utf-8")
+def schema(name: str = SPEC) -> dict[str, Any]:
+    """The JSON Schema of one kind of file."""
+    text = FilePath(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 
 
-def check(source: Source) -> bool:
+def check(source: Source, name: str = SPEC) -> bool:
     """Note every place where ``source`` departs from the schema, and take it out of the data.
 
     Returns whether what is left is sound, so that it can be read on for further problems.
@@ -41,7 +45,7 @@ def check(source: Source) -> bool:
     from jsonschema import Draft202012Validator
 
     sound = True
-    for error in list(Draft202012Validator(schema()).iter_errors(source.data)):
+    for error in list(Draft202012Validator(schema(name)).iter_errors(source.data)):
         path: Path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":
             for key in sorted(error.instance.keys() - error.schema["properties"].keys()):

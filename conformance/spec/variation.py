@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conformance.errors import UsageError
-from conformance.spec.expressions import closest, compile_expression
+from conformance.spec.expressions import Expression, closest, compile_expression
 from conformance.spec.families import FAMILIES
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Variant
@@ -23,24 +23,53 @@ def variant(
 ) -> Variant:
     """The variant of ``spec`` with other expressions in place of some definitions.
 
-    ``original`` in a replacement is the value of what it replaces; ``where`` says for which cases,
-    windows or elements it does. Raises :class:`~conformance.errors.ExpressionError` for text that
+    Attributes and integer inputs may be replaced too: they are then misread, and the replacement
+    speaks of all of them as given. ``original`` is the value of what is replaced; ``where`` says
+    for which cases, windows or elements it does. Raises :class:`~conformance.errors.ExpressionError` for text that
     is not sound, and :class:`~conformance.errors.UsageError` for a definition that is not there.
     """
     scope = scope_of(spec)
+    replaceable = {key for key in spec.quantities if key not in spec.dims}
     rules = FAMILIES[spec.family].rules
     replaced = {}
     for target, text in replace.items():
-        if target not in spec.definitions:
+        if target in rules and target in spec.definitions:
+            want = rules[target].kind
+        elif target in spec.definitions or target in replaceable:
+            want = scope[target]
+        else:
             raise UsageError(
                 f"{spec.op} has no rule '{target}' to replace",
-                hint=closest(target, spec.definitions),
+                hint=closest(target, {*spec.definitions, *replaceable}),
             )
-        want = rules[target].kind if target in rules else spec.definitions[target].kind
         replaced[target] = compile_expression(
             text, {**scope, "original": want}, want=want, repeat=True
         )
+    for target, expression in replaced.items():
+        if target in _reach(spec, expression, replaced, misread=target in replaceable):
+            raise UsageError(
+                f"'{target}' is replaced by what depends on '{target}'",
+                hint="'original' is the value that is replaced",
+            )
     guard = None
     if where is not None:
         guard = compile_expression(where, scope, want=Kind("bool", domain=Domain.ELEMENT))
     return Variant(name, replaced, guard, level, why)
+
+
+def _reach(
+    spec: OpSpec, expression: Expression, replaced: Mapping[str, Expression], *, misread: bool
+) -> frozenset[str]:
+    """All names that a replacement depends on, by the definitions of its variant."""
+    definitions = {**spec.definitions, **replaced}
+    found: set[str] = set()
+    waiting = list(expression.names)
+    if misread:
+        waiting = [name for name in waiting if name not in spec.quantities]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            if name in definitions:
+                waiting += definitions[name].names
+    return frozenset(found)

@@ -15,8 +15,9 @@ from typing import Any
 from conformance import __version__
 from conformance.errors import SuiteError
 from conformance.model import LEVELS, Vector
-from conformance.suite import strict_json
+from conformance.suite import strength, strict_json
 from conformance.suite.archive import DAMAGED
+from conformance.suite.strength import Strength
 from conformance.suite.strict_json import Record
 
 FILE_NAME = "manifest.json"
@@ -29,15 +30,20 @@ _PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
 _SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _KEYS = (
-    *("format", "name", "tool", "seed", "versions", "counts", "edges", "uncovered"),
+    *("format", "name", "tool", "seed", "versions", "counts", "edges", "strength", "uncovered"),
     *("withdrawn", "vectors"),
 )
-_ENTRY_KEYS = ("id", "op", "level", "dtype", "reject", "suites", "edges", "bytes", "sha256")
+_ENTRY_KEYS = (
+    *("id", "op", "level", "dtype", "reject", "suites", "edges", "kills", "bytes", "sha256"),
+)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One vector of a suite and its file; ``dtype`` is the case's first type."""
+    """One vector of a suite and its file; ``dtype`` is the case's first type.
+
+    ``kills`` are the faults of the catalogue that it notices at level should.
+    """
 
     id: str
     op: str
@@ -46,6 +52,7 @@ class Entry:
     reject: str | None
     suites: tuple[str, ...]
     edges: tuple[str, ...]
+    kills: tuple[str, ...]
     bytes: int
     sha256: str
 
@@ -70,12 +77,15 @@ class Count:
 
 @dataclass(frozen=True)
 class Uncovered:
-    """An edge that no case of this operator, rank and element type was found for."""
+    """An edge, or a pair of edges, that no case was found for though nothing rules it out.
+
+    ``dtype`` is the element type that an edge was not found in; empty for a pair.
+    """
 
     op: str
     rank: int
     dtype: str
-    edge: str
+    edges: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,7 @@ class Manifest:
     seed: int
     versions: Mapping[str, str]
     listed: tuple[Entry, ...]
+    strength: Mapping[str, Strength] = field(default_factory=dict)
     uncovered: tuple[Uncovered, ...] = ()
     withdrawn: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
@@ -158,16 +169,16 @@ class Manifest:
             "versions": dict(sorted(self.versions.items())),
             "counts": {op: dataclasses.asdict(count) for op, count in self.counts.items()},
             "edges": self.edges,
-            "uncovered": [
-                {"op": gap.op, "rank": gap.rank, "dtype": gap.dtype, "edge": gap.edge}
-                for gap in self.uncovered
-            ],
+            "strength": {op: known.to_json() for op, known in self.strength.items()},
+            "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
             "withdrawn": dict(self.withdrawn),
             "vectors": [dataclasses.asdict(entry) for entry in self.listed],
         }
 
 
-def entry_of(vector: Vector, content: bytes, suites: tuple[str, ...]) -> Entry:
+def entry_of(
+    vector: Vector, content: bytes, suites: tuple[str, ...], kills: tuple[str, ...] = ()
+) -> Entry:
     """The entry of a vector whose file holds ``content``."""
     return Entry(
         id=vector.id,
@@ -177,6 +188,7 @@ def entry_of(vector: Vector, content: bytes, suites: tuple[str, ...]) -> Entry:
         reject=vector.case.reject,
         suites=suites,
         edges=vector.edges,
+        kills=kills,
         bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
     )
@@ -213,6 +225,10 @@ def parse(data: bytes, where: str) -> Manifest:
         tool=record.text("tool"),
         seed=record.whole("seed"),
         versions=record.texts_by_name("versions"),
+        strength={
+            op: strength.parse(known, f"{where}: strength of {op[:80]}")
+            for op, known in record.table("strength").items()
+        },
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
         withdrawn=record.texts_by_name("withdrawn"),
         listed=tuple(_entry(entry, where) for entry in record.items("vectors")),
@@ -243,9 +259,9 @@ def _check_ids(record: Record, manifest: Manifest) -> None:
 
 
 def _uncovered(gap: object, where: str) -> Uncovered:
-    record = Record(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edge"))
+    record = Record(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edges"))
     return Uncovered(
-        record.text("op"), record.whole("rank"), record.text("dtype"), record.text("edge")
+        record.text("op"), record.whole("rank"), record.text("dtype"), record.texts("edges")
     )
 
 
@@ -266,6 +282,7 @@ def _entry(entry: object, where: str) -> Entry:
         reject=record.optional_text("reject"),
         suites=suites,
         edges=record.texts("edges"),
+        kills=record.texts("kills"),
         bytes=record.whole("bytes"),
         sha256=_matching(_SHA256, record, "sha256"),
     )

@@ -101,7 +101,7 @@ class Suite:
                 hint=DAMAGED,
             )
         vector = decode(content, str(file), strict=strict)
-        if manifests.entry_of(vector, content, entry.suites) != entry:
+        if manifests.entry_of(vector, content, entry.suites, entry.kills) != entry:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )

@@ -15,6 +15,7 @@ from conformance.model import Vector
 from conformance.suite import manifest as manifests
 from conformance.suite.manifest import Entry, Manifest, Uncovered
 from conformance.suite.store import Suite, open_suite, set_aside
+from conformance.suite.strength import Strength
 from conformance.suite.vector_file import decode, encode
 
 # What may lie in a folder beside vectors: all that is not a vector file or the manifest. Before
@@ -46,6 +47,8 @@ def write_suite(
     name: str,
     seed: int,
     versions: Mapping[str, str],
+    kills: Mapping[str, tuple[str, ...]] | None = None,
+    strength: Mapping[str, Strength] | None = None,
     uncovered: Iterable[Uncovered] = (),
     withdrawn: Mapping[str, str] | None = None,
 ) -> Suite:
@@ -53,8 +56,9 @@ def write_suite(
 
     The suite is made beside ``out`` and put in its place at the end, so whatever interrupts the
     writing leaves the old suite whole; what an earlier interruption left behind is cleared. Files
-    in ``out`` that are not vectors (a licence, a read-me) are kept. ``versions`` are recorded,
-    and that of zlib, on which the files' bytes depend. Two writers must not share one ``out``.
+    in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the faults that
+    a vector notices, by id, ``strength`` what nothing can show, by operator. ``versions`` are
+    recorded, and that of zlib, on which the files' bytes depend. Two writers must not share one ``out``.
 
     Raises SuiteError if ``out`` must not be replaced or cannot be written, or if the vectors are
     none, or two with one id; ValueError for a vector that no file can hold.
@@ -66,12 +70,13 @@ def write_suite(
     with _disk(out):
         new.mkdir(parents=True)
     try:
-        entries = _write_vectors(new, vectors, out)
+        entries = _write_vectors(new, vectors, out, kills or {})
         manifest = Manifest(
             name=name,
             seed=seed,
             versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions},
             listed=entries,
+            strength=dict(strength or {}),
             uncovered=tuple(uncovered),
             withdrawn=dict(withdrawn or {}),
         )
@@ -88,7 +93,10 @@ def write_suite(
 
 
 def _write_vectors(
-    folder: Path, vectors: Iterable[tuple[Vector, tuple[str, ...]]], out: Path
+    folder: Path,
+    vectors: Iterable[tuple[Vector, tuple[str, ...]]],
+    out: Path,
+    kills: Mapping[str, tuple[str, ...]],
 ) -> tuple[Entry, ...]:
     entries: dict[str, Entry] = {}
     for vector, suites in vectors:
@@ -96,7 +104,8 @@ def _write_vectors(
             raise SuiteError(f"two vectors have the id {vector.id}", hint="leave one of them out")
         content = encode(vector)
         # Read back here, so that a vector that nobody could read is found where it is made.
-        entry = manifests.entry_of(decode(content, vector.id), content, suites)
+        killed = kills.get(vector.id, ())
+        entry = manifests.entry_of(decode(content, vector.id), content, suites, killed)
         entries[vector.id] = entry
         with _disk(out):
             (folder / entry.op).mkdir(exist_ok=True)

@@ -1,0 +1,59 @@
+"""Running the audit over a suite, in several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance import parallel
+from conformance.audit.kills import Bank, Kill
+from conformance.audit.score import Score
+from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
+from conformance.suite.store import Suite, open_suite
+
+CHUNK = 40
+"""Vectors of one task: enough to be worth a process, few enough to share the work evenly."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """The kills of some vectors of a suite; ``name`` is a shipped suite's or empty."""
+
+    path: Path
+    op: str
+    ids: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        return self.op
+
+    def run(self) -> dict[str, tuple[Kill, ...]]:
+        suite = open_suite(self.path)
+        bank = Bank(find(self.op), faults(self.op))
+        return {vector_id: bank.kills(suite.get(vector_id)) for vector_id in self.ids}
+
+
+def audit(
+    suite: Suite, ops: Sequence[str], *, processes: int, progress: parallel.Progress
+) -> list[Score]:
+    """The score of a suite for each of some operators, which must be shipped ones."""
+    work = [chunk for op in ops for chunk in _chunks(suite, op)]
+    done = list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
+    scores = []
+    for op in ops:
+        found: dict[str, tuple[Kill, ...]] = {}
+        for chunk, kills in zip(work, done, strict=True):
+            if chunk.op == op:
+                found |= kills
+        scores.append(Score(op, faults(op), found))
+    return scores
+
+
+def _chunks(suite: Suite, op: str) -> list[Chunk]:
+    ids = [e.id for e in suite.manifest.vectors if e.op == op and e.reject is None]
+    return [
+        Chunk(suite.path, op, tuple(ids[first : first + CHUNK]))
+        for first in range(0, len(ids), CHUNK)
+    ]

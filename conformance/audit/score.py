@@ -1,0 +1,114 @@
+"""The audit: a suite against every fault of the catalogue."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from conformance.audit.kills import Kill
+from conformance.spec.catalogue import Fault
+
+
+@dataclass(frozen=True)
+class Score:
+    """What the vectors of one operator notice of its faults.
+
+    ``kills`` gives by vector id the faults that it notices. ``faults`` are all that were tried.
+    """
+
+    op: str
+    faults: tuple[Fault, ...]
+    kills: Mapping[str, tuple[Kill, ...]] = field(repr=False)
+
+    @cached_property
+    def noticed(self) -> Mapping[str, int]:
+        """How many vectors notice each fault, at level should."""
+        return Counter(kill.fault for found in self.kills.values() for kill in found)
+
+    @cached_property
+    def noticed_at_must(self) -> Mapping[str, int]:
+        """How many vectors notice each fault although every reading is allowed."""
+        return Counter(kill.fault for found in self.kills.values() for kill in found if kill.must)
+
+    @property
+    def equivalent(self) -> tuple[Fault, ...]:
+        """The faults that nothing can show, by the catalogue; they do not count."""
+        return tuple(fault for fault in self.faults if fault.equivalent)
+
+    @property
+    def counted(self) -> tuple[Fault, ...]:
+        """The faults that the suite has to notice."""
+        return tuple(fault for fault in self.faults if not fault.equivalent)
+
+    @property
+    def excused(self) -> tuple[Fault, ...]:
+        """The faults that a reading of the document allows, so that level must does not ask."""
+        return tuple(fault for fault in self.counted if fault.reading)
+
+    @property
+    def missed(self) -> tuple[Fault, ...]:
+        """The faults that no vector notices at level should."""
+        return tuple(fault for fault in self.counted if not self.noticed[fault.id])
+
+    @property
+    def missed_at_must(self) -> tuple[Fault, ...]:
+        """The faults that no vector notices at level must, and no reading excuses."""
+        return tuple(
+            fault
+            for fault in self.counted
+            if not fault.reading and not self.noticed_at_must[fault.id]
+        )
+
+    @property
+    def wrongly_equivalent(self) -> tuple[Fault, ...]:
+        """Faults that the catalogue calls equivalent, and that a vector notices."""
+        return tuple(fault for fault in self.equivalent if self.noticed[fault.id])
+
+    @property
+    def wrongly_excused(self) -> tuple[Fault, ...]:
+        """Faults that the catalogue excuses by a reading, and that a vector notices at must."""
+        return tuple(fault for fault in self.excused if self.noticed_at_must[fault.id])
+
+    @cached_property
+    def indistinguishable(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of noticed faults that give the same outputs on every vector of the suite."""
+        rows: dict[str, list[tuple[str, bytes]]] = {
+            fault.id: [] for fault in self.counted if self.noticed[fault.id]
+        }
+        for vector, found in self.kills.items():
+            for kill in found:
+                if kill.fault in rows:
+                    rows[kill.fault].append((vector, kill.print))
+        groups: dict[tuple[tuple[str, bytes], ...], list[str]] = {}
+        for fault, row in rows.items():
+            groups.setdefault(tuple(row), []).append(fault)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every fault that counts is noticed, and the catalogue's claims hold."""
+        return not (
+            self.missed or self.missed_at_must or self.wrongly_equivalent or self.wrongly_excused
+        )
+
+    def without(self, ids: Iterable[str]) -> Score:
+        """The score of the suite without some vectors."""
+        gone = set(ids)
+        return Score(
+            self.op, self.faults, {i: found for i, found in self.kills.items() if i not in gone}
+        )
+
+
+def achievements(kills: Iterable[Kill]) -> Iterator[Hashable]:
+    """What a vector is good for by the faults that it notices, at either level."""
+    for kill in kills:
+        yield "should", kill.fault
+        if kill.must:
+            yield "must", kill.fault
+
+
+def kinds(faults: Sequence[Fault]) -> tuple[str, ...]:
+    """The kinds of some faults, in their order."""
+    return tuple(dict.fromkeys(fault.kind for fault in faults))

@@ -1,0 +1,137 @@
+"""The vacuity gate: a value vector must refuse what is no pooling at all.
+
+An impostor fills the outputs without looking at the question, or repeats a part of the right
+answer elsewhere. One that is the right answer by geometry is exempt: an edge declares it with the
+reason (``vacuous`` in a specification).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from conformance.audit.kills import PRECISION
+from conformance.dtypes import DTYPES, Array
+from conformance.grade.compare import accepts
+from conformance.model import Answer, Vector
+from conformance.spec.model import OpSpec
+
+Impostor = Callable[[Vector], Sequence[Array] | None]
+"""The outputs of an impostor; None where it is the same function, or has none of that shape."""
+
+
+def vacuous(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
+    """The impostors that pass a value vector at level must, and that no edge of it exempts."""
+    exempt = exemptions(spec, vector)
+    return tuple(name for name in passing(vector) if name not in exempt)
+
+
+def passing(vector: Vector) -> tuple[str, ...]:
+    """The impostors that pass a vector at level must; none for a must-reject vector."""
+    if vector.case.reject is not None:
+        return ()
+    found = []
+    for name, impostor in IMPOSTORS.items():
+        outputs = impostor(vector)
+        if outputs is not None and any(
+            accepts(answers, outputs, PRECISION)
+            for answers in (vector.answers, *vector.readings.values())
+        ):
+            found.append(name)
+    return tuple(found)
+
+
+def exemptions(spec: OpSpec, vector: Vector) -> Mapping[str, str]:
+    """The impostors that the edges of a vector exempt, each with the reason."""
+    found: dict[str, str] = {}
+    for edge in spec.edges:
+        if edge.name in vector.edges:
+            found |= edge.vacuous
+    return found
+
+
+def _filled(value: Callable[[Answer], object]) -> Impostor:
+    def impostor(vector: Vector) -> list[Array]:
+        return [
+            np.full(answer.expected.shape, value(answer), DTYPES[answer.dtype].numpy)
+            for answer in vector.answers
+        ]
+
+    return impostor
+
+
+def _lowest(answer: Answer) -> object:
+    dtype = DTYPES[answer.dtype]
+    if not dtype.is_float:
+        return np.iinfo(dtype.numpy).min
+    return dtype.from_ordinals(np.asarray([1 - dtype.infinity]))[0]
+
+
+def _nan(answer: Answer) -> object:
+    return np.nan if DTYPES[answer.dtype].is_float else -1
+
+
+def _unwritten(vector: Vector) -> list[Array]:
+    """Memory as somebody else left it."""
+    found = []
+    for answer in vector.answers:
+        dtype = DTYPES[answer.dtype].numpy
+        count = answer.expected.size * dtype.itemsize
+        left = (np.arange(count, dtype=np.int64) * 89 + 0xA5).astype(np.uint8)
+        found.append(left.view(dtype).reshape(answer.expected.shape))
+    return found
+
+
+def _identity(vector: Vector) -> list[Array] | None:
+    data = vector.inputs[0]
+    if len(vector.answers) > 1 or data.shape != vector.answers[0].expected.shape:
+        return None
+    return [data]
+
+
+def _right(vector: Vector) -> list[Array]:
+    """The right outputs themselves."""
+    return [
+        answer.expected if answer.rounded is None else answer.rounded for answer in vector.answers
+    ]
+
+
+def _transposed(vector: Vector) -> list[Array] | None:
+    """The last two axes in each other's place."""
+    shape = vector.answers[0].expected.shape
+    if len(shape) < 4 or shape[-1] != shape[-2] or shape[-1] == 1:
+        return None
+    return [np.ascontiguousarray(output.swapaxes(-1, -2)) for output in _right(vector)]
+
+
+def _shifted(vector: Vector) -> list[Array] | None:
+    """Every row one element further."""
+    if vector.answers[0].expected.shape[-1] == 1:
+        return None
+    return [np.roll(output, 1, axis=-1) for output in _right(vector)]
+
+
+def _repeated(axis: int) -> Impostor:
+    def impostor(vector: Vector) -> list[Array] | None:
+        if vector.answers[0].expected.shape[axis] == 1:
+            return None
+        right = _right(vector)
+        return [np.repeat(o.take([0], axis), o.shape[axis], axis) for o in right]
+
+    return impostor
+
+
+IMPOSTORS: Mapping[str, Impostor] = {
+    "zeros": _filled(lambda _answer: 0),
+    "ones": _filled(lambda _answer: 1),
+    "nan": _filled(_nan),
+    "lowest": _filled(_lowest),
+    "unwritten": _unwritten,
+    "identity": _identity,
+    "transposed": _transposed,
+    "shifted": _shifted,
+    "image-repeated": _repeated(0),
+    "channel-repeated": _repeated(1),
+}
+"""Each impostor by the name that a specification exempts it by."""

@@ -1,0 +1,98 @@
+"""Fewer cases that show the same: children that join what two cases show.
+
+A pool that was drawn at random covers pairs of edges thinly: many a chosen case is there for one
+or two of them. Taking the data of one case with the geometry of another, axis by axis, gives cases
+that show what both alone show, and a cover of the larger pool takes fewer.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from conformance.audit.cover import cover
+from conformance.generate.coverage import Candidate
+from conformance.generate.pairs import Pool
+from conformance.model import Case
+from conformance.spec.environment import dimensions
+from conformance.spec.model import OpSpec
+
+
+def choose(pool: Pool) -> list[Candidate]:
+    """Few, cheap candidates that show all that the pool shows."""
+    simplest_first = sorted(pool.candidates.values(), key=lambda one: (one.cost, one.case.id))
+    return cover(simplest_first, lambda one: one.items(), lambda one: one.cost)
+
+
+def breed(pool: Pool, rounds: int, children: int) -> None:
+    """Add children of the cases that a cover chooses, in some rounds of so many.
+
+    A child is kept if it shows all that one of its parents alone shows and something that another
+    case alone does, or what nothing showed. Deterministic: the same pool gives the same children.
+    """
+    chance = random.Random(f"{pool.root}/{pool.spec.op}/{pool.rank}/{len(pool.candidates)}")  # noqa: S311
+    for _ in range(rounds):
+        chosen = choose(pool)
+        own = _own(chosen)
+        single = frozenset().union(*own.values())
+        for _ in range(children):
+            a, b = chance.sample(chosen, 2)
+            case = cross(pool.spec, a.case, b.case, chance)
+            if case.id in pool.candidates:
+                continue
+            shown = len(pool.shown) + len(pool.typed)
+            child = pool.add(case)
+            if child is None or len(pool.shown) + len(pool.typed) > shown:
+                continue
+            merit = single.intersection(child.items())
+            if not any(own[parent.case.id] < merit for parent in (a, b)):
+                del pool.candidates[case.id]
+
+
+def _own(chosen: Sequence[Candidate]) -> dict[str, frozenset[Hashable]]:
+    """What each of the chosen alone shows, by id."""
+    shown = Counter(item for one in chosen for item in one.items())
+    return {
+        one.case.id: frozenset(item for item in one.items() if shown[item] == 1) for one in chosen
+    }
+
+
+def cross(spec: OpSpec, a: Case, b: Case, chance: random.Random) -> Case:
+    """A case with every part from one of two parents of the same rank; it may be invalid.
+
+    Parts are the data (pattern, seed, types), batch and channels, the single attributes together,
+    and what stands on each axis.
+    """
+    axes = len(a.shapes[spec.data.name]) - 2
+    data, batch, single = (chance.choice((a, b)) for _ in range(3))
+    by_axis = [chance.choice((a, b)) for _ in range(axes)]
+
+    attributes: dict[str, Any] = {}
+    for quantity in spec.attributes:
+        if quantity.per_axis:
+            attributes[quantity.name] = [
+                parent.attributes[quantity.name][axis] for axis, parent in enumerate(by_axis)
+            ]
+        else:
+            attributes[quantity.name] = single.attributes[quantity.name]
+    shape: list[int] = []
+    sizes = {id(parent): dimensions(spec, parent.shapes[spec.data.name]) for parent in (a, b)}
+    for name in spec.data.shape:
+        if spec.dims[name].per_axis:
+            shape += [sizes[id(parent)][name][axis] for axis, parent in enumerate(by_axis)]
+        else:
+            shape.append(sizes[id(batch)][name])
+    return Case(
+        op=a.op,
+        types=dict(data.types),
+        shapes={spec.data.name: tuple(shape)},
+        attributes=attributes,
+        operands={
+            o.name: tuple(parent.operands[o.name][axis] for axis, parent in enumerate(by_axis))
+            for o in spec.operands
+        },
+        pattern=data.pattern,
+        seed=data.seed,
+    )

@@ -1,0 +1,9 @@
+"""Whether edges can hold together: proofs that no valid case shows them, or a case that may.
+
+:class:`Prover` needs z3, which the extra ``generate`` installs; importing this package does not.
+"""
+
+from conformance.generate.feasible.answers import Feasible, Infeasible, Limits, Unknown
+from conformance.generate.feasible.prover import Prover
+
+__all__ = ["Feasible", "Infeasible", "Limits", "Prover", "Unknown"]

@@ -1,0 +1,101 @@
+"""What a question about some edges says: their propositions, by name, and the windows in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from conformance.errors import UsageError
+from conformance.generate.feasible.axioms import Axioms
+from conformance.generate.feasible.backend import Truth
+from conformance.generate.feasible.conditions import Labelled
+from conformance.generate.feasible.question import Question
+from conformance.generate.feasible.trace import ForAll, Trace
+from conformance.generate.feasible.values import Untranslatable
+from conformance.generate.feasible.window import Window
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An edge in symbols: when it holds, and what translating it took."""
+
+    name: str
+    truth: Truth
+    trace: Trace
+
+    @property
+    def label(self) -> str:
+        return f"edge {self.name}"
+
+
+class Assembly:
+    """Puts together what edges say; each part is worked out once."""
+
+    def __init__(self, question: Question, axioms: Axioms) -> None:
+        self.question = question
+        self.axioms = axioms
+        self._whens = {edge.name: edge.when for edge in question.spec.edges}
+        self._edges: dict[str, Edge] = {}
+        self._instances: dict[tuple[ForAll, Window], tuple[Truth, Trace]] = {}
+        self._facts: dict[tuple[Window, ...], list[Labelled]] = {}
+        self._corners: tuple[Window, ...] | None = None
+
+    def edge(self, name: str) -> Edge:
+        """An edge by name. Raises UsageError if the operator has none of this name."""
+        if name not in self._whens:
+            raise UsageError(f"{self.question.spec.op} has no edge '{name}'")
+        if name not in self._edges:
+            try:
+                truth, trace = self.question.statement(self._whens[name])
+            except Untranslatable:
+                truth, trace = True, Trace()
+            self._edges[name] = Edge(name, truth, trace)
+        return self._edges[name]
+
+    def of(self, edges: Sequence[Edge]) -> tuple[list[Labelled], list[Window]]:
+        """What the edges say together, with what is true of the data of their windows.
+
+        What is said of every window is asked of those that are named, and of the first and last.
+        """
+        labelled: list[Labelled] = [(edge.label, edge.truth) for edge in edges]
+        windows: list[Window] = []
+        for edge in edges:
+            windows += (window for window in edge.trace.windows if window not in windows)
+        foralls = [(edge.label, forall) for edge in edges for forall in edge.trace.foralls]
+        if foralls:
+            windows += self._ends()
+        done = 0
+        while done < len(foralls):
+            label, forall = foralls[done]
+            done += 1
+            for window in windows:
+                truth, trace = self._instance(forall, window)
+                labelled += ((label, side) for side in (truth, *trace.side))
+                foralls += ((label, one) for one in trace.foralls if (label, one) not in foralls)
+        for window in windows:
+            labelled += self._about(window)
+        for pair in combinations(windows, 2):
+            labelled += self._about(*pair)
+        return [(label, truth) for label, truth in labelled if truth is not True], windows
+
+    def _ends(self) -> tuple[Window, ...]:
+        if self._corners is None:
+            self._corners = self.question.corners()
+        return self._corners
+
+    def _instance(self, forall: ForAll, window: Window) -> tuple[Truth, Trace]:
+        key = (forall, window)
+        if key not in self._instances:
+            with self.question.translator.tracing() as trace:
+                truth = self.question.logic.implies(forall.guard, forall.instance(window))
+            self._instances[key] = truth, trace
+        return self._instances[key]
+
+    def _about(self, *windows: Window) -> list[Labelled]:
+        if not all(window.facts for window in windows):
+            return []
+        if windows not in self._facts:
+            about = self.axioms.of_window if len(windows) == 1 else self.axioms.of_pair
+            self._facts[windows] = list(about(*windows))
+        return self._facts[windows]

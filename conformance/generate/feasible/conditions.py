@@ -1,0 +1,132 @@
+"""What cases are legal, within limits, usual, or aimed at: propositions about a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from conformance.generate.feasible.backend import Truth
+from conformance.generate.feasible.question import Question
+from conformance.generate.feasible.term import ONE, ZERO, Term, constant
+from conformance.generate.feasible.values import Choice, Untranslatable, Value, repeated
+from conformance.spec.model import Draw, Quantity
+
+Labelled = tuple[str, Truth]
+"""A proposition, and the name of what it says."""
+
+
+class Conditions:
+    """The conditions on the case of a question, each made when it is asked for."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.spec, self.logic, self.algebra = question.spec, question.logic, question.algebra
+
+    def legal(self) -> Iterator[Labelled]:
+        """What every valid case is, by name."""
+        for name, choice in (("pattern", self.question.pattern), *self.question.types.items()):
+            yield f"domain {name}", self._one_of(choice)
+        for key, quantity in self.spec.quantities.items():
+            for truth in self._bounds(quantity, self.question.given[key]):
+                yield f"domain {key}", truth
+        for requirement in self.spec.require:
+            try:
+                truth, trace = self.question.statement(requirement.that)
+            except Untranslatable:
+                continue
+            if not trace.foralls and not trace.windows:
+                yield f"require {requirement.name}", truth
+        with suppress(Untranslatable):
+            for n in self.question.numbers("out"):
+                yield "domain out", self.algebra.most(ZERO, n)
+
+    def _one_of(self, choice: Choice) -> Truth:
+        logic, when = self.logic, list(choice.when.values())
+        pairs = (logic.negate(logic.both(p, q)) for k, p in enumerate(when) for q in when[k + 1 :])
+        return logic.both(logic.any(when), *pairs)
+
+    def _bounds(self, quantity: Quantity, value: Value) -> Iterator[Truth]:
+        logic, algebra = self.logic, self.algebra
+        if quantity.type == "enum":
+            yield self._one_of(value.single)
+        if quantity.type != "int":
+            return
+        for bound, at_least in ((quantity.min, True), (quantity.max, False)):
+            if bound is None:
+                continue
+            try:
+                with self.question.translator.tracing() as trace:
+                    found = self.question.translator.text(bound.text)
+                limits = repeated(found, len(value.entries)).numbers
+            except Untranslatable:
+                continue
+            for entry, limit in zip(value.numbers, limits, strict=True):
+                legal = algebra.most(limit, entry) if at_least else algebra.most(entry, limit)
+                # A bound without a value bounds nothing, and a default is not judged.
+                legal = logic.implies(logic.all((*trace.defined, *trace.side)), legal)
+                if isinstance(quantity.default, int):
+                    default = algebra.equal(entry, constant(quantity.default))
+                    legal = logic.either(legal, default)
+                yield legal
+
+    def within(self, quantity: int, elements: int) -> Iterator[Labelled]:
+        """How large quantities are at most; how many elements there are, at least one."""
+        algebra, most = self.algebra, constant(quantity)
+        for key in self.spec.quantities:
+            for entry in self.question.given[key].entries:
+                if isinstance(entry, Term):
+                    yield "limit quantities", algebra.most(entry, most)
+                    yield "limit quantities", algebra.most(algebra.scale(entry, -1), most)
+        for sizes in ("size", "out"):
+            try:
+                yield (
+                    "limit elements",
+                    algebra.most(self.question.elements(sizes), constant(elements)),
+                )
+            except Untranslatable:
+                continue
+        for name in ("N", "C", "size", "out"):
+            try:
+                for number in self.question.numbers(name):
+                    yield "limit elements", algebra.most(ONE, number)
+            except Untranslatable:
+                continue
+
+    def usual(self) -> Iterator[Truth]:
+        """What cases that are drawn are like: no quantity is negative."""
+        for key in self.spec.quantities:
+            for entry in self.question.given[key].entries:
+                if isinstance(entry, Term):
+                    yield self.algebra.most(ZERO, entry)
+
+    def aimed(self, aim: Mapping[str, Draw]) -> Iterator[Labelled]:
+        """What an aim narrows cases to, by the name of what is narrowed."""
+        for name, draw in aim.items():
+            value = self.question.given[name.replace("-", "_")]
+            for entry in value.entries if draw.values else ():
+                yield (
+                    name,
+                    self.logic.any(self._is(entry, wanted) for wanted in draw.values),
+                )
+            for bound, at_least in ((draw.min, True), (draw.max, False)):
+                if bound is None:
+                    continue
+                try:
+                    with self.question.translator.tracing():
+                        limits = repeated(
+                            self.question.translator.text(bound.text), len(value.entries)
+                        )
+                    pairs = zip(value.numbers, limits.numbers, strict=True)
+                except Untranslatable:
+                    continue
+                for entry, limit in pairs:
+                    order = (limit, entry) if at_least else (entry, limit)
+                    yield name, self.algebra.most(*order)
+
+    def _is(self, entry: Any, wanted: str | bool | int) -> Truth:
+        if isinstance(entry, Choice):
+            return entry.when.get(str(wanted), False)
+        if isinstance(entry, Term):
+            return self.algebra.equal(entry, constant(int(wanted)))
+        return self.logic.same(entry, bool(wanted))

@@ -1,0 +1,159 @@
+"""Whether some edges of an operator can hold together in one valid case of a rank.
+
+A question is a conjunction over the unknown case: what is legal, what the edges say, and axioms
+about data. The solver is given products as unknowns with linear facts about them: what is
+impossible then is impossible. What is possible is a case, which is tried; if it does not show the
+edges, the solver learns where it got a product wrong, and is asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from conformance.generate.feasible.answers import Feasible, Infeasible, Limits, Unknown
+from conformance.generate.feasible.assembly import Assembly, Edge
+from conformance.generate.feasible.axioms import Axioms
+from conformance.generate.feasible.conditions import Conditions, Labelled
+from conformance.generate.feasible.question import Question
+from conformance.generate.feasible.solving import Solving, without
+from conformance.generate.feasible.witnesses import Witnesses
+from conformance.spec.model import OpSpec
+
+SMALL = ((7, 256), (64, 256), (1024, 4096))
+"""Quantities and elements up to which cases are looked for first."""
+
+ROUNDS = 40
+"""How often the solver learns about products before a question is left to z3's own arithmetic."""
+
+RESOURCES_PER_MS = 2000
+"""About how much of its own unit z3 spends in a millisecond. It gives up when that is spent rather
+than by the clock, so that it does so everywhere alike."""
+
+LIMITS = Limits()
+
+WISHED = 10
+"""Which part of the resources a wish may take that need not come true."""
+
+WISH = "wish"
+USUAL, LIKELY, AIM = f"{WISH} usual", f"{WISH} likely", f"{WISH} aim"
+
+
+class Prover:
+    """Answers questions about one operator and rank, within limits.
+
+    ``timeout_ms`` is about how long one check of the solver may take, of which most answers take a
+    few. The same questions in the same order have the same answers. Raises UsageError if z3 is not
+    installed.
+    """
+
+    def __init__(
+        self, spec: OpSpec, rank: int, limits: Limits = LIMITS, timeout_ms: int = 5000
+    ) -> None:
+        self.spec = spec
+        self.limits = limits
+        self.timeout_ms = timeout_ms
+        self._question = Question(spec, rank)
+        self._conditions = Conditions(self._question)
+        self._axioms = Axioms(self._question)
+        self._assembly = Assembly(self._question, self._axioms)
+        self._witnesses = Witnesses(spec, limits)
+        self._edges = {edge.name: edge for edge in spec.edges}
+        self._aims: dict[str, list[Labelled]] = {}
+        question = self._question
+        self._solving = Solving(question.logic, question.algebra, timeout_ms * RESOURCES_PER_MS)
+        legal = self._conditions.legal()
+        within = self._conditions.within(limits.elements, limits.elements)
+        base = [*legal, *within, *self._axioms.of_patterns()]
+        self._base = list(dict.fromkeys(label for label, _ in base))
+        self._solving.add(base)
+        self._solving.add((USUAL, truth) for truth in self._conditions.usual())
+        for quantity, elements in SMALL:
+            within = self._conditions.within(quantity, elements)
+            self._solving.add((f"wish {quantity}", truth) for _, truth in within)
+        self._solving.define()
+
+    def ask(self, edges: Sequence[str]) -> Infeasible | Feasible | Unknown:
+        """Whether some valid case can show all the edges.
+
+        Raises UsageError for an edge that the operator has not.
+        """
+        found = [self._assembly.edge(name) for name in edges]
+        known = self._witnesses.of(edges)
+        if known is not None:
+            return Feasible(known)
+        with self._solving.meanwhile():
+            labelled, windows = self._assembly.of(found)
+            self._solving.add(labelled)
+            labels = list(dict.fromkeys((*self._base, *(label for label, _ in labelled))))
+            # Much is impossible whatever the numbers are, and soon seen to be.
+            if self._solving.check(labels) is False:
+                return Infeasible(self._needed(self._solving.core()))
+            for window in windows:
+                self._solving.add((LIKELY, truth) for truth in self._axioms.likely(window))
+            for name in edges:
+                self._solving.add(self._aim(name))
+            self._solving.define()
+            return self._answer(found, labels)
+
+    def _answer(self, edges: Sequence[Edge], labels: list[str]) -> Infeasible | Feasible | Unknown:
+        for wishes in self._wishes(edges):
+            answer = self._under(edges, labels, wishes)
+            if answer is not None:
+                return answer
+        return Unknown(f"z3 finds no answer within about {self.timeout_ms} ms a check")
+
+    def _under(
+        self, edges: Sequence[Edge], labels: list[str], wishes: list[str]
+    ) -> Infeasible | Feasible | None:
+        solving = self._solving
+        for round_ in range(ROUNDS + 1):
+            if round_ == ROUNDS:
+                if wishes:
+                    return None
+                solving.exactly()
+            possible = solving.check([*labels, *wishes], WISHED if wishes else 1)
+            if possible is None:
+                return None
+            if not possible:
+                core = solving.core()
+                if any(label.startswith(AIM) for label in core):
+                    wishes = [
+                        wish for wish in wishes if wish not in core or not wish.startswith(AIM)
+                    ]
+                    continue
+                if any(label.startswith(WISH) for label in core):
+                    return None
+                return Infeasible(self._needed(core))
+            model = solving.model()
+            case = self._question.case(model)
+            wanted = {edge.name for edge in edges}
+            if wanted <= self._witnesses.shown(case) or solving.correct(model):
+                return Feasible(case)
+        return None
+
+    def _wishes(self, edges: Sequence[Edge]) -> Iterator[list[str]]:
+        """What is asked for beyond the question, less each time."""
+        usual = [USUAL, LIKELY]
+        small = [f"wish {quantity}" for quantity, most in SMALL if most < self.limits.elements]
+        aims = dict.fromkeys(label for edge in edges for label, _ in self._aim(edge.name))
+        yield from ([*usual, wish] for wish in small[:1])
+        if aims:
+            yield [*usual, *aims]
+        yield from ([*usual, wish] for wish in small[1:])
+        yield usual
+        yield []
+
+    def _aim(self, name: str) -> list[Labelled]:
+        """What the edge's own aim narrows cases to, each as a wish."""
+        if name not in self._aims:
+            aimed = self._conditions.aimed(self._edges[name].aim)
+            self._aims[name] = [(f"{AIM} {name} {what}", truth) for what, truth in aimed]
+        return self._aims[name]
+
+    def _needed(self, core: Sequence[str]) -> tuple[str, ...]:
+        """Labels of a core of which none can be left out, as far as the solver can tell."""
+        kept = list(core)
+        for label in sorted(core, key=lambda label: (label.startswith("edge "), label)):
+            if label in kept and self._solving.check(without(kept, label)) is False:
+                kept = list(self._solving.core())
+        return tuple(sorted(kept))

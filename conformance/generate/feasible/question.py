@@ -1,0 +1,194 @@
+"""All cases of one operator and rank at once: their quantities in symbols, and what is legal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any
+
+from conformance.generate.feasible.algebra import Algebra
+from conformance.generate.feasible.backend import Logic, Truth
+from conformance.generate.feasible.lemmas import COUNTING
+from conformance.generate.feasible.tables import COUNTS
+from conformance.generate.feasible.term import ONE, ZERO, Term, constant
+from conformance.generate.feasible.trace import EITHER, POSITIVE, Trace
+from conformance.generate.feasible.translate import Translator
+from conformance.generate.feasible.values import Choice, Untranslatable, Value, repeated, single
+from conformance.generate.feasible.window import Window
+from conformance.model import Case
+from conformance.spec.expressions import Expression
+from conformance.spec.kinds import Domain
+from conformance.spec.model import OpSpec, Quantity
+from conformance.spec.scope import scope_of
+
+
+class Question:
+    """The unknown case: names for :class:`~.translate.Translator`, and the conditions on it."""
+
+    def __init__(self, spec: OpSpec, rank: int) -> None:
+        self.spec = spec
+        self.axes = rank - 2
+        self.logic = Logic()
+        self.algebra = Algebra(self.logic)
+        self.scope = scope_of(spec)
+        self.translator = Translator(self.logic, self.algebra, self)
+        patterns = dict.fromkeys(spec.data.patterns)
+        # What an aim fills cases with is valid too.
+        for edge in spec.edges:
+            if "pattern" in edge.aim:
+                patterns.update(dict.fromkeys(map(str, edge.aim["pattern"].values)))
+        self.pattern = self._choice("pattern", tuple(patterns))
+        self.types = {name: self._choice(name, types) for name, types in spec.types.items()}
+        numbers = tuple(constant(axis) for axis in range(self.axes))
+        self.given: dict[str, Value] = {
+            "rank": single(constant(rank)),
+            "axes": single(constant(self.axes)),
+            "axis": Value(numbers, True),
+            "pattern": single(self.pattern),
+            **{name: single(choice) for name, choice in self.types.items()},
+        }
+        for key, quantity in spec.quantities.items():
+            self.given[key] = self._unknown(quantity)
+        self.holds = {name: self.logic.truth(f"holds {name}") for name in COUNTS}
+        """Whether the data hold, anywhere, what a fact counts."""
+        self._known: dict[tuple[Any, ...], tuple[Value, Trace]] = {}
+
+    # Unknowns
+
+    def _choice(self, name: str, members: Iterable[str]) -> Choice:
+        when = {member: self.logic.truth(f"{name}={member}") for member in members}
+        if len(when) == 1:
+            when = dict.fromkeys(when, True)
+        return Choice(when, frozenset(when))
+
+    def _unknown(self, quantity: Quantity) -> Value:
+        count = self.axes if quantity.per_axis else 1
+        entries: tuple[Any, ...]
+        if quantity.type == "enum":
+            values = dict.fromkeys((*quantity.values, str(quantity.default or quantity.values[0])))
+            entries = (self._choice(quantity.key, values),)
+        elif quantity.type == "bool":
+            entries = (self.logic.truth(quantity.key),)
+        else:
+            entries = tuple(self.algebra.fresh(quantity.key) for _ in range(count))
+        return Value(entries, quantity.per_axis)
+
+    # Names
+
+    def value(self, name: str, window: Any, translator: Translator, want: int) -> Value | None:
+        """See :class:`~.translate.Names`."""
+        if name in self.given:
+            return self.given[name]
+        if window is not None and (found := window.value(name)) is not None:
+            return self._declared(name, found)
+        if name not in self.spec.definitions:
+            if name in self.scope:
+                raise Untranslatable(name)
+            return None
+        key = (name, window, want)
+        if key not in self._known:
+            with translator.tracing() as trace:
+                value = translator.text(self.spec.definitions[name].text, window, want)
+            self._known[key] = self._declared(name, value), trace
+        value, trace = self._known[key]
+        translator.include(trace)
+        return value
+
+    def _declared(self, name: str, value: Value) -> Value:
+        kind = self.scope[name]
+        if kind.per_axis:
+            value = repeated(value, self.axes)
+        entries = value.entries
+        if kind.values is not None:
+            entries = tuple(Choice(e.when, e.members | kind.values) for e in entries)
+        return Value(entries, value.per_axis, kind.domain is Domain.CASE, value.array)
+
+    def window(self) -> Window:
+        """A new window."""
+        number = self.algebra.fresh
+        return Window(
+            self,
+            tuple(number("i") for _ in range(self.axes)),
+            number("n"),
+            number("c"),
+        )
+
+    def corners(self) -> tuple[Window, Window]:
+        """The first window of the first plane, and the last one of the last."""
+        algebra = self.algebra
+        out = self.numbers("out")
+        first = Window(self, (ZERO,) * self.axes, ZERO, ZERO)
+        last = Window(
+            self,
+            tuple(algebra.subtract(n, ONE) for n in out),
+            *(algebra.subtract(self.planes(name), ONE) for name in ("N", "C")),
+        )
+        return first, last
+
+    def numbers(self, name: str, window: Any = None) -> tuple[Term, ...]:
+        """A whole number for each axis, by name; what it takes to have one is left out."""
+        with self.translator.tracing():
+            value = self.value(name, window, self.translator, EITHER)
+        if value is None:
+            raise Untranslatable(name)
+        return repeated(value, self.axes).numbers
+
+    def planes(self, name: str) -> Term:
+        """How many images or channels there are for the facts: of empty data one."""
+        return self.algebra.greatest(ONE, self.numbers(name)[0])
+
+    def elements(self, sizes: str) -> Term:
+        """The number of elements of the data (``size``) or an output (``out``)."""
+        plain = [self.numbers(name)[0] for name in ("N", "C")]
+        terms = (*plain, *self.numbers(sizes))
+        return reduce(lambda a, b: self.algebra.product(a, b, COUNTING), terms)
+
+    def is_default(self, **rules: str) -> bool:
+        """Whether the rules that there are have these texts."""
+        found = self.spec.definitions
+        return all(found[n].text == text for n, text in rules.items() if n in found)
+
+    def statement(self, expression: Expression) -> tuple[Truth, Trace]:
+        """When a condition on the case has the value true, on every axis."""
+        with self.translator.tracing() as trace:
+            value = self.translator.text(expression.text, None, POSITIVE)
+        return self.logic.all((*value.truths, *trace.defined, *trace.side)), trace
+
+    def case(self, model: Any) -> Case:
+        """The case that a model of the solver describes, with seed 0."""
+        spec = self.spec
+        found = {key: self._read(model, self.given[key]) for key in spec.quantities}
+        shape: list[int] = []
+        for name in spec.data.shape:
+            shape += found[name] if spec.dims[name].per_axis else [found[name]]
+        types = {name: _member(model, choice) for name, choice in self.types.items()}
+        return Case(
+            op=spec.op,
+            types=types,
+            shapes={spec.data.name: tuple(shape)},
+            attributes={q.name: found[q.key] for q in spec.attributes},
+            operands={o.name: tuple(found[o.quantity.key]) for o in spec.operands},
+            pattern=_member(model, self.pattern),
+        )
+
+    def _read(self, model: Any, value: Value) -> Any:
+        entries: list[Any] = []
+        for entry in value.entries:
+            if isinstance(entry, Choice):
+                entries.append(_member(model, entry))
+            elif isinstance(entry, Term):
+                number = model.eval(self.algebra.expression(entry), model_completion=True)
+                entries.append(number.as_long())
+            else:
+                entries.append(_true(model, entry))
+        return entries if value.per_axis else entries[0]
+
+
+def _member(model: Any, choice: Choice) -> str:
+    return next(name for name, truth in choice.when.items() if _true(model, truth))
+
+
+def _true(model: Any, truth: Truth) -> bool:
+    if isinstance(truth, bool):
+        return truth
+    return bool(model.eval(truth, model_completion=True).sexpr() == "true")

@@ -1,0 +1,74 @@
+"""Vectors for faults that the others miss, or cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from conformance.audit.cover import cover
+from conformance.audit.kills import Bank
+from conformance.audit.score import Score, achievements
+from conformance.audit.vacuity import vacuous
+from conformance.generate.build import build
+from conformance.generate.pairs import Effort, Pool
+from conformance.generate.values import data_of
+from conformance.model import Case, Vector
+from conformance.spec.catalogue import Fault
+from conformance.spec.model import OpSpec
+
+Item = tuple[str, ...]
+OTHER = 0x5EED
+"""Added to the root, so that the hunt draws other cases than those that were chosen from."""
+
+
+def hunt(
+    spec: OpSpec, faults: Sequence[Fault], vectors: Sequence[Vector], *, root: int, effort: Effort
+) -> list[Vector]:
+    """Few vectors that notice what ``vectors`` do not, and tell apart what they do not.
+
+    What no drawn case shows either is left for the audit to report.
+    """
+    kills = {vector.id: Bank(spec, faults).kills(vector) for vector in vectors}
+    wanted = _wanted(Score(spec.op, tuple(faults), kills))
+    names = {name for _, *among in wanted for name in among}
+    bank = Bank(spec, [fault for fault in faults if fault.id in names])
+    found: list[tuple[Vector, frozenset[Item]]] = []
+    for case in _cases(spec, root, effort) if wanted else ():
+        if not wanted.intersection(_shown(bank.prints(case, data_of(spec, case)), wanted)):
+            continue
+        vector = build(spec, case)
+        noticed = bank.kills(vector)
+        prints = {kill.fault: kill.print for kill in noticed}
+        apart = [item for item in _shown(prints, wanted) if item[0] == "apart"]
+        items = wanted.intersection((*apart, *achievements(noticed)))
+        if items and not vacuous(spec, vector):
+            found.append((vector, items))
+    chosen = cover(found, lambda one: one[1], lambda one: one[0].inputs[0].size + 200)
+    return [vector for vector, _ in chosen]
+
+
+def _wanted(score: Score) -> frozenset[Item]:
+    """What is missing: faults to notice at a level, and pairs of faults to tell apart."""
+    missed = [("should", fault.id) for fault in score.missed]
+    missed += [("must", fault.id) for fault in score.missed_at_must]
+    alike = [
+        ("apart", *pair) for group in score.indistinguishable for pair in combinations(group, 2)
+    ]
+    return frozenset((*missed, *alike))
+
+
+def _shown(prints: Mapping[str, bytes], wanted: frozenset[Item]) -> Iterator[Item]:
+    """Which of the wanted items outputs with these fingerprints may show."""
+    for item in wanted:
+        if item[0] == "apart":
+            if prints.get(item[1]) != prints.get(item[2]):
+                yield item
+        elif item[1] in prints:
+            yield item
+
+
+def _cases(spec: OpSpec, root: int, effort: Effort) -> Iterator[Case]:
+    for rank in spec.ranks:
+        pool = Pool(spec, rank, root + OTHER, effort)
+        pool.fill()
+        yield from (one.case for one in pool.candidates.values())

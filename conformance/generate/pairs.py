@@ -1,0 +1,201 @@
+"""A pool of cases of one rank that shows every edge, and every pair of edges, that can be shown."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from math import prod
+
+from conformance.audit.vacuity import vacuous
+from conformance.generate.build import build
+from conformance.generate.coverage import Candidate, candidate, pairs
+from conformance.generate.pool import draw
+from conformance.generate.strategies import Aim
+from conformance.model import Case
+from conformance.reference.windows import WindowEnvironment
+from conformance.spec.model import Draw, Edge, OpSpec
+from conformance.spec.validity import violations
+from conformance.suite.manifest import Uncovered
+
+MAX_ELEMENTS = 1 << 15
+"""No vector has more elements, in its data or in an output; proofs hold within this bound."""
+
+Pair = tuple[str, str]
+SEEDS = 32
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many cases are drawn: at large, at each edge, and at what is then still missing; and how
+    many rounds of how many children are bred before what is missing is sought, and after."""
+
+    base: int = 1200
+    aimed: int = 24
+    missing: int = 16
+    early: int = 2
+    late: int = 5
+    children: int = 3000
+
+
+@dataclass
+class Pool:
+    """The candidates of one rank, by id, and what is known of pairs that none shows.
+
+    ``infeasible`` gives for each pair that cannot be (an edge with itself: the edge alone) what
+    contradicts it; ``uncovered`` is neither shown nor proven.
+    """
+
+    spec: OpSpec
+    rank: int
+    root: int
+    effort: Effort
+    candidates: dict[str, Candidate] = field(default_factory=dict)
+    infeasible: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
+    uncovered: list[Uncovered] = field(default_factory=list)
+    shown: set[Pair] = field(default_factory=set)
+    typed: set[tuple[str, str]] = field(default_factory=set)
+    banned: set[str] = field(default_factory=set)
+    strict: bool = False
+
+    def fill(self) -> None:
+        """Draw at large, and at each edge."""
+        self.draw(self.effort.base)
+        for edge in self.spec.edges:
+            if edge.aim:
+                self.draw(self.effort.aimed, edge.aim)
+
+    def draw(self, count: int, aim: Aim | None = None) -> None:
+        """Draw cases and keep those that are valid and small enough."""
+        for case in draw(self.spec, self.rank, count, root=self.root, aim=aim):
+            self.add(case)
+
+    def add(self, case: Case) -> Candidate | None:
+        """Keep a case if it is valid, small enough and not banned."""
+        if case.id in self.candidates:
+            return self.candidates[case.id]
+        if case.id in self.banned or violations(self.spec, case) or not sized(self.spec, case):
+            return None
+        one = candidate(self.spec, case)
+        if self.strict and self._news(one) and vacuous(self.spec, build(self.spec, case)):
+            self.banned.add(case.id)
+            return None
+        self.candidates[case.id] = one
+        self._show(one)
+        return one
+
+    def _news(self, one: Candidate) -> bool:
+        return not self.shown.issuperset(pairs(one.edges)) or any(
+            (one.dtype, edge) not in self.typed for edge in one.edges
+        )
+
+    def _show(self, one: Candidate) -> None:
+        self.shown.update(pairs(one.edges), ((edge, edge) for edge in one.edges))
+        self.typed.update((one.dtype, edge) for edge in one.edges)
+
+    def ban(self, case_id: str) -> None:
+        """Never use a case; what it shows is to be shown by another."""
+        del self.candidates[case_id]
+        self.banned.add(case_id)
+
+    def reopen(self) -> bool:
+        """Count anew what is shown; whether that is less than before, so that more is sought.
+
+        From then on a case is only kept for something new if it is not vacuous.
+        """
+        before = len(self.shown) + len(self.typed)
+        self.strict = True
+        self.shown.clear()
+        self.typed.clear()
+        for one in self.candidates.values():
+            self._show(one)
+        return len(self.shown) + len(self.typed) < before
+
+
+def settle(pool: Pool) -> None:
+    """Show every pair of edges that the pool does not show yet, or prove that none can.
+
+    Then show each edge in each element type. Without the package z3-solver nothing is proven, and
+    what no case is found for is uncovered.
+    """
+    pool.uncovered.clear()
+    _settle_pairs(pool)
+    _settle_types(pool)
+
+
+def _settle_pairs(pool: Pool) -> None:
+    from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover
+
+    prover = None
+    if importlib.util.find_spec("z3") is not None:
+        prover = Prover(pool.spec, pool.rank, Limits(MAX_ELEMENTS))
+    edges = {edge.name: edge for edge in pool.spec.edges}
+    for a, b in _asked(edges):
+        if (a, b) in pool.shown or (a, b) in pool.infeasible:
+            continue
+        alone = pool.infeasible.get((a, a)) or pool.infeasible.get((b, b))
+        if alone:
+            pool.infeasible[a, b] = alone
+            continue
+        if prover is not None:
+            answer = prover.ask((a,) if a == b else (a, b))
+            if isinstance(answer, Infeasible):
+                pool.infeasible[a, b] = answer.uses
+                continue
+            if isinstance(answer, Feasible):
+                _try_model(pool, answer.case, (a, b))
+        for aim in _aims(edges[a], edges[b]):
+            if (a, b) not in pool.shown:
+                pool.draw(pool.effort.missing, aim)
+        if (a, b) not in pool.shown:
+            pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, "", (a, b)))
+
+
+def _asked(edges: Iterable[str]) -> Iterator[Pair]:
+    """Each edge alone, then each pair."""
+    names = sorted(edges)
+    yield from ((name, name) for name in names)
+    yield from combinations(names, 2)
+
+
+def _try_model(pool: Pool, case: Case, wanted: Pair) -> None:
+    """Cases of the geometry that the prover came upon, until the data show the edges too."""
+    for seed in range(SEEDS):
+        pool.add(replace(case, seed=seed))
+        if wanted in pool.shown:
+            return
+
+
+def _aims(a: Edge, b: Edge) -> Iterator[Aim]:
+    """What both edges aim at, the one or the other first where they narrow the same."""
+    yield {**a.aim, **b.aim}
+    if a.aim.keys() & b.aim.keys():
+        yield {**b.aim, **a.aim}
+
+
+def _settle_types(pool: Pool) -> None:
+    """Show each edge in each element type: by a case that shows it in another, or by drawing."""
+    data = pool.spec.data.type
+    for edge in pool.spec.edges:
+        if (edge.name, edge.name) in pool.infeasible:
+            continue
+        for dtype in pool.spec.types[data]:
+            if (dtype, edge.name) in pool.typed:
+                continue
+            showing = [one for one in pool.candidates.values() if edge.name in one.edges]
+            for one in sorted(showing, key=lambda one: (one.cost, one.case.id))[:8]:
+                pool.add(replace(one.case, types={**one.case.types, data: dtype}))
+            if (dtype, edge.name) not in pool.typed:
+                pool.draw(4 * pool.effort.missing, {**edge.aim, data: Draw(values=(dtype,))})
+            if (dtype, edge.name) not in pool.typed:
+                pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, dtype, (edge.name,)))
+
+
+def sized(spec: OpSpec, case: Case) -> bool:
+    """Whether the data and the output are neither empty nor too large."""
+    shape = case.shapes[spec.data.name]
+    if not prod(shape):
+        return False
+    out = prod(shape[:2]) * prod(WindowEnvironment(spec, case).out)
+    return 0 < out <= MAX_ELEMENTS and prod(shape) <= MAX_ELEMENTS

@@ -1,0 +1,77 @@
+"""The full suite: as many vectors as are asked for, made in pieces and never all in memory."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance import parallel
+from conformance.generate.build import build
+from conformance.generate.pairs import sized
+from conformance.generate.pool import draw
+from conformance.generate.strategies import Aim
+from conformance.model import Case, Vector
+from conformance.spec.loader import find
+from conformance.spec.validity import violations
+
+PIECE = 400
+"""Cases that are drawn for one piece; what waits to be written is a few pieces."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some vectors of one operator; the same number gives the same ones."""
+
+    op: str
+    number: int
+    root: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.op} piece {self.number + 1}"
+
+    def run(self) -> list[Vector]:
+        spec = find(self.op)
+        aims: list[Aim | None] = [None, *(edge.aim for edge in spec.edges if edge.aim)]
+        rank = spec.ranks[self.number % len(spec.ranks)]
+        root = self.root + 1 + self.number
+        found: dict[str, Case] = {}
+        # Half at large, half at the edges, so that rare ones are not rare here.
+        for aim in aims:
+            count = PIECE // 2 if aim is None else max(1, PIECE // (2 * len(aims)))
+            for case in draw(spec, rank, count, root=root, aim=aim):
+                if not violations(spec, case) and sized(spec, case):
+                    found.setdefault(case.id, case)
+        return [build(spec, case) for case in found.values()]
+
+
+def stream(
+    op: str,
+    count: int,
+    known: set[str],
+    *,
+    root: int,
+    processes: int,
+    progress: parallel.Progress,
+) -> Iterator[Vector]:
+    """``count`` vectors of one operator that are not ``known`` yet by id, which they then are."""
+    pieces = (Piece(op, number, root) for number in itertools.count())
+    made = parallel.run(
+        pieces,
+        processes=processes,
+        progress=lambda what, _number, _total: progress(what, count - left, count),
+        total=count,
+        ahead=2 * processes,
+    )
+    left = count
+    with contextlib.closing(made):
+        for vectors in made:
+            for vector in vectors:
+                if vector.id not in known:
+                    known.add(vector.id)
+                    left -= 1
+                    yield vector
+                    if not left:
+                        return

@@ -1,0 +1,72 @@
+"""The parts of a suite: twins, and the smoke suite."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
+
+from conformance.audit.cover import cover
+from conformance.audit.score import Score, achievements
+from conformance.model import Case, Vector
+from conformance.spec.model import OpSpec
+
+
+def twins(spec: OpSpec, case: Case) -> list[Case]:
+    """The case, and once more for each attribute that has another value than its twin."""
+    found = [case]
+    for quantity in spec.attributes:
+        if quantity.twin is None:
+            continue
+        if case.attributes.get(quantity.name, quantity.default) != quantity.twin:
+            found += [
+                replace(one, attributes={**one.attributes, quantity.name: quantity.twin})
+                for one in found
+            ]
+    return found
+
+
+def smoke(vectors: Iterable[Vector], score: Score) -> dict[str, tuple[str, ...]]:
+    """For each vector of one operator, by id, the suites it belongs to.
+
+    All are core. The few of smoke together show each edge and each must-reject entry, and notice
+    each fault that the score notices, at either level.
+    """
+
+    def shows(vector: Vector) -> Iterator[Hashable]:
+        if vector.case.reject is not None:
+            yield "reject", vector.case.reject
+        yield from (("edge", edge) for edge in vector.edges)
+        yield from achievements(score.kills.get(vector.id, ()))
+
+    vectors = list(vectors)
+    smallest_first = sorted(vectors, key=lambda vector: (_size(vector), vector.id))
+    chosen = {vector.id for vector in cover(smallest_first, shows, lambda v: 500 + _size(v))}
+    return {v.id: ("smoke", "core") if v.id in chosen else ("core",) for v in vectors}
+
+
+def _size(vector: Vector) -> int:
+    return sum(array.size for array in vector.inputs) + sum(a.expected.size for a in vector.answers)
+
+
+def versions() -> dict[str, str]:
+    """What the bytes of a suite depend on besides the specifications and the seed."""
+    import platform
+    import zlib
+    from importlib.metadata import PackageNotFoundError, version
+
+    import hypothesis
+    import ml_dtypes
+    import numpy as np
+
+    found = {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "hypothesis": hypothesis.__version__,
+        "ml_dtypes": ml_dtypes.__version__,
+        "zlib": zlib.ZLIB_RUNTIME_VERSION,
+    }
+    try:
+        found["z3-solver"] = version("z3-solver")
+    except PackageNotFoundError:
+        pass
+    return found

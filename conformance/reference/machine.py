@@ -1,0 +1,74 @@
+"""What a machine makes of means and maxima: the rules that say how, not what, is computed.
+
+A specification leaves these rules at their defaults, under which a result is rounded once from
+the exact one. Faults and dialects choose others.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES, Array, DType
+from conformance.reference.facts import DataEnvironment
+
+
+def mean_in(env: DataEnvironment, accumulator: DType) -> Array:
+    """The mean of each window, its taps added one by one in ``accumulator``: (N, C, *out).
+
+    The sum is divided in ``accumulator`` too, and then rounded to the type of the data.
+    """
+    flat, counted = env.table
+    batch, channels = env.data.shape[:2]
+    divisor = np.maximum(np.asarray(env["divisor"]), 1)
+    with np.errstate(all="ignore"):
+        taken = env.data.reshape(batch, channels, -1)[:, :, flat].astype(accumulator.numpy)
+        taken = np.where(counted, taken, accumulator.numpy.type(0))
+        if not taken.shape[-1]:
+            total = np.zeros(taken.shape[:-1], accumulator.numpy)
+        else:
+            total = np.add.accumulate(taken, axis=-1, dtype=accumulator.numpy)[..., -1]
+        mean = total / divisor.astype(accumulator.numpy)
+        return np.asarray(mean.astype(accumulator.numpy).astype(env.dtype.numpy))
+
+
+def without_infinities(env: DataEnvironment, values: Array) -> Array:
+    """Values of a floating-point type as the rule ``infinities`` leaves them."""
+    rule = env["infinities"]
+    if rule == "kept":
+        return values
+    infinite = np.isinf(values)
+    if rule == "not_a_number":
+        return np.where(infinite, values.dtype.type(np.nan), values)
+    dtype = next(row for row in DTYPES.values() if row.numpy == values.dtype)
+    largest = dtype.from_ordinals(np.asarray([dtype.infinity - 1]))[0]
+    return np.where(infinite, np.copysign(largest, values), values)
+
+
+def without_subnormals(env: DataEnvironment, values: Array) -> Array:
+    """Values of a floating-point type as the rule ``subnormals`` leaves them."""
+    if env["subnormals"] == "kept":
+        return values
+    dtype = next(row for row in DTYPES.values() if row.numpy == values.dtype)
+    tiny = np.abs(dtype.ordinals(values)) < 1 << (dtype.digits - 1)
+    return np.where(tiny, values.dtype.type(0), values)
+
+
+def placed(env: DataEnvironment, outputs: Array) -> Array:
+    """Each output element as ``image``, ``channel``, ``written`` and ``unwritten`` leave it.
+
+    ``outputs`` and the result are (N, C, *out).
+    """
+    result = outputs
+    if env["image"] is not env["n"] or env["channel"] is not env["c"]:
+        image, channel = (
+            np.clip(np.asarray(env[name]), 0, outputs.shape[axis] - 1)
+            for axis, name in enumerate(("image", "channel"))
+        )
+        places = np.indices(outputs.shape, sparse=True)
+        result = outputs[(np.broadcast_to(image, outputs.shape), channel, *places[2:])]
+    if env["written"] is not True:
+        written: NDArray[np.bool_] = np.asarray(env["written"])
+        nan = env["unwritten"] == "not_a_number" and result.dtype.kind not in "iu"
+        result = np.where(written, result, result.dtype.type(np.nan if nan else 0))
+    return result

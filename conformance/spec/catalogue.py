@@ -1,0 +1,171 @@
+"""The catalogue of faults: ways in which implementations go wrong, as variants of the reference.
+
+A file of ``specs/faults/`` holds the faults of one kind. The format is in docs/fault-format.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from pathlib import Path as FilePath
+from typing import Any
+
+from conformance.data import directory
+from conformance.errors import ExpressionError, UsageError
+from conformance.spec import structure
+from conformance.spec.expressions import closest
+from conformance.spec.loader import read_text, shipped
+from conformance.spec.model import OpSpec, Variant
+from conformance.spec.source import Path, Source, parse
+from conformance.spec.variation import variant
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One way in which an implementation of one operator goes wrong.
+
+    ``says`` is a sentence for whoever wrote the kernel, ``threads`` are public places where a real
+    one had it. ``reading`` names the interpretation that excuses it at level must, ``equivalent``
+    why nothing can show it (both empty where there is none).
+    """
+
+    id: str
+    kind: str
+    op: str
+    variant: Variant
+    says: str
+    threads: tuple[str, ...] = ()
+    reading: str = ""
+    equivalent: str = ""
+
+
+def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
+    """The faults that a catalogue file holds, one for each operator that can have it.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
+    """
+    source = parse(text, file)
+    found = tuple(_faults(source)) if structure.check(source, structure.FAULTS) else ()
+    source.check()
+    return found
+
+
+def load(path: FilePath) -> tuple[Fault, ...]:
+    """The faults in a file. Raises :class:`~conformance.errors.SpecError`."""
+    return load_text(read_text(path), str(path))
+
+
+@cache
+def faults(op: str) -> tuple[Fault, ...]:
+    """The shipped faults of an operator, in the order of their files; none for one of your own.
+
+    Raises :class:`~conformance.errors.SpecError` if two have the same id.
+    """
+    return tuple(fault for fault in _shipped() if fault.op == op)
+
+
+@cache
+def _shipped() -> tuple[Fault, ...]:
+    found: dict[tuple[str, str], Fault] = {}
+    for path in sorted((directory("specs") / "faults").glob("*.yaml")):
+        for fault in load(path):
+            if found.setdefault((fault.op, fault.id), fault) is not fault:
+                source = Source(str(path))
+                source.problem((), f"the fault '{fault.id}' of {fault.op} is in two files")
+                source.check()
+    return tuple(found.values())
+
+
+def _faults(source: Source) -> Iterator[Fault]:
+    kind = source.data["kind"]
+    seen: set[tuple[str, str]] = set()
+    for name, raw in source.data["faults"].items():
+        path: Path = ("faults", name)
+        choices = list(_choices(raw.get("each", {})))
+        known = {*raw["operators"], *(_filled(name, keys) for keys, _ in choices)}
+        for key in raw.get("equivalent", {}):
+            if key not in known:
+                message = f"'{key}' is neither an operator nor a fault of this entry"
+                source.problem(
+                    (*path, "equivalent", key), message, hint=closest(key, known), key=True
+                )
+        for op in raw["operators"]:
+            if op not in shipped():
+                at = (*path, "operators", raw["operators"].index(op))
+                message = f"there is no operator '{op}'"
+                source.problem(at, message, hint=closest(op, shipped()))
+                continue
+            for keys, values in choices:
+                fault_id = _filled(name, keys)
+                if (op, fault_id) in seen:
+                    source.problem(path, f"two faults are called '{fault_id}'", key=True)
+                seen.add((op, fault_id))
+                made = _variant(source, path, shipped()[op], fault_id, raw, values)
+                if made is None:
+                    return
+                equivalent = raw.get("equivalent", {})
+                yield Fault(
+                    id=fault_id,
+                    kind=kind,
+                    op=op,
+                    variant=made,
+                    says=_filled(raw["says"], keys),
+                    threads=tuple(raw.get("threads", ())),
+                    reading=_reading(source, path, shipped()[op], raw),
+                    equivalent=equivalent.get(fault_id, equivalent.get(op, "")),
+                )
+
+
+def _choices(
+    each: Mapping[str, Mapping[str, Any]],
+) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """Every choice that ``each`` leaves: its keys by name, and its values by name."""
+    for entries in product(*(values.items() for values in each.values())):
+        keys = {name: key for name, (key, _) in zip(each, entries, strict=True)}
+        yield keys, {name: str(value) for name, (_, value) in zip(each, entries, strict=True)}
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", value)
+    return text
+
+
+def _variant(
+    source: Source,
+    path: Path,
+    spec: OpSpec,
+    fault_id: str,
+    raw: Mapping[str, Any],
+    values: Mapping[str, str],
+) -> Variant | None:
+    """The variant of one fault, or None with a problem noted."""
+    texts = {
+        key.replace("-", "_"): _filled(_text(raw), values) for key, raw in raw["replace"].items()
+    }
+    where = _filled(_text(raw["where"]), values) if "where" in raw else None
+    if "{" in "".join((fault_id, where or "", *texts.values())):
+        source.problem(path, "'each' does not give every {name} that is used", key=True)
+        return None
+    try:
+        return variant(spec, fault_id, texts, where=where, why=raw["says"])
+    except (ExpressionError, UsageError) as error:
+        expected = getattr(error, "expected", "")
+        message = f"for {spec.op}, {fault_id}: {error.message}"
+        source.problem(path, message, expected=expected or "", hint=error.hint or "", key=True)
+        return None
+
+
+def _text(raw: Any) -> str:
+    return str(raw).lower() if isinstance(raw, bool) else str(raw)
+
+
+def _reading(source: Source, path: Path, spec: OpSpec, raw: Mapping[str, Any]) -> str:
+    name = str(raw.get("reading", ""))
+    known = [one.name for one in spec.interpretations]
+    if name and name not in known:
+        message = f"{spec.op} has no interpretation '{name}'"
+        source.problem((*path, "reading"), message, hint=closest(name, known))
+    return name

@@ -1,0 +1,78 @@
+"""What a manifest says of an operator beyond its vectors: what nothing can show, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.suite.strict_json import Record
+
+Pair = tuple[str, str]
+"""Two edges, their names in order; an edge with itself stands for the edge alone."""
+
+_KEYS = ("infeasible", "equivalent", "indistinguishable")
+
+
+@dataclass(frozen=True)
+class Strength:
+    """What nothing can show of one operator.
+
+    ``infeasible`` gives by rank each pair of edges that no case shows together, and what besides
+    the edges themselves contradicts them: ``limit elements``, ``data nan``, ... (nothing where the
+    edges contradict each other). ``equivalent`` gives the reason for each fault that nothing can
+    show, ``indistinguishable`` the groups of faults that every vector answers alike.
+    """
+
+    infeasible: Mapping[int, Mapping[Pair, tuple[str, ...]]] = field(default_factory=dict)
+    equivalent: Mapping[str, str] = field(default_factory=dict)
+    indistinguishable: tuple[tuple[str, ...], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data. Pairs are grouped: rank, first edge, reason, list of second edges."""
+        grouped: dict[str, dict[str, dict[str, list[str]]]] = {}
+        for rank, pairs in sorted(self.infeasible.items()):
+            by_edge = grouped.setdefault(str(rank), {})
+            for (first, second), reasons in sorted(pairs.items()):
+                by_reason = by_edge.setdefault(first, {})
+                by_reason.setdefault(", ".join(reasons), []).append(second)
+        return {
+            "infeasible": grouped,
+            "equivalent": dict(sorted(self.equivalent.items())),
+            "indistinguishable": [list(group) for group in self.indistinguishable],
+        }
+
+
+def parse(data: object, where: str) -> Strength:
+    """The strength in JSON data. Raises SuiteError for what is not of its form."""
+    record = Record(data, where, _KEYS)
+    groups = []
+    for group in record.items("indistinguishable"):
+        groups.append(Record({"group": group}, where, ("group",)).texts("group"))
+    return Strength(
+        infeasible={
+            rank: dict(_pairs(by_edge, f"{where}: rank {rank}")) for rank, by_edge in _ranks(record)
+        },
+        equivalent=record.texts_by_name("equivalent"),
+        indistinguishable=tuple(groups),
+    )
+
+
+def _ranks(record: Record) -> list[tuple[int, object]]:
+    found = []
+    for rank, by_edge in record.table("infeasible").items():
+        if rank not in map(str, range(1, 20)):
+            record.refuse(f"{rank[:20]!r} is not a rank")
+        found.append((int(rank), by_edge))
+    return found
+
+
+def _pairs(by_edge: object, where: str) -> list[tuple[Pair, tuple[str, ...]]]:
+    found = []
+    edges = Record({"edges": by_edge}, where, ("edges",)).table("edges")
+    for first, by_reason in edges.items():
+        reasons = Record({first: by_reason}, where, (first,)).table(first)
+        for reason in reasons:
+            for second in Record(reasons, where, tuple(reasons)).texts(reason):
+                found.append(((first, second), tuple(reason.split(", ")) if reason else ()))
+    return found

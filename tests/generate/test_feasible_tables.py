@@ -1,0 +1,77 @@
+"""The tables of what patterns can hold say what the patterns are filled with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.dtypes import DTYPES, Array
+from conformance.generate.feasible import tables
+from conformance.generate.patterns import PATTERNS, fill
+from conformance.spec.families import FAMILIES, PATTERN_NAMES
+
+FORMATS = ("f16", "bf16", "f32", "f64")
+SHAPES = ((1, 1, 1), (1, 1, 2), (2, 3, 5), (1, 2, 3, 4), (3, 1, 300))
+
+
+def kinds(data: Array) -> dict[str, np.ndarray]:
+    """Which elements are what a fact counts, told by numpy alone."""
+    wide = data.astype(np.float64)
+    (emin,) = (DTYPES[name].emin for name in FORMATS if DTYPES[name].numpy == data.dtype)
+    tiny = float(np.ldexp(1.0, emin))
+    return {
+        "nan_taps": np.isnan(wide),
+        "posinf_taps": wide == np.inf,
+        "neginf_taps": wide == -np.inf,
+        "subnormal_taps": (wide != 0) & (np.abs(wide) < tiny),
+        "negative_taps": wide < 0,
+        "zero_taps": wide == 0,
+        "minus_zero_taps": (wide == 0) & np.signbit(wide),
+    }
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("pattern", PATTERN_NAMES)
+def test_fills_hold_only_what_the_tables_say(pattern: str, dtype: str) -> None:
+    allowed = set(tables.CAN_HOLD[pattern])
+    if pattern == "normal":
+        allowed |= set(tables.ROUNDED.get(dtype, ()))
+    for shape in SHAPES:
+        for seed in range(40):
+            data = fill(pattern, seed, shape, dtype)
+            held = kinds(data)
+            assert {name for name, found in held.items() if found.any()} <= allowed
+            for name in tables.ALL_ARE.get(pattern, ()):
+                assert held[name].all()
+            if pattern in tables.ZERO_OR_NEGATIVE:
+                finite = np.isfinite(data.astype(np.float64))
+                assert ((held["zero_taps"] | held["negative_taps"]) & finite).all()
+            if pattern in tables.ONE_NONZERO:
+                planes = held["zero_taps"].reshape(shape[0] * shape[1], -1)
+                assert (planes.sum(axis=1) == planes.shape[1] - 1).all()
+            if pattern in tables.DISTINCT and data.size <= _distinct(dtype):
+                finite = data[np.isfinite(data.astype(np.float64))]
+                assert len(np.unique(finite)) == len(finite)
+
+
+def _distinct(dtype: str) -> int:
+    return tables.distinct_numbers(DTYPES[dtype].digits)
+
+
+@pytest.mark.parametrize("dtype", ["bf16", "f16"])
+def test_distinct_numbers_last_as_long_as_is_said_and_no_longer(dtype: str) -> None:
+    for more, tied in ((0, False), (1, True)):
+        data = fill("ramp", 3, (1, 1, _distinct(dtype) + more), dtype)
+        assert (len(np.unique(data)) < data.size) is tied
+
+
+def test_rounded_numbers_are_held_by_some_fill() -> None:
+    """The exception for narrow types is not for nothing."""
+    many = fill("normal", 1, (1, 1, 1 << 18), "f16")
+    assert kinds(many)["subnormal_taps"].any()
+
+
+def test_every_pattern_and_every_count_has_its_row() -> None:
+    assert tables.CAN_HOLD.keys() == PATTERNS.keys() == set(PATTERN_NAMES)
+    names = FAMILIES["pooling"].names
+    assert set(tables.COUNTS) == {name for name in names if name.endswith("_taps")}

@@ -1,0 +1,258 @@
+"""The catalogue of faults: what loads, what is said of a wrong file, and the shipped one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import yaml
+from spec_examples import place
+
+from conformance.data import directory
+from conformance.errors import Problem, SpecError
+from conformance.spec.catalogue import Fault, faults, load, load_text
+from conformance.spec.loader import shipped
+from conformance.spec.source import parse
+from conformance.spec.structure import FAULTS, schema
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "fault-format.md"
+FILES = sorted((directory("specs") / "faults").glob("*.yaml"))
+OPERATORS = tuple(shipped())
+
+CATALOGUE = """\
+format: 1
+kind: divisor
+about: The sum of a window is right, and is divided by something else.
+faults:
+  one-more:
+    operators: [AvgPool-1, AdaptiveAvgPool-8]
+    replace: {divisor: original + 1}
+    where: prod(on_data) > 0
+    threads: [https://example.org/1, https://example.org/2]
+    says: The sum of n terms is divided by n + 1.
+  tail-{lanes}-{type}:
+    operators: [AvgPool-1]
+    each: {lanes: {"4": 4, eight: 8}, type: {half: f16, single: f32}}
+    replace: {divisor: "original + {lanes}", exclude-pad: true}
+    where: c % {lanes} == 0 and T == {type}
+    reading: clip-divisor
+    equivalent: {tail-eight-single: Nobody can see it.}
+    says: Of {type} the tail of {lanes} is wrong.
+  one-less:
+    operators: [AvgPool-1]
+    replace: {divisor: "max(1, original - 1)"}
+    equivalent: {AvgPool-1: Nobody can see this one.}
+    says: The sum of n terms is divided by n - 1.
+"""
+
+
+def spoiled(old: str, new: str) -> str:
+    assert CATALOGUE.count(old) == 1, old
+    return CATALOGUE.replace(old, new)
+
+
+def problems_of(text: str) -> tuple[Problem, ...]:
+    with pytest.raises(SpecError) as caught:
+        load_text(text, "faults.yaml")
+    return caught.value.problems
+
+
+def test_a_fault_for_each_operator_and_choice() -> None:
+    found = load_text(CATALOGUE)
+    assert [(fault.op, fault.id) for fault in found] == [
+        ("AvgPool-1", "one-more"),
+        ("AdaptiveAvgPool-8", "one-more"),
+        ("AvgPool-1", "tail-4-half"),
+        ("AvgPool-1", "tail-4-single"),
+        ("AvgPool-1", "tail-eight-half"),
+        ("AvgPool-1", "tail-eight-single"),
+        ("AvgPool-1", "one-less"),
+    ]
+    assert {fault.kind for fault in found} == {"divisor"}
+    more, _, half, *_, single, less = found
+    assert more.threads == ("https://example.org/1", "https://example.org/2")
+    assert more.says == "The sum of n terms is divided by n + 1."
+    assert (more.reading, more.equivalent) == ("", "")
+    assert (half.reading, half.equivalent) == ("clip-divisor", "")
+    assert single.equivalent == "Nobody can see it."
+    assert less.equivalent == "Nobody can see this one."
+
+
+def test_keys_stand_in_ids_and_sentences_and_values_in_expressions() -> None:
+    *_, single, _ = load_text(CATALOGUE)
+    assert single.says == "Of single the tail of eight is wrong."
+    assert single.variant.name == single.id
+    assert single.variant.replace["divisor"].text == "original + 8"
+    assert single.variant.where is not None
+    assert single.variant.where.text == "c % 8 == 0 and T == f32"
+    # A hyphen of an attribute is an underscore, and a truth value of YAML one of the language.
+    assert single.variant.replace["exclude_pad"].text == "true"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "message", "hint"),
+    [
+        # structure
+        ("format: 1", "format: 2", "2", "'2' is not allowed here", "reads format 1"),
+        ("kind: divisor", "kind: The Divisor", "The", "'The Divisor' cannot be a name", ""),
+        ("kind: divisor", "kind: divisor\nsort: x", "sort", "'sort' is not known here", ""),
+        ("kind: divisor\n", "", "format", "'kind' is missing", ""),
+        ("  one-less:\n", "  One less:\n", "One", "'One less' cannot be a name here", ""),
+        ("where: prod", "were: prod", "were", "'were' is not known here", "'where'"),
+        ("    threads: [https://example.org/1,", "    threads: [x,", "x,", "'x' cannot be", ""),
+        ("[https://example.org/1, https", "[https://example.org/2, https", "[h", "twice", ""),
+        ("[AvgPool-1, AdaptiveAvgPool-8]", "[]", "[]", "the list needs at least 1", ""),
+        ("{divisor: original + 1}", "{}", "{}", "there is nothing here", ""),
+        ("{divisor: original + 1}", "{divisor: [1]}", "[1]", "a list is not allowed here", ""),
+        ("says: The sum of n terms is divided by n - 1.", 'says: ""', '""', "no text", ""),
+        # names
+        ("AdaptiveAvgPool-8]", "AdaptiveAvgPol-8]", "AdaptiveAvgPol-8", "no operator", "Pool-8'"),
+        ("{divisor: original + 1}", "{diviser: 1}", "one-more", "no rule 'diviser'", "'divisor'"),
+        ("{divisor: original + 1}", "{size: 1}", "one-more", "no rule 'size'", ""),
+        ("clip-divisor", "clip-diviser", "clip-diviser", "no interpretation", "'clip-divisor'"),
+        ("{tail-eight-single:", "{tail-8-single:", "tail-8-s", "neither an operator nor", "single"),
+        ("{AvgPool-1: N", "{AvgPool-2: N", "AvgPool-2", "neither an operator nor", "'AvgPool-1'"),
+        # each
+        ("{lanes: {", "{lane: {", "tail-", "does not give every {name}", ""),
+        (", single: f32}", ", single: f3}", "tail-", "'f3'", ""),
+        # expressions
+        ("original + 1", "original +", "one-more", "AvgPool-1, one-more: ", ""),
+        ("original + 1", "original + kernal", "one-more", "unknown name 'kernal'", "'kernel'"),
+        ("original + 1", "divisor + 1", "one-more", "what depends on 'divisor'", "'original'"),
+        ("original + 1", "on_data", "one-more", "per axis", ""),
+        ("original + 1", "t + 1", "one-more", "", ""),
+        ("prod(on_data) > 0", "prod(on_data)", "one-more", "", "compare the number"),
+        ("prod(on_data) > 0", "on_data > 0", "one-more", "", ""),
+        ("prod(on_data) > 0", "at == 0", "one-more", "", ""),
+        ("prod(on_data) > 0", "prod(on_dat) > 0", "one-more", "'on_dat'", "'on_data'"),
+    ],
+)
+def test_a_wrong_file(old: str, new: str, at: str, message: str, hint: str) -> None:
+    text = spoiled(old, new)
+    first = problems_of(text)[0]
+    assert message in first.message
+    assert hint in first.hint
+    assert first.file == "faults.yaml"
+    marked = {"format": "format: 1", "one-more": "  one-more:", "tail-": "  tail-{lanes}-{type}:"}
+    assert (first.line, first.column) == place(text, marked.get(at, new), at)
+
+
+def test_a_definition_may_not_reach_itself_through_another() -> None:
+    text = spoiled("{divisor: original + 1}", "{taps: prod(on_data)}")
+    assert "what depends on" not in problems_of(text)[0].message  # it cannot even speak of it
+    text = spoiled("{divisor: original + 1}", '{pad_end: "pad_begin", pad_begin: "pad_end"}')
+    messages = [problem.message for problem in problems_of(text)]
+    assert any("'pad_end' is replaced by what depends on 'pad_end'" in m for m in messages)
+
+
+def test_misread_attributes_may_change_places() -> None:
+    text = spoiled("{divisor: original + 1}", "{kernel: strides, strides: kernel}")
+    text = text.replace("[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool-1]")
+    fault = load_text(text)[0]
+    assert sorted(fault.variant.replace) == ["kernel", "strides"]
+
+
+def test_two_faults_of_one_name() -> None:
+    text = spoiled('{"4": 4, eight: 8}', '{"4": 4}').replace("  one-less:", "  tail-4-half:")
+    messages = [p.message for p in problems_of(text.replace("tail-eight-single", "tail-4-half"))]
+    assert "two faults are called 'tail-4-half'" in messages
+
+
+def test_a_fault_twice_in_a_file_is_a_key_twice() -> None:
+    (problem, *_) = problems_of(spoiled("  one-less:", "  one-more:"))
+    assert "one-more" in problem.message
+
+
+def test_all_problems_are_told_at_once() -> None:
+    text = spoiled("AdaptiveAvgPool-8]", "Pool]").replace("clip-divisor", "clip")
+    assert len({problem.line for problem in problems_of(text)}) == 2
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="cannot be read"):
+        load(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("cut", range(40))
+def test_a_file_cut_short_is_never_a_defect(cut: int) -> None:
+    with suppress(SpecError):
+        assert load_text(CATALOGUE[: len(CATALOGUE) * cut // 40])
+
+
+def test_the_documented_example_loads() -> None:
+    (example,) = re.findall(r"```yaml\n(format: 1\n.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    assert [(fault.op, fault.id) for fault in load_text(example)] == [
+        ("AvgPool-1", "divisor-one-more"),
+        ("AdaptiveAvgPool-8", "divisor-one-more"),
+        ("AvgPool-1", "clips-overhang-on-first-axis"),
+        ("AvgPool-1", "clips-overhang-on-last-axis"),
+    ]
+
+
+def test_every_key_is_documented() -> None:
+    keys = schema(FAULTS)["$defs"]["fault"]["properties"]
+    text = DOCUMENT.read_text()
+    assert [key for key in keys if f"| `{key}` |" not in text] == []
+    assert all("description" in value for value in keys.values())
+
+
+# The shipped catalogue.
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_shipped_file(path: Path) -> None:
+    found = load(path)
+    assert {fault.kind for fault in found} == {path.stem}
+    assert path.read_text().splitlines()[0].endswith("docs/fault-format.md")
+    assert yaml.safe_load(path.read_text()) == parse(path.read_text(), str(path)).data
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_every_fault_has_an_id_and_a_sentence_of_its_own(op: str) -> None:
+    found = faults(op)
+    for part in ("id", "says"):
+        counts = Counter(getattr(fault, part) for fault in found)
+        assert [text for text, count in counts.items() if count > 1] == []
+    for fault in found:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fault.id)
+        assert fault.says.endswith(".")
+        assert ". " not in fault.says, "one sentence"
+        assert "{" not in fault.says
+        assert not fault.equivalent or fault.equivalent.endswith(".")
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_no_two_faults_replace_the_same(op: str) -> None:
+    def meaning(fault: Fault) -> tuple[object, ...]:
+        where = fault.variant.where
+        replaced = sorted((name, rule.text) for name, rule in fault.variant.replace.items())
+        return (*replaced, where.text if where else "")
+
+    counts = Counter(meaning(fault) for fault in faults(op))
+    assert [text for text, count in counts.items() if count > 1] == []
+
+
+def test_a_fault_has_one_kind_whatever_the_operator() -> None:
+    kinds: dict[str, set[str]] = {}
+    for op in OPERATORS:
+        for fault in faults(op):
+            kinds.setdefault(fault.id, set()).add(fault.kind)
+    assert {name for name, found in kinds.items() if len(found) > 1} == set()
+    assert len(kinds) >= 130
+
+
+def test_a_thread_is_about_few_faults() -> None:
+    cited = Counter(thread for op in OPERATORS for fault in faults(op) for thread in fault.threads)
+    assert all(
+        re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+", t) for t in cited
+    )
+    assert max(cited.values()) <= 4
+
+
+def test_few_faults_are_excused() -> None:
+    found = [fault for op in OPERATORS for fault in faults(op)]
+    assert 3 <= sum(bool(fault.equivalent) for fault in found) <= len(found) // 50
+    assert 3 <= sum(bool(fault.reading) for fault in found) <= len(found) // 20
