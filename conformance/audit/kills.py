@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conformance.audit import PRECISION
+from conformance.audit.vacuity import passing
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
-
-PRECISION = "standard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,11 @@ class Bank:
         return found
 
     def kills(self, vector: Vector) -> tuple[Kill, ...]:
-        """The faults that a value vector notices; none for a must-reject vector."""
-        if vector.case.reject is not None:
+        """The faults that a value vector notices; none for a must-reject vector.
+
+        Nor does one count that an impostor passes, though its geometry may exempt it.
+        """
+        if vector.case.reject is not None or passing(vector):
             return ()
         subject = Subject(self.spec, vector.case, vector.inputs[0])
         found = []

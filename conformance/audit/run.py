@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import parallel
+from conformance.audit.holdout import Held, hold_out
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.score import Score
 from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.loader import find, shipped
 from conformance.suite.store import Suite, open_suite
 
 CHUNK = 40
@@ -19,7 +20,7 @@ CHUNK = 40
 
 @dataclass(frozen=True)
 class Chunk:
-    """The kills of some vectors of a suite; ``name`` is a shipped suite's or empty."""
+    """The kills of some vectors of a suite."""
 
     path: Path
     op: str
@@ -49,6 +50,22 @@ def audit(
                 found |= kills
         scores.append(Score(op, faults(op), found))
     return scores
+
+
+def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
+    """The operators to be measured: those named, or all of a suite that are shipped.
+
+    Raises UsageError for one that the suite does not have.
+    """
+    suite.vectors(ops or None)
+    return list(ops) or [op for op in suite.manifest.ops if op in shipped()]
+
+
+def holdout(suite: Suite, score: Score) -> list[Held]:
+    """The hold-out experiment on the vectors that a score was made of."""
+    entries = [entry for entry in suite.manifest.vectors if entry.id in score.kills]
+    ranks = {entry.id: suite.read(entry).inputs[0].ndim for entry in entries}
+    return hold_out(score, entries, ranks)
 
 
 def _chunks(suite: Suite, op: str) -> list[Chunk]:

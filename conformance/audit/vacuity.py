@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from conformance.audit.kills import PRECISION
+from conformance.audit import PRECISION
 from conformance.dtypes import DTYPES, Array
 from conformance.grade.compare import accepts
 from conformance.model import Answer, Vector

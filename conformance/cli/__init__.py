@@ -23,6 +23,8 @@ COMMANDS = {
     "backends": "List the backends that are known by name.",
     "show": "Show one vector, so that a person can follow it.",
     "generate": "Generate a suite of test vectors from the operators' specifications.",
+    "audit": "Measure a suite: which of the known faults it notices.",
+    "coverage": "Measure a suite: which edges and pairs of edges it shows.",
     "report": "Show a run again: its page and its summary, from its log alone.",
     "spec": "Look at operator specifications.",
     "suite": "Look at suites of vectors.",

@@ -35,8 +35,8 @@ class Effort:
     aimed: int = 24
     missing: int = 16
     early: int = 2
-    late: int = 5
-    children: int = 3000
+    late: int = 4
+    children: int = 2500
 
 
 @dataclass

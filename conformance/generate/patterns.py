@@ -154,13 +154,17 @@ def large(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
     return np.ldexp(values, dtype.emax - (dtype.digits - 1)).astype(dtype.numpy)
 
 
-def steady(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
-    """Quarters from 1 to 2.5 in a cycle of seven: a long sum stalls in a narrow accumulator.
+def steady(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
+    """Quarters in a cycle of seven: a long sum stalls in a narrow accumulator.
 
-    Neighbours always differ, and an array of thousands takes little room in a file.
+    Neighbours always differ, and so do the means of planes and of stretches of hundreds that are
+    next to each other; an array of thousands takes little room in a file.
     """
+    place = np.arange(words.shape[1])
     start = int(words[0][0] % np.uint64(7)) if words.size else 0
-    return _cast(((np.arange(words.shape[1]) + start) * 3 % 7 + 4) * 0.25, dtype)
+    plane = place // max(1, prod(shape[2:]))
+    level = 4 + plane % 4 * 3 + place // 500 % 4 * 2
+    return _cast(((place + start) * 3 % 7 + level) * 0.25, dtype)
 
 
 PATTERNS: dict[str, Pattern] = {

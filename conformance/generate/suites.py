@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
@@ -65,8 +66,6 @@ def versions() -> dict[str, str]:
         "ml_dtypes": ml_dtypes.__version__,
         "zlib": zlib.ZLIB_RUNTIME_VERSION,
     }
-    try:
+    with contextlib.suppress(PackageNotFoundError):
         found["z3-solver"] = version("z3-solver")
-    except PackageNotFoundError:
-        pass
     return found

@@ -153,9 +153,10 @@ def round_ratio(
 
     ``numerator`` (int64 or object) and the positive ``denominator`` broadcast against each other;
     the result has their common shape. ``ties`` go to the even neighbour, toward plus infinity
-    ("up") or toward minus infinity ("down"); "zero" rounds everything toward zero. Results below the normal range are subnormal, those
-    at or beyond half a unit above the largest finite number infinite (IEEE 754-2019, section
-    4.3.1; "up" and "down" decide on that tie as on any other); zeros are +0.
+    ("up") or toward minus infinity ("down"); "zero" rounds everything toward zero, not to the
+    nearest. Results below the normal range are subnormal, those at or beyond half a unit above the
+    largest finite number infinite (IEEE 754-2019, section 4.3.1; "up" and "down" decide on that
+    tie as on any other); zeros are +0.
     Raises ValueError for a denominator below 1.
 
     Bits, for ``n / d`` with p digits: the quotient is below ``2**p``, so ``n << shift`` is below

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ class DataEnvironment(WindowEnvironment):
         self.given_data = data
         self.empty = data.size == 0
 
-    sources = {
+    sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         **WindowEnvironment.sources,
         "n": lambda env: _positions(env.given_data.shape[0], 0, env.given_data.ndim),
         "c": lambda env: _positions(env.given_data.shape[1], 1, env.given_data.ndim),

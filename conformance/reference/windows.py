@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ class WindowEnvironment(Environment):
             for axis, windows in enumerate(self.windows)
         )
 
-    sources = {"i": _numbers, "on_data": _on_data}
+    sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"i": _numbers, "on_data": _on_data}
 
     def along(self, name: str, axis: int) -> NDArray[np.int64]:
         """A per-axis definition as a vector over the windows of ``axis``."""

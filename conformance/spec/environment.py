@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from conformance.errors import EvaluationError, InvalidCase
 from conformance.model import Case
@@ -24,7 +24,7 @@ class Environment(dict[str, Any]):
     ``sources`` are further names that are worked out on demand, by a function of the environment.
     """
 
-    sources: Mapping[str, Callable[[Any], Any]] = {}
+    sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
 
     def __init__(
         self,

@@ -25,8 +25,10 @@ def variant(
 
     Attributes and integer inputs may be replaced too: they are then misread, and the replacement
     speaks of all of them as given. ``original`` is the value of what is replaced; ``where`` says
-    for which cases, windows or elements it does. Raises :class:`~conformance.errors.ExpressionError` for text that
-    is not sound, and :class:`~conformance.errors.UsageError` for a definition that is not there.
+    for which cases, windows or elements it does.
+
+    Raises :class:`~conformance.errors.ExpressionError` for text that is not sound, and
+    :class:`~conformance.errors.UsageError` for a definition that is not there.
     """
     scope = scope_of(spec)
     replaceable = {key for key in spec.quantities if key not in spec.dims}

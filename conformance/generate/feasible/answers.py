@@ -23,7 +23,7 @@ class Infeasible:
     """No valid case shows all the edges.
 
     ``uses`` names what cannot hold together, sorted: ``edge ceil-exact``, ``require kernel-fits``,
-    ``domain size`` (what a quantity may legally be), ``limit elements``, ``data nan`` (what a
+    ``domain size`` (what a quantity may legally be), ``limit elements``, ``data nan_taps`` (what a
     pattern can hold), ...
     """
 

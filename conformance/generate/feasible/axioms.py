@@ -13,7 +13,7 @@ from conformance.generate.feasible import tables
 from conformance.generate.feasible.backend import Truth
 from conformance.generate.feasible.conditions import Labelled
 from conformance.generate.feasible.question import Question
-from conformance.generate.feasible.term import ONE, ZERO, Term, constant
+from conformance.generate.feasible.term import ONE, ZERO, Term
 from conformance.generate.feasible.window import GEOMETRY, NUMERIC, PLACES, Window
 
 
@@ -38,12 +38,13 @@ class Axioms:
             self.algebra.most(ONE, n) for n in (*dims, *self.question.numbers("size"))
         )
 
-    def _repeats(self) -> Truth:
-        """Whether distinct numbers may run out: more elements than the type has of them."""
+    def _repeats(self, times: Term) -> Truth:
+        """Whether distinct numbers may be so frequent: they begin anew after the type's last."""
         total = self.question.elements("size")
+        before = self.algebra.subtract(times, ONE)
         return self.logic.any(
-            self.logic.both(truth, self.algebra.less(constant(_distinct(dtype)), total))
-            for dtype, truth in self._types()
+            self.logic.both(truth, self.algebra.less(self.algebra.scale(before, run), total))
+            for run, truth in ((_distinct(dtype), truth) for dtype, truth in self._types())
         )
 
     def _types(self) -> Iterator[tuple[str, Truth]]:
@@ -136,8 +137,12 @@ class Axioms:
             below = algebra.equal(algebra.add(negative, nan, zero), size)
             zeros = logic.both(below, algebra.less(ZERO, zero))
             yield label, logic.implies(zeros, algebra.equal(maxima, zero))
+        if self.question.is_default(**GEOMETRY):
+            row = logic.both(self._filled(), algebra.less(ONE, window.on_data[-1]))
+            differ = logic.both(row, self._is(*tables.NEIGHBOURS_DIFFER))
+            yield label, logic.implies(differ, algebra.less(maxima, size))
         tied = logic.all((self._filled(), self._is(*tables.DISTINCT), algebra.less(ONE, maxima)))
-        yield label, logic.implies(tied, logic.any((above, all_lowest, self._repeats())))
+        yield label, logic.implies(tied, logic.any((above, all_lowest, self._repeats(maxima))))
 
     def _places(self, window: Window) -> Iterator[Labelled]:
         algebra, logic = self.algebra, self.logic

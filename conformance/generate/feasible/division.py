@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.generate.feasible.algebra import Algebra
 from conformance.generate.feasible.backend import Truth
+from conformance.generate.feasible.lemmas import QUOTIENT, WHOLE
 from conformance.generate.feasible.term import ONE, ZERO, Product, Term, constant
 
 Result = tuple[Term, Term]
@@ -45,6 +46,8 @@ class Division:
         further, beyond = self._divided(left, b, up)
         result = algebra.add(algebra.multiply(x, quotient), further)
         if further.variable is not None:
+            multiple = algebra.add(algebra.multiply(x, y), algebra.scale(beyond, 1 if up else -1))
+            algebra.note(further, Product(result, b, multiple, WHOLE))
             algebra.define(further, *self._bounds(further, x, b, up))
             algebra.define(further, self._reduced(result, x, y, b, up))
         return result, beyond
@@ -97,7 +100,7 @@ class Division:
                 facts.append(algebra.equal(algebra.scale(quotient, b.constant), multiple))
             else:
                 algebra.multiple(quotient, b, multiple)
-                product = Product(quotient, b, multiple, "quotient")
+                product = Product(quotient, b, multiple, QUOTIENT)
                 algebra.note(quotient, product)
                 algebra.note(rest, product)
             algebra.define(quotient, *facts)

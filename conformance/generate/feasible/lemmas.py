@@ -19,6 +19,10 @@ SMALL = (1, 2, 3, 4)
 COUNTING = "elements"
 """The role of products that matter only if they become too large."""
 
+QUOTIENT, WHOLE = "quotient", "whole"
+"""The roles of quotients with their divisors. A whole one is a sum with another quotient in it, and
+compared only with what is none: with other quotients that one is compared."""
+
 
 class Lemmas:
     """Facts about products, each worked out once."""
@@ -46,7 +50,7 @@ class Lemmas:
         """Facts that are exact where one factor has this value, and close nearby.
 
         ``(a - left) * (b - right)`` is positive if both factors are larger, or smaller (the tangent
-        planes of incremental linearization: Cimatti et al., ACM TOCL 19(3), 2018, section 4).
+        planes of incremental linearization: Cimatti et al., ACM TOCL 19(3), 2018).
         """
         algebra, logic = self.algebra, self.algebra.logic
         a, b, value = product.left, product.right, product.value
@@ -99,13 +103,14 @@ class Lemmas:
         yield logic.implies(negative, algebra.less(ZERO, value))
 
     def _together(self, one: Product, other: Product) -> Iterable[Truth]:
-        if COUNTING in (one.role, other.role):
+        roles = {one.role, other.role}
+        if COUNTING in roles or (WHOLE in roles and roles <= {WHOLE, QUOTIENT}):
             return
         for a, b in ((one.left, one.right), (one.right, one.left)):
             for c, d in ((other.left, other.right), (other.right, other.left)):
                 if a == c:
                     yield from self._shared(a, (b, one.value), (d, other.value))
-        if one.role is not None and one.role == other.role and one.right != other.right:
+        if isinstance(one.role, int) and one.role == other.role and one.right != other.right:
             yield from self._ordered(one, other)
             yield from self._ordered(other, one)
 

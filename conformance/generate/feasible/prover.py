@@ -17,9 +17,11 @@ from conformance.generate.feasible.conditions import Conditions, Labelled
 from conformance.generate.feasible.question import Question
 from conformance.generate.feasible.solving import Solving, without
 from conformance.generate.feasible.witnesses import Witnesses
-from conformance.spec.model import OpSpec
+from conformance.generate.pool import draw
+from conformance.model import Case
+from conformance.spec.model import Draw, OpSpec
 
-SMALL = ((7, 256), (64, 256), (1024, 4096))
+SMALL = ((7, 256), (64, 1024), (1024, 8192))
 """Quantities and elements up to which cases are looked for first."""
 
 ROUNDS = 40
@@ -30,6 +32,9 @@ RESOURCES_PER_MS = 2000
 than by the clock, so that it does so everywhere alike."""
 
 LIMITS = Limits()
+
+DRAWN = 24
+"""How many cases are drawn for a question before it is asked without aims."""
 
 WISHED = 10
 """Which part of the resources a wish may take that need not come true."""
@@ -96,10 +101,13 @@ class Prover:
             return self._answer(found, labels)
 
     def _answer(self, edges: Sequence[Edge], labels: list[str]) -> Infeasible | Feasible | Unknown:
-        for wishes in self._wishes(edges):
+        for number, wishes in enumerate(self._wishes(edges)):
             answer = self._under(edges, labels, wishes)
             if answer is not None:
                 return answer
+            drawn = self._drawn(edges) if number == 1 else None
+            if drawn is not None:
+                return Feasible(drawn)
         return Unknown(f"z3 finds no answer within about {self.timeout_ms} ms a check")
 
     def _under(
@@ -130,6 +138,15 @@ class Prover:
             if wanted <= self._witnesses.shown(case) or solving.correct(model):
                 return Feasible(case)
         return None
+
+    def _drawn(self, edges: Sequence[Edge]) -> Case | None:
+        """A case that shows the edges, drawn as vectors are: chance is quick where it is likely."""
+        aim: dict[str, Draw] = {}
+        for edge in edges:
+            aim |= self._edges[edge.name].aim
+        for case in draw(self.spec, self._question.axes + 2, DRAWN, root=0, aim=aim):
+            self._witnesses.shown(case)
+        return self._witnesses.of(edge.name for edge in edges)
 
     def _wishes(self, edges: Sequence[Edge]) -> Iterator[list[str]]:
         """What is asked for beyond the question, less each time."""

@@ -45,6 +45,9 @@ ONE_NONZERO = ("impulse",)
 DISTINCT = ("ramp", "negative", "nan", "infinite", "lowest")
 """Patterns whose finite numbers are all different, while the type has enough of them."""
 
+NEIGHBOURS_DIFFER = ("steady",)
+"""Patterns in which no two elements that follow each other on the last axis are equal."""
+
 BY_CHANCE = {"normal": ("zero_taps", "subnormal_taps", "minus_zero_taps")}
 """What a pattern can hold, but hardly ever does."""
 

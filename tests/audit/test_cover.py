@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.generate.coverage import Candidate
-from conformance.generate.select import by_edge_and_dtype, cover
-from conformance.model import Case
+from conformance.audit.cover import cover
 
 Member = tuple[frozenset[int], int]
 
@@ -70,7 +68,15 @@ def test_small_pools(pool: list[tuple[set[int], int]], found: list[int]) -> None
     assert [next(i for i, m in enumerate(members) if m is one) for one in chosen(members)] == found
 
 
-def test_each_edge_is_asked_in_each_type() -> None:
-    case = Case("Op-1", {"T": "f16"}, {"data": (1, 1, 1)}, {})
-    candidate = Candidate(case, frozenset({"a", "b"}), 1, "f16")
-    assert set(by_edge_and_dtype(candidate)) == {("f16", "a"), ("f16", "b")}
+@given(POOLS)
+def test_no_member_alone_could_be_replaced_by_a_cheaper_one(pool: list[Member]) -> None:
+    found = chosen(pool)
+    for number, (_, cost) in enumerate(found):
+        rest = found[:number] + found[number + 1 :]
+        needed = shown(pool) - shown(rest)
+        assert all(other >= cost for items, other in pool if needed <= items)
+
+
+@given(POOLS, st.integers(1, 1000))
+def test_costs_matter_by_their_proportion_alone(pool: list[Member], factor: int) -> None:
+    assert cover(pool, lambda member: member[0], lambda member: factor * member[1]) == chosen(pool)

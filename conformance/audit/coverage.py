@@ -1,0 +1,119 @@
+"""Coverage, worked out again from the vectors of a suite alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from conformance.model import Vector
+from conformance.reference import facts
+from conformance.spec.model import OpSpec
+from conformance.suite.manifest import Manifest
+from conformance.suite.strength import Pair
+
+
+@dataclass(frozen=True)
+class RankCoverage:
+    """What the vectors of one operator and rank show.
+
+    ``pairs`` holds each pair of edges that some vector shows (an edge with itself: the edge), and
+    ``typed`` each edge with the element types that show it. ``infeasible`` are the pairs that the
+    manifest has a proof for.
+    """
+
+    op: str
+    rank: int
+    vectors: int
+    edges: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    pairs: frozenset[Pair] = field(repr=False)
+    typed: frozenset[tuple[str, str]] = field(repr=False)
+    infeasible: frozenset[Pair] = field(repr=False)
+
+    @property
+    def feasible_edges(self) -> tuple[str, ...]:
+        return tuple(edge for edge in self.edges if (edge, edge) not in self.infeasible)
+
+    @property
+    def missing_edges(self) -> tuple[str, ...]:
+        """Edges that can be shown, and are not."""
+        return tuple(edge for edge in self.feasible_edges if (edge, edge) not in self.pairs)
+
+    @property
+    def missing_types(self) -> tuple[tuple[str, str], ...]:
+        """Element types, each with an edge that can be shown and is not in that type."""
+        return tuple(
+            (dtype, edge)
+            for edge in self.feasible_edges
+            for dtype in self.dtypes
+            if (dtype, edge) not in self.typed
+        )
+
+    @property
+    def feasible_pairs(self) -> tuple[Pair, ...]:
+        """The pairs of different edges that are not proven infeasible."""
+        named = combinations(sorted(self.edges), 2)
+        return tuple(pair for pair in named if pair not in self.infeasible)
+
+    @property
+    def missing_pairs(self) -> tuple[Pair, ...]:
+        """Pairs that are not proven infeasible, and that no vector shows."""
+        return tuple(pair for pair in self.feasible_pairs if pair not in self.pairs)
+
+    @property
+    def disproved(self) -> tuple[Pair, ...]:
+        """Pairs that are called infeasible, and that a vector shows all the same."""
+        return tuple(sorted(self.infeasible & self.pairs))
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that can be shown is, and nothing that cannot be."""
+        return not (
+            self.missing_edges or self.missing_types or self.missing_pairs or self.disproved
+        )
+
+
+def coverage(
+    spec: OpSpec, manifest: Manifest, vectors: Iterable[Vector]
+) -> tuple[list[RankCoverage], list[str]]:
+    """The coverage of each rank by some vectors of ``spec``, and what their files say wrongly.
+
+    The edges of each vector are evaluated anew from its inputs and attributes; those that its file
+    lists are compared with them.
+    """
+    shown: dict[int, list[tuple[str, tuple[str, ...]]]] = {rank: [] for rank in spec.ranks}
+    wrong = []
+    for vector in vectors:
+        if vector.case.reject is not None:
+            continue
+        env = facts(spec, vector.case, vector.inputs[0])
+        edges = tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
+        if edges != vector.edges:
+            wrong.append(f"{vector.id}: lists edges that its inputs and attributes do not show")
+        shown[vector.inputs[0].ndim].append((vector.case.types[spec.data.type], edges))
+    strength = manifest.strength.get(spec.op)
+    return [
+        RankCoverage(
+            op=spec.op,
+            rank=rank,
+            vectors=len(found),
+            edges=tuple(edge.name for edge in spec.edges),
+            dtypes=spec.types[spec.data.type],
+            pairs=frozenset(pair for _, edges in found for pair in _pairs(edges)),
+            typed=frozenset((dtype, edge) for dtype, edges in found for edge in edges),
+            infeasible=_infeasible(strength.infeasible if strength else {}, rank),
+        )
+        for rank, found in shown.items()
+    ], wrong
+
+
+def _pairs(edges: tuple[str, ...]) -> Iterator[Pair]:
+    yield from ((edge, edge) for edge in edges)
+    yield from combinations(sorted(edges), 2)
+
+
+def _infeasible(
+    by_rank: Mapping[int, Mapping[Pair, tuple[str, ...]]], rank: int
+) -> frozenset[Pair]:
+    return frozenset(by_rank.get(rank, {}))

@@ -1,0 +1,75 @@
+"""The hold-out experiment: would the suite notice faults that nobody thought of?
+
+One kind of faults at a time is left out of the catalogue, a suite is selected without it, and it is
+counted how many of its faults that suite notices all the same. The pool is the core suite itself,
+of which a cover is taken anew, so a vector that is there for the faults of that kind alone goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from conformance.audit.cover import cover
+from conformance.audit.score import Score, achievements, kinds
+from conformance.suite.manifest import Entry
+
+SUITES = ("core", "smoke")
+
+
+@dataclass(frozen=True)
+class Held:
+    """The faults of one kind, held out: how many of them a suite selected without them notices."""
+
+    op: str
+    suite: str
+    kind: str
+    vectors: int
+    noticed: int
+    faults: int
+    missed: tuple[str, ...]
+
+
+def hold_out(score: Score, entries: Sequence[Entry], ranks: dict[str, int]) -> list[Held]:
+    """The experiment for each kind of faults of one operator, on both suites.
+
+    ``entries`` are the value vectors of its core suite, ``ranks`` their ranks by id.
+    """
+    found = []
+    for suite in SUITES:
+        for kind in kinds(score.counted):
+            held = {fault.id for fault in score.counted if fault.kind == kind}
+            chosen = {entry.id for entry in _select(suite, score, entries, ranks, held)}
+            rest = score.without(entry.id for entry in entries if entry.id not in chosen)
+            missed = tuple(sorted(name for name in held if not rest.noticed[name]))
+            found.append(
+                Held(
+                    op=score.op,
+                    suite=suite,
+                    kind=kind,
+                    vectors=len(chosen),
+                    noticed=len(held) - len(missed),
+                    faults=len(held),
+                    missed=missed,
+                )
+            )
+    return found
+
+
+def _select(
+    suite: str, score: Score, entries: Sequence[Entry], ranks: dict[str, int], held: set[str]
+) -> list[Entry]:
+    """A cover of what a suite asks of its vectors, without some faults."""
+
+    def shows(entry: Entry) -> Iterator[Hashable]:
+        kills = (kill for kill in score.kills[entry.id] if kill.fault not in held)
+        yield from achievements(kills)
+        if suite == "smoke":
+            yield from entry.edges
+            return
+        rank = ranks[entry.id]
+        yield from ((rank, entry.dtype, edge) for edge in entry.edges)
+        yield from ((rank, *pair) for pair in combinations(sorted(entry.edges), 2))
+
+    return cover(entries, shows, lambda entry: entry.bytes)

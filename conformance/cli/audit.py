@@ -1,0 +1,142 @@
+"""``conformance audit``: how strong a suite is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from conformance.audit.holdout import Held
+    from conformance.audit.score import Score
+    from conformance.spec.catalogue import Fault
+
+EXIT_INCOMPLETE = 1
+SHOWN = 12
+
+EXAMPLES = """
+\b
+Examples:
+  conformance audit
+      the shipped suite, every operator
+  conformance audit --suite smoke --op AvgPool-1 -j 2
+      the smoke suite, one operator, in two processes
+  conformance audit --verbose
+      how many vectors notice each fault
+  conformance audit --holdout
+      would it have noticed faults that nobody thought of?
+  conformance audit --draw 5000
+      also look for cases that show what is called equivalent
+
+The faults are those of specs/faults/, each the reference with a rule replaced. Exits
+with 1 if a fault is missed that can be noticed, or if the catalogue claims of one that
+it cannot be noticed, or is excused, and that is not so.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--suite", "name", metavar="DIR|NAME", help="A suite; by default the shipped one.")
+@click.option("--op", "ops", multiple=True, metavar="OP", help="Only this operator; repeatable.")
+@click.option(
+    "-j",
+    "processes",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Work in so many processes.",
+)
+@click.option("--holdout", is_flag=True, help="Leave out one kind of faults at a time.")
+@click.option(
+    "--draw",
+    type=click.IntRange(0, 1_000_000),
+    default=0,
+    metavar="N",
+    help="Try each fault that is called equivalent on N drawn cases.",
+)
+@click.option("-v", "--verbose", is_flag=True, help="List every fault.")
+@click.pass_context
+def audit(
+    ctx: click.Context,
+    name: str | None,
+    ops: tuple[str, ...],
+    processes: int,
+    holdout: bool,
+    draw: int,
+    verbose: bool,
+) -> None:
+    """Measure a suite against every fault of the catalogue."""
+    from conformance.audit import run
+    from conformance.generate.equivalent import showing
+    from conformance.suite.store import open_suite
+
+    suite = open_suite(name)
+    asked = run.operators(suite, ops)
+    with Progress(1, "auditing") as progress:
+        scores = run.audit(suite, asked, processes=processes, progress=progress.at)
+        shown = (
+            {op: showing(op, draw, processes=processes, progress=progress.at) for op in asked}
+            if draw
+            else {}
+        )
+    click.echo(f"suite {suite.name}, sha256 {suite.digest[:16]}")
+    for score in scores:
+        _tell(score, verbose)
+        for fault, case in shown.get(score.op, {}).items():
+            click.echo(f"    called equivalent, and shown by a drawn case: {fault} ({case})")
+    if holdout:
+        _tell_holdout([held for score in scores for held in run.holdout(suite, score)])
+    if not all(score.complete for score in scores) or any(shown.values()):
+        ctx.exit(EXIT_INCOMPLETE)
+
+
+def _tell(score: Score, verbose: bool) -> None:
+    counted = len(score.counted)
+    noticed = counted - len(score.missed)
+    must = counted - len(score.excused)
+    at_must = must - len(score.missed_at_must)
+    click.echo(f"{score.op}: {_share(noticed, counted)} faults noticed at level should")
+    excused = len(score.excused)
+    click.echo(f"    {_share(at_must, must)} at level must, where readings excuse {excused} more")
+    click.echo(f"    {len(score.equivalent)} equivalent: nothing can show them")
+    for label, faults in (
+        ("missed", score.missed),
+        ("missed at level must", score.missed_at_must),
+        ("called equivalent, but noticed", score.wrongly_equivalent),
+        ("called excused, but noticed at level must", score.wrongly_excused),
+    ):
+        _list(label, faults)
+    for group in score.indistinguishable:
+        click.echo(f"    told apart by no vector: {', '.join(group)}")
+    if verbose:
+        for fault in score.faults:
+            count = score.noticed[fault.id]
+            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.says
+            click.echo(f"    {count:5} {fault.id}: {text}")
+
+
+def _list(label: str, faults: Sequence[Fault]) -> None:
+    for fault in faults[:SHOWN]:
+        click.echo(f"    {label}: {fault.id}: {fault.says}")
+    if len(faults) > SHOWN:
+        click.echo(f"    {label}: {len(faults) - SHOWN} more")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole} ({100 * part / whole:.1f}%)" if whole else "0 of 0"
+
+
+def _tell_holdout(found: Sequence[Held]) -> None:
+    for suite in dict.fromkeys(held.suite for held in found):
+        among = [held for held in found if held.suite == suite]
+        total = _share(sum(h.noticed for h in among), sum(h.faults for h in among))
+        click.echo(f"hold-out, {suite}: {total} faults noticed without having been selected for")
+        for held in among:
+            missed = f"; missed: {', '.join(held.missed)}" if held.missed else ""
+            share = _share(held.noticed, held.faults)
+            click.echo(
+                f"    {held.op:18} without {held.kind:17} {held.vectors:4} vectors, {share}{missed}"
+            )

@@ -1,0 +1,51 @@
+"""A search for cases that show faults which the catalogue calls equivalent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from conformance import parallel
+from conformance.audit.kills import Bank
+from conformance.generate.build import build
+from conformance.generate.pairs import Effort, Pool
+from conformance.generate.values import data_of
+from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search on one rank, among ``count`` drawn cases or a few more."""
+
+    op: str
+    rank: int
+    count: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.op} rank {self.rank}"
+
+    def run(self) -> dict[str, str]:
+        """By fault, a case whose vector notices it."""
+        spec = find(self.op)
+        bank = Bank(spec, [fault for fault in faults(self.op) if fault.equivalent])
+        aimed = sum(bool(edge.aim) for edge in spec.edges)
+        half = self.count // 2
+        pool = Pool(spec, self.rank, 0, Effort(base=half, aimed=-(-half // max(1, aimed))))
+        pool.fill()
+        found: dict[str, str] = {}
+        for one in pool.candidates.values():
+            if bank.prints(one.case, data_of(spec, one.case)).keys() - found.keys():
+                for kill in bank.kills(build(spec, one.case)):
+                    found.setdefault(kill.fault, one.case.id)
+        return found
+
+
+def showing(op: str, count: int, *, processes: int, progress: parallel.Progress) -> dict[str, str]:
+    """By fault that is called equivalent, one of about ``count`` drawn cases that shows it."""
+    ranks = find(op).ranks
+    work = [Search(op, rank, -(-count // len(ranks))) for rank in ranks]
+    found: dict[str, str] = {}
+    for part in parallel.run(work, processes=processes, progress=progress, total=len(work)):
+        found |= part
+    return found

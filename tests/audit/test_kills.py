@@ -1,0 +1,138 @@
+"""Which faults a vector notices: those whose outputs a judge would refuse, and no others."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from handmade import ADAPTIVE, AVG, MAX, adaptive, fault, pooled, row
+
+from conformance.audit.kills import Bank
+from conformance.grade.judge import judge
+from conformance.grade.outcome import Ending, Outcome
+from conformance.model import Status, Vector
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
+
+UNDIVIDED = fault("undivided", {"divisor": "1"})
+STUCK = fault("stuck", {"strides": "1"})
+ONE_MORE = fault("one-more", {"divisor": "original + 1"})
+CLIPPED = fault("clipped", {"divisor": "prod(padded_taps)"}, where="counts_pads")
+MADE = (UNDIVIDED, STUCK, ONE_MORE, CLIPPED)
+
+PLAIN = pooled(row(1, 2, 4, 8), [2])
+STRIDED = pooled(row(1, 2, 4, 8), [2], strides=[2])
+OVERRUN = pooled(
+    row(1, 2, 4, 8, 16), [3], strides=[2], pads_begin=[1], pads_end=[0], rounding_type="ceil"
+)
+
+
+def noticed(vector: Vector) -> set[str]:
+    return {kill.fault for kill in Bank(find(AVG), MADE).kills(vector)}
+
+
+class TestKills:
+    def test_a_weak_vector_misses_what_it_does_not_ask(self) -> None:
+        assert noticed(PLAIN) == {"undivided", "one-more"}
+        assert noticed(STRIDED) == {"undivided", "one-more", "stuck"}
+
+    def test_a_reading_excuses_at_must_and_not_at_should(self) -> None:
+        kills = {kill.fault: kill for kill in Bank(find(AVG), MADE).kills(OVERRUN)}
+        assert set(kills) == {"undivided", "stuck", "one-more", "clipped"}
+        assert not kills["clipped"].must
+        assert "clip-divisor" in OVERRUN.readings
+        assert all(kill.must for name, kill in kills.items() if name != "clipped")
+
+    def test_without_the_reading_it_is_no_excuse(self) -> None:
+        bare = dataclasses.replace(OVERRUN, readings={})
+        kills = {kill.fault: kill for kill in Bank(find(AVG), MADE).kills(bare)}
+        assert kills["clipped"].must
+
+    def test_a_refusal_notices_nothing(self) -> None:
+        case = dataclasses.replace(PLAIN.case, reject="zero-stride")
+        assert noticed(dataclasses.replace(PLAIN, case=case, answers=())) == set()
+
+    def test_a_vector_that_an_impostor_passes_does_not_count(self) -> None:
+        """The identity is exempt, and a fault on it would be noticed; still it proves nothing."""
+        identity = pooled(row(1, 2, 4, 8), [1])
+        assert "identity" in identity.edges
+        assert Bank(find(AVG), MADE).prints(identity.case, identity.inputs[0]).keys() == {
+            "one-more"
+        }
+        assert noticed(identity) == set()
+
+    def test_nothing_on_zeros_is_noticed(self) -> None:
+        assert noticed(pooled(row(0, 0, 0, 0), [2])) == set()
+
+
+class TestPrints:
+    BEYOND = pooled(row(3, 2, 4), [1], strides=[3], rounding_type="ceil")
+    """Two windows, of which the second starts beyond the data and is open."""
+
+    def test_what_is_open_is_not_graded(self) -> None:
+        unwritten = {"written": "not empty", "unwritten": "not_a_number"}
+        made = fault("open-nan", unwritten)
+        bank = Bank(find(AVG), [made])
+        assert self.BEYOND.answers[0].open is not None
+        assert bank.kills(self.BEYOND) == ()
+        assert bank.prints(self.BEYOND.case, self.BEYOND.inputs[0]).keys() == {"open-nan"}
+
+    def test_what_is_open_tells_no_faults_apart(self) -> None:
+        more = {"divisor": "original + 1"}
+        one, other, third = (
+            fault("zero", more),
+            fault("nan", {**more, "written": "not empty", "unwritten": "not_a_number"}),
+            fault("two-more", {"divisor": "original + 2"}),
+        )
+        bank = Bank(find(AVG), [one, other, third])
+        kills = {kill.fault: kill.print for kill in bank.kills(self.BEYOND)}
+        prints = bank.prints(self.BEYOND.case, self.BEYOND.inputs[0])
+        assert kills["zero"] == kills["nan"] != kills["two-more"]
+        assert prints["zero"] != prints["nan"]
+
+    def test_the_shape_and_the_type_are_part_of_it(self) -> None:
+        bank = Bank(
+            find(AVG),
+            [fault("fewer", {"out": "original - 1"}), fault("more", {"out": "original + 1"})],
+        )
+        prints = bank.prints(PLAIN.case, PLAIN.inputs[0])
+        assert len(set(prints.values())) == 2
+
+    def test_a_fault_that_changes_nothing_has_none(self) -> None:
+        bank = Bank(find(AVG), [fault("reordered", {"divisor": "original * 2 // 2"})])
+        assert bank.prints(PLAIN.case, PLAIN.inputs[0]) == {}
+
+
+IMAGE = np.arange(1, 41, dtype=np.float64).reshape(1, 2, 4, 5) ** 2 % 23
+JUDGED = {
+    "plane": pooled(IMAGE, [2, 3], strides=[2, 1], pads_begin=[1, 0], rounding_type="ceil"),
+    "excluded": pooled(IMAGE, [3, 2], strides=[2, 2], pads_end=[1, 1], exclude_pad=True),
+    "same": pooled(IMAGE, [3, 3], strides=[2, 3], auto_pad="same_upper"),
+    "overrun": OVERRUN,
+    "adaptive": adaptive(ADAPTIVE, IMAGE, [3, 2]),
+    "largest": adaptive(MAX, IMAGE % 5, [3, 2]),
+}
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_every_fault_of_the_catalogue_is_noticed_where_the_judge_refuses_it(name: str) -> None:
+    """Each fault as a backend of its own, judged as ``conformance check`` does."""
+    vector = JUDGED[name]
+    spec = find(vector.case.op)
+    catalogue = faults(spec.op)
+    kills = {kill.fault: kill.must for kill in Bank(spec, catalogue).kills(vector)}
+    refused: dict[str, bool] = {}
+    subject = Subject(spec, vector.case, vector.inputs[0])
+    for one in catalogue:
+        outputs = subject.under(Altered(spec, one.variant))
+        outcome = Outcome(Ending.RETURNED, outputs)
+        passes = {
+            level: judge(vector, outcome, level=level, precision={}).status is Status.PASS
+            for level in ("should", "must")
+        }
+        if not passes["should"]:
+            refused[one.id] = not passes["must"]
+    assert len(refused) > 20
+    assert kills == refused

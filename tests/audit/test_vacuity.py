@@ -1,0 +1,100 @@
+"""Impostors pass exactly where their outputs are the right ones."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from handmade import ADAPTIVE, AVG, MAX, adaptive, pooled, row
+
+from conformance.audit.vacuity import IMPOSTORS, exemptions, passing, vacuous
+from conformance.model import Vector
+from conformance.spec.loader import find, shipped
+
+NAN = np.nan
+PLAIN = row(1, 2, 4, 8)
+SQUARE = np.array([[1, 2], [4, 8]], np.float64)
+SYMMETRIC = np.array([[1, 2], [2, 8]], np.float64)
+
+
+@pytest.mark.parametrize(
+    ("vector", "names"),
+    [
+        (pooled(PLAIN, [2]), ()),
+        (pooled(row(3, -3, 3, -3), [2]), ("zeros", "shifted")),
+        (pooled(row(1, 1, 1), [2]), ("ones", "shifted")),
+        (pooled(row(1, 1, 2), [2]), ()),
+        (pooled(row(NAN, 1, NAN), [2]), ("nan", "shifted")),
+        (pooled(row(NAN, 1, 1), [2]), ()),
+        (pooled(row(-65504, -65504), [2], dtype="f16"), ("lowest",)),
+        # The same function as the identity by its geometry, or by its data.
+        (pooled(PLAIN, [1]), ("identity",)),
+        (pooled(PLAIN, [1], strides=[2]), ()),
+        (pooled(row(6, 6), [2], auto_pad="same_upper", exclude_pad=True), ("identity", "shifted")),
+        (pooled(SQUARE[None, None], [1, 1]), ("identity",)),
+        (pooled(SYMMETRIC[None, None], [1, 1]), ("identity", "transposed")),
+        (pooled(SYMMETRIC[None, None], [2, 1]), ()),
+        (pooled(np.stack([PLAIN[0], PLAIN[0]]), [2]), ("image-repeated",)),
+        (pooled(np.stack([PLAIN[0], 2 * PLAIN[0]]), [2]), ()),
+        (pooled(np.concatenate([PLAIN, PLAIN], axis=1), [2]), ("channel-repeated",)),
+        (pooled(np.concatenate([PLAIN, 2 * PLAIN], axis=1), [2]), ()),
+        (adaptive(ADAPTIVE, PLAIN, [4]), ("identity",)),
+        (adaptive(ADAPTIVE, row(5), [3]), ("shifted",)),
+        # A maximum without its index is not enough.
+        (adaptive(MAX, PLAIN, [4]), ()),
+        (adaptive(MAX, row(0, 0, 0, 0), [1]), ("zeros",)),
+        (adaptive(MAX, row(0, 0, 0, 0), [2]), ()),
+        (adaptive(MAX, row(5), [3]), ("shifted",)),
+        # What is open is not graded, so anything passes.
+        (adaptive(MAX, row(NAN), [1]), ("zeros", "ones", "nan", "lowest", "unwritten")),
+    ],
+)  # fmt: skip
+def test_an_impostor_passes_where_it_is_right(vector: Vector, names: tuple[str, ...]) -> None:
+    assert passing(vector) == names
+
+
+def test_a_reading_lets_an_impostor_pass() -> None:
+    """Flushed subnormals are zeros, and flushing is allowed at level must."""
+    tiny = pooled(row(1e-40, 3e-40, 5e-40), [2])
+    assert "flushes-subnormals" in tiny.readings
+    assert passing(tiny) == ("zeros", "shifted")
+    assert passing(dataclasses.replace(tiny, readings={})) == ()
+
+
+def test_a_refusal_has_no_impostor() -> None:
+    vector = pooled(row(0, 0), [2])
+    assert passing(vector) != ()
+    case = dataclasses.replace(vector.case, reject="zero-stride")
+    assert passing(dataclasses.replace(vector, case=case, answers=())) == ()
+
+
+class TestExemptions:
+    IDENTITY = pooled(PLAIN, [1])
+
+    def test_an_edge_exempts_what_it_names_and_says_why(self) -> None:
+        assert "identity" in self.IDENTITY.edges
+        assert exemptions(find(AVG), self.IDENTITY) == {
+            "identity": "A window of one element that moves by one gives its element."
+        }
+        assert vacuous(find(AVG), self.IDENTITY) == ()
+
+    def test_without_the_edge_it_is_vacuous(self) -> None:
+        edges = tuple(name for name in self.IDENTITY.edges if name != "identity")
+        bare = dataclasses.replace(self.IDENTITY, edges=edges)
+        assert vacuous(find(AVG), bare) == ("identity",)
+
+    def test_it_exempts_nothing_else(self) -> None:
+        ones = pooled(row(1, 1, 1), [1])
+        assert passing(ones) == ("ones", "identity", "shifted")
+        assert vacuous(find(AVG), ones) == ("ones", "shifted")
+
+    def test_specifications_exempt_impostors_that_there_are(self) -> None:
+        named = {
+            impostor
+            for spec in shipped().values()
+            for edge in spec.edges
+            for impostor in edge.vacuous
+        }
+        assert "identity" in named
+        assert named <= IMPOSTORS.keys()
