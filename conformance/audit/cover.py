@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TypeVar
 
@@ -9,74 +10,108 @@ import numpy as np
 from numpy.typing import NDArray
 
 Chosen = TypeVar("Chosen")
-Table = NDArray[np.float32]
+Bits = NDArray[np.uint64]
 
 
 def cover(
     pool: Sequence[Chosen],
     shows: Callable[[Chosen], Iterable[Hashable]],
     cost: Callable[[Chosen], float],
+    *,
+    tries: int = 0,
 ) -> list[Chosen]:
     """Members of ``pool`` that together show all that any of it shows, in the pool's order.
 
     The greedy set cover (most new items for its cost, first in the pool on a tie). Then each
     choice that the others make superfluous is dropped, and each of the rest gives way to the
     cheapest member that also shows what only it shows; both the dearest first.
+
+    With ``tries`` an iterated greedy search follows: that often a part of the choice is taken away
+    and made anew, and kept if it is no larger (Ruiz and Stuetzle, "A simple and effective iterated
+    greedy algorithm", European Journal of Operational Research 177, 2007). Deterministic.
     """
-    table = _table([frozenset(shows(member)) for member in pool])
-    costs = np.array([cost(member) for member in pool], np.float64)
-    chosen = _greedy(table, costs)
-    before: list[int] = []
-    while chosen != before:
-        before = chosen
-        chosen = _cheaper(_needed(chosen, table, costs), table, costs)
-    return [pool[index] for index in sorted(chosen)]
+    search = _Search([frozenset(shows(member)) for member in pool], [cost(m) for m in pool])
+    return [pool[index] for index in sorted(search.best(tries))]
 
 
-def _table(items: Sequence[frozenset[Hashable]]) -> Table:
-    """A row for each member and a column for each item, 1 where the member shows it."""
-    columns: dict[Hashable, int] = {}
-    for shown in items:
-        for item in shown:
-            columns.setdefault(item, len(columns))
-    table = np.zeros((len(items), len(columns)), np.float32)
-    for row, shown in enumerate(items):
-        table[row, [columns[item] for item in shown]] = 1
-    return table
+class _Search:
+    """Sets of items as rows of bits, with their costs."""
 
+    def __init__(self, items: Sequence[frozenset[Hashable]], costs: Sequence[float]) -> None:
+        columns: dict[Hashable, int] = {}
+        for shown in items:
+            for item in shown:
+                columns.setdefault(item, len(columns))
+        self._width = -(-len(columns) // 64) * 64
+        flags = np.zeros((len(items), self._width), np.bool_)
+        for row, shown in enumerate(items):
+            flags[row, [columns[item] for item in shown]] = True
+        self._rows: Bits = np.packbits(flags, axis=1, bitorder="little").view("<u8")
+        self._flags = flags
+        self._costs = np.array(costs, np.float64)
+        self._all: Bits = np.bitwise_or.reduce(self._rows, axis=0)
 
-def _greedy(table: Table, costs: NDArray[np.float64]) -> list[int]:
-    missing = np.ones(table.shape[1], np.float32)
-    chosen = []
-    while missing.any():
-        # Counts of items are whole numbers far below 2**24, so the product is exact.
-        best = int(np.argmax((table @ missing) / costs))
-        chosen.append(best)
-        missing[table[best] > 0] = 0
-    return chosen
+    def best(self, tries: int) -> list[int]:
+        chosen = self._settled(self._greedy([]))
+        chance = random.Random(0)  # noqa: S311
+        for _ in range(tries if len(chosen) > 1 else 0):
+            kept = chance.sample(chosen, len(chosen) - max(1, len(chosen) // 5))
+            found = self._needed(self._greedy(kept, chance))
+            if self._price(found) <= self._price(chosen):
+                chosen = found
+        return self._settled(chosen)
 
+    def _price(self, chosen: list[int]) -> tuple[int, float]:
+        return len(chosen), float(self._costs[chosen].sum())
 
-def _needed(chosen: list[int], table: Table, costs: NDArray[np.float64]) -> list[int]:
-    shown = table[chosen].sum(axis=0)
-    kept = []
-    for index in sorted(chosen, key=lambda index: (-costs[index], index)):
-        if (shown[table[index] > 0] > 1).all():
-            shown -= table[index]
-        else:
-            kept.append(index)
-    return kept
+    def _greedy(self, start: list[int], chance: random.Random | None = None) -> list[int]:
+        """Complete ``start``; with ``chance`` a good choice is now and then passed over."""
+        missing = self._all.copy()
+        for index in start:
+            missing &= ~self._rows[index]
+        chosen = list(start)
+        open_: NDArray[np.intp] = np.arange(len(self._rows))
+        while missing.any():
+            gains = np.bitwise_count(self._rows[open_] & missing).sum(axis=1)
+            # What shows nothing new now never will.
+            open_, gains = open_[gains > 0], gains[gains > 0]
+            worth = gains / self._costs[open_]
+            if chance is not None:
+                worth *= np.array([0.8 + 0.2 * chance.random() for _ in range(len(open_))])
+            best = int(open_[np.argmax(worth)])
+            chosen.append(best)
+            missing &= ~self._rows[best]
+        return chosen
 
+    def _settled(self, chosen: list[int]) -> list[int]:
+        before: list[int] = []
+        while chosen != before:
+            before = chosen
+            chosen = self._cheaper(self._needed(chosen))
+        return chosen
 
-def _cheaper(chosen: list[int], table: Table, costs: NDArray[np.float64]) -> list[int]:
-    shown = table[chosen].sum(axis=0)
-    kept = []
-    for index in sorted(chosen, key=lambda index: (-costs[index], index)):
-        only = np.flatnonzero((table[index] > 0) & (shown == 1))
-        able = np.flatnonzero(table[:, only].all(axis=1))
-        best = int(able[np.argmin(costs[able])])
-        if costs[best] < costs[index]:
-            shown += table[best] - table[index]
-        else:
-            best = index
-        kept.append(best)
-    return kept
+    def _dearest_first(self, chosen: list[int]) -> list[int]:
+        return sorted(chosen, key=lambda index: (-self._costs[index], index))
+
+    def _needed(self, chosen: list[int]) -> list[int]:
+        shown = self._flags[chosen].sum(axis=0)
+        kept = []
+        for index in self._dearest_first(chosen):
+            if (shown[self._flags[index]] > 1).all():
+                shown = shown - self._flags[index]
+            else:
+                kept.append(index)
+        return kept
+
+    def _cheaper(self, chosen: list[int]) -> list[int]:
+        shown = self._flags[chosen].sum(axis=0)
+        kept = []
+        for index in self._dearest_first(chosen):
+            only = np.packbits(self._flags[index] & (shown == 1), bitorder="little").view("<u8")
+            able = np.flatnonzero(((self._rows & only) == only).all(axis=1))
+            best = int(able[np.argmin(self._costs[able])])
+            if self._costs[best] >= self._costs[index]:
+                best = index
+            shown = shown + self._flags[best].astype(np.int64) - self._flags[index]
+            kept.append(best)
+        return kept

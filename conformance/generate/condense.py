@@ -20,10 +20,10 @@ from conformance.spec.environment import dimensions
 from conformance.spec.model import OpSpec
 
 
-def choose(pool: Pool) -> list[Candidate]:
-    """Few, cheap candidates that show all that the pool shows."""
+def choose(pool: Pool, tries: int = 0) -> list[Candidate]:
+    """Few, cheap candidates that show all that the pool shows; fewer with more ``tries``."""
     simplest_first = sorted(pool.candidates.values(), key=lambda one: (one.cost, one.case.id))
-    return cover(simplest_first, lambda one: one.items(), lambda one: one.cost)
+    return cover(simplest_first, lambda one: one.items(), lambda one: one.cost, tries=tries)
 
 
 def breed(pool: Pool, rounds: int, children: int) -> None:
@@ -35,6 +35,8 @@ def breed(pool: Pool, rounds: int, children: int) -> None:
     chance = random.Random(f"{pool.root}/{pool.spec.op}/{pool.rank}/{len(pool.candidates)}")  # noqa: S311
     for _ in range(rounds):
         chosen = choose(pool)
+        if len(chosen) < 2:
+            return
         own = _own(chosen)
         single = frozenset().union(*own.values())
         for _ in range(children):

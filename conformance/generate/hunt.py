@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from conformance.audit.cover import cover
@@ -16,6 +17,12 @@ from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 
+ENOUGH = 4
+"""Vectors that are found for one item before the smallest of them is taken."""
+
+PATIENCE = 120
+"""Cases whose outputs differ that are graded for one item before it is given up."""
+
 Item = tuple[str, ...]
 OTHER = 0x5EED
 """Added to the root, so that the hunt draws other cases than those that were chosen from."""
@@ -28,23 +35,36 @@ def hunt(
 
     What no drawn case shows either is left for the audit to report.
     """
-    kills = {vector.id: Bank(spec, faults).kills(vector) for vector in vectors}
-    wanted = _wanted(Score(spec.op, tuple(faults), kills))
-    names = {name for _, *among in wanted for name in among}
-    bank = Bank(spec, [fault for fault in faults if fault.id in names])
+    bank = Bank(spec, faults)
+    kills = {vector.id: bank.kills(vector) for vector in vectors}
+    wanted = set(_wanted(Score(spec.op, tuple(faults), kills)))
+    tried: Counter[Item] = Counter()
+    met: Counter[Item] = Counter()
     found: list[tuple[Vector, frozenset[Item]]] = []
     for case in _cases(spec, root, effort) if wanted else ():
-        if not wanted.intersection(_shown(bank.prints(case, data_of(spec, case)), wanted)):
+        if not wanted:
+            break
+        names = {name for _, *among in wanted for name in among}
+        bank = bank if len(bank.faults) == len(names) else Bank(spec, _named(faults, names))
+        maybe = list(_shown(bank.prints(case, data_of(spec, case)), wanted))
+        if not maybe:
             continue
         vector = build(spec, case)
         noticed = bank.kills(vector)
         prints = {kill.fault: kill.print for kill in noticed}
         apart = [item for item in _shown(prints, wanted) if item[0] == "apart"]
-        items = wanted.intersection((*apart, *achievements(noticed)))
+        items = frozenset(wanted.intersection((*apart, *achievements(noticed))))
         if items and not vacuous(spec, vector):
             found.append((vector, items))
+            met.update(items)
+        tried.update(maybe)
+        wanted -= {item for item in wanted if met[item] >= ENOUGH or tried[item] >= PATIENCE}
     chosen = cover(found, lambda one: one[1], lambda one: one[0].inputs[0].size + 200)
     return [vector for vector, _ in chosen]
+
+
+def _named(faults: Sequence[Fault], names: Collection[str]) -> list[Fault]:
+    return [fault for fault in faults if fault.id in names]
 
 
 def _wanted(score: Score) -> frozenset[Item]:
@@ -57,7 +77,7 @@ def _wanted(score: Score) -> frozenset[Item]:
     return frozenset((*missed, *alike))
 
 
-def _shown(prints: Mapping[str, bytes], wanted: frozenset[Item]) -> Iterator[Item]:
+def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[Item]:
     """Which of the wanted items outputs with these fingerprints may show."""
     for item in wanted:
         if item[0] == "apart":

@@ -49,7 +49,7 @@ class OperatorTask:
 
     @property
     def label(self) -> str:
-        return f"{self.op} faults"
+        return f"{find(self.op).op} faults"
 
     def run(self) -> Made:
         spec = find(self.op)

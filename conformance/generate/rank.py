@@ -15,6 +15,10 @@ from conformance.spec.loader import find
 from conformance.suite.manifest import Uncovered
 
 
+TRIES = 60
+"""How often a part of a cover is made anew to find a smaller one."""
+
+
 @dataclass(frozen=True)
 class Ranked:
     """What was chosen for one rank, and what is known of the pairs that no case shows.
@@ -41,7 +45,7 @@ class RankTask:
 
     @property
     def label(self) -> str:
-        return f"{self.op} rank {self.rank}"
+        return f"{find(self.op).op} rank {self.rank}"
 
     def run(self) -> Ranked:
         pool = Pool(find(self.op), self.rank, self.root, self.effort)
@@ -64,7 +68,7 @@ def _meaningful(pool: Pool, built: dict[str, Vector]) -> list[Vector]:
     """Vectors of a cover, none of them vacuous: what is gives way to another, as long as one shows
     the same; then more are sought."""
     while True:
-        chosen = choose(pool)
+        chosen = choose(pool, TRIES)
         bad = [one for one in chosen if _is_vacuous(pool, one, built)]
         for one in bad:
             pool.ban(one.case.id)

@@ -30,7 +30,7 @@ class Piece:
 
     @property
     def label(self) -> str:
-        return f"{self.op} piece {self.number + 1}"
+        return f"{find(self.op).op} piece {self.number + 1}"
 
     def run(self) -> list[Vector]:
         spec = find(self.op)

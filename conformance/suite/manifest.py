@@ -260,9 +260,10 @@ def _check_ids(record: Record, manifest: Manifest) -> None:
 
 def _uncovered(gap: object, where: str) -> Uncovered:
     record = Record(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edges"))
-    return Uncovered(
-        record.text("op"), record.whole("rank"), record.text("dtype"), record.texts("edges")
-    )
+    edges = record.texts("edges")
+    if len(edges) not in (1, 2):
+        record.refuse(f"names {len(edges)} edges, where one or a pair belongs")
+    return Uncovered(record.text("op"), record.whole("rank"), record.text("dtype"), edges)
 
 
 def _entry(entry: object, where: str) -> Entry:

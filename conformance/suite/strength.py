@@ -49,6 +49,8 @@ def parse(data: object, where: str) -> Strength:
     groups = []
     for group in record.items("indistinguishable"):
         groups.append(Record({"group": group}, where, ("group",)).texts("group"))
+        if len(groups[-1]) < 2:
+            record.refuse("a group of indistinguishable faults has fewer than two")
     return Strength(
         infeasible={
             rank: dict(_pairs(by_edge, f"{where}: rank {rank}")) for rank, by_edge in _ranks(record)

@@ -80,3 +80,11 @@ def test_no_member_alone_could_be_replaced_by_a_cheaper_one(pool: list[Member]) 
 @given(POOLS, st.integers(1, 1000))
 def test_costs_matter_by_their_proportion_alone(pool: list[Member], factor: int) -> None:
     assert cover(pool, lambda member: member[0], lambda member: factor * member[1]) == chosen(pool)
+
+
+@given(POOLS, st.integers(1, 20))
+def test_a_search_shows_the_same_and_costs_no_more(pool: list[Member], tries: int) -> None:
+    found = cover(pool, lambda member: member[0], lambda member: member[1], tries=tries)
+    assert shown(found) == shown(pool)
+    assert sum(cost for _, cost in found) <= sum(cost for _, cost in chosen(pool))
+    assert found == cover(pool, lambda member: member[0], lambda member: member[1], tries=tries)

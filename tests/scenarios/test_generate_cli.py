@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -17,10 +19,16 @@ import pytest
 import tiny
 from click.testing import CliRunner, Result
 
+from conformance.audit.coverage import coverage
 from conformance.cli import main
 from conformance.generate import plan
+from conformance.generate.build import build
+from conformance.generate.pairs import Effort
+from conformance.generate.rank import Ranked, RankTask
+from conformance.spec.loader import find
+from conformance.spec.validity import violations
 from conformance.suite import writer
-from conformance.suite.store import open_suite
+from conformance.suite.store import Suite, open_suite
 
 # What must not matter: the order of sets, and a machine that calls itself a build server.
 ODD = {"CI": "true", "PYTHONHASHSEED": "7"}
@@ -30,7 +38,7 @@ def generate(spec: Path, out: Path, *more: object) -> Result:
     """The command in this process, with fewer draws."""
     words = ["generate", "--op", str(spec), "--out", str(out), *map(str, more)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "tasks", partial(plan.tasks, effort=plan.Effort(*tiny.EFFORT)))
+        patch.setattr(plan, "make", partial(plan.make, effort=Effort(**tiny.EFFORT)))
         return CliRunner().invoke(main, words)
 
 
@@ -102,11 +110,39 @@ class TestSummary:
         manifest = open_suite(old).manifest
         count = manifest.counts["Tiny-1"]
         assert f"core: {len(manifest.vectors)} vectors" in shown.output
-        assert f"{count.value:4} value vectors,   2 must-reject" in shown.output
+        assert f"{count.value:5} value vectors,   2 must-reject" in shown.output
         assert manifest.digest[:16] in shown.output
-        gaps = {(gap.rank, gap.edge) for gap in manifest.uncovered}
-        assert gaps == {(3, "differs")}
-        assert "  2 combinations of edge, rank and element type have no case" in shown.output
+        assert "have neither a case nor a proof" not in shown.output
+
+    def test_what_cannot_be_is_proven_and_all_else_is_shown(self, spec: Path, first: Path) -> None:
+        """On one axis nothing differs from another; of the other three edges every pair is."""
+        manifest = open_suite(first).manifest
+        assert manifest.uncovered == ()
+        names = ["channels", "differs", "remainder", "strided"]
+        assert manifest.strength["Tiny-1"].infeasible == {
+            3: {(a, b): () for a in names for b in names if a <= b and "differs" in (a, b)},
+            4: {},
+        }
+        ranks, wrong = coverage(find(str(spec)), manifest, open_suite(first).vectors())
+        assert wrong == []
+        assert all(one.complete for one in ranks)
+
+    def test_without_proofs_what_is_not_shown_is_listed(
+        self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        found = importlib.util.find_spec
+        monkeypatch.setattr(
+            "importlib.util.find_spec", lambda name: None if name == "z3" else found(name)
+        )
+        shown = generate(spec, tmp_path / "out")
+        assert shown.exit_code == 0, shown.output
+        manifest = open_suite(tmp_path / "out").manifest
+        pairs = {(gap.rank, gap.edges) for gap in manifest.uncovered if not gap.dtype}
+        assert pairs == {
+            (3, ("differs", "differs")),
+            *((3, tuple(sorted((one, "differs")))) for one in ("channels", "remainder", "strided")),
+        }
+        assert f"  {len(manifest.uncovered)} edges or pairs of edges have neither" in shown.output
 
     def test_an_operator_is_made_once_however_often_it_is_named(
         self, spec: Path, first: Path, tmp_path: Path
@@ -116,11 +152,73 @@ class TestSummary:
 
     def test_an_operator_without_a_vector_is_said(self, tmp_path: Path) -> None:
         before, after = tiny.TEXT.split("edges:\n")
-        impossible = "edges:\n  never: {when: C > 9, why: Never.}\n\n"
+        impossible = "edges:\n  never: {when: C > 9 and C < 9, why: Never.}\n\n"
         spec = tiny.write(tmp_path, before + impossible + after[after.index("reject:") :])
         shown = generate(spec, tmp_path / "out")
         assert shown.exit_code == 0, shown.output
         assert "   0 value vectors,   2 must-reject" in shown.output
+
+
+class TestFull:
+    """Core, and as many vectors more as are asked for."""
+
+    @pytest.fixture(scope="class")
+    def sixty(self, spec: Path, tmp_path_factory: pytest.TempPathFactory) -> Suite:
+        out = tmp_path_factory.mktemp("full") / "suite"
+        made = generate(spec, out, "--suite", "full", "--count", 60)
+        assert made.exit_code == 0, made.output
+        assert made.output.startswith(f"full: {len(open_suite(out))} vectors")
+        return open_suite(out)
+
+    def test_it_is_core_and_so_many_more_without_duplicates(
+        self, first: Path, sixty: Suite
+    ) -> None:
+        core = open_suite(first).manifest
+        manifest = sixty.manifest
+        assert manifest.name == "full"
+        assert manifest.counts["Tiny-1"].value == core.counts["Tiny-1"].value + 60
+        assert manifest.counts["Tiny-1"].reject == core.counts["Tiny-1"].reject
+        assert all("full" in entry.suites for entry in manifest.listed)
+        assert manifest.subset("core").digest == core.digest
+        asked = {json.dumps(vector.case.canonical()) for vector in sixty.vectors()}
+        assert len(asked) == len(manifest.listed)
+        assert manifest.strength == core.strength
+
+    def test_the_vectors_are_whole_and_valid(self, spec: Path, sixty: Suite) -> None:
+        assert sixty.verify() == ()
+        tiny_spec = find(str(spec))
+        for vector in sixty.vectors():
+            if vector.case.reject is None:
+                assert violations(tiny_spec, vector.case) == ()
+                assert build(tiny_spec, vector.case).edges == vector.edges
+
+    def test_fewer_are_the_first_of_more(self, spec: Path, sixty: Suite, tmp_path: Path) -> None:
+        assert generate(spec, tmp_path / "out", "--suite", "full", "--count", 25).exit_code == 0
+        few = open_suite(tmp_path / "out").manifest.listed
+        assert few == sixty.manifest.listed[: len(few)]
+
+    def test_more_than_a_piece_has_the_same_bytes_in_several_processes(
+        self, spec: Path, tmp_path: Path
+    ) -> None:
+        """The pieces are drawn apart, on one rank after another, and written in their order."""
+        for processes in (1, 2):
+            words = ("--suite", "full", "--count", 500, "-j", processes)
+            assert generate(spec, tmp_path / str(processes), *words).exit_code == 0
+        assert tiny.content(tmp_path / "1") == tiny.content(tmp_path / "2")
+        more = [v for v in open_suite(tmp_path / "1").vectors() if v.case.reject is None][-500:]
+        assert {vector.inputs[0].ndim for vector in more} == {3, 4}
+
+    def test_another_seed_draws_other_vectors(
+        self, spec: Path, sixty: Suite, tmp_path: Path
+    ) -> None:
+        words = ("--suite", "full", "--count", 60, "--seed", 1)
+        assert generate(spec, tmp_path / "out", *words).exit_code == 0
+        drawn = [
+            {entry.id for entry in manifest.listed if entry.suites == ("full",)}
+            for manifest in (sixty.manifest, open_suite(tmp_path / "out").manifest)
+        ]
+        assert len(drawn[0]) == len(drawn[1]) == 60
+        assert len(drawn[0] & drawn[1]) < 20
 
 
 class TestRefusals:
@@ -131,7 +229,7 @@ class TestRefusals:
         def began(*arguments: object, **options: object) -> None:
             raise AssertionError("work began")
 
-        monkeypatch.setattr(plan, "run", began)
+        monkeypatch.setattr(plan, "make", began)
 
     def test_a_folder_that_is_no_suite(self, spec: Path, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("\\begin{document}")
@@ -177,7 +275,7 @@ class TestRefusals:
         assert "both specify Tiny-1" in shown.stderr
 
     @pytest.mark.parametrize(
-        "option", [("--seed", -1), ("-j", 0), ("--suite", "full"), ("--rank", 3)]
+        "option", [("--seed", -1), ("-j", 0), ("--suite", "huge"), ("--count", 0), ("--rank", 3)]
     )
     def test_wrong_options(self, spec: Path, tmp_path: Path, option: tuple[object, ...]) -> None:
         assert generate(spec, tmp_path / "out", *option).exit_code == 2
@@ -211,6 +309,8 @@ class TestInterruption:
         before = tiny.content(old)
         code = f"""
 import os, signal
+from conformance.spec.loader import find
+from conformance.spec.validity import violations
 from conformance.suite import writer
 write, written = writer._write, []
 def stop(file, data):
@@ -258,7 +358,7 @@ Progress.at = lambda self, *what: print("working", flush=True)
     def test_a_process_that_dies_is_an_error_with_a_hint(
         self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(plan, "tasks", lambda *_, **__: [Deadly("Tiny-1", 3, 0, plan.Effort())])
+        monkeypatch.setattr(plan, "RankTask", Deadly)
         shown = CliRunner().invoke(
             main, ["generate", "--op", str(spec), "--out", str(tmp_path / "out"), "-j", "2"]
         )
@@ -268,10 +368,10 @@ Progress.at = lambda self, *what: print("working", flush=True)
         assert not (tmp_path / "out").exists()
 
 
-class Deadly(plan.Task):
+class Deadly(RankTask):
     """Work that ends its process, as a machine without memory would."""
 
-    def run(self) -> plan.Selection:
+    def run(self) -> Ranked:
         os._exit(1)
 
 

@@ -44,12 +44,13 @@ reject:
   zero-stride: {set: {strides: 0}, breaks: strides.min, why: The window never moves.}
 """
 
-EFFORT = (100, 8, 20)
+EFFORT = {"base": 100, "aimed": 8, "missing": 20, "early": 1, "late": 1, "children": 60}
 MAIN = f"""
 from functools import partial
 from conformance.cli import main
 from conformance.generate import plan
-plan.tasks = partial(plan.tasks, effort=plan.Effort{EFFORT})
+from conformance.generate.pairs import Effort
+plan.make = partial(plan.make, effort=Effort(**{EFFORT}))
 main()
 """
 """The command with fewer draws than it makes otherwise, as a program."""

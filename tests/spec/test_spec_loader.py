@@ -78,7 +78,7 @@ def test_shipped_details() -> None:
         *("pads_begin", "pads_end", "N", "C", "size"),
     ]
     edges = {edge.name: edge for edge in spec.edges}
-    assert edges["channel-tail"].aim["C"].values == (5, 7)
+    assert edges["channels-above-block"].aim["C"].values == (5, 9, 17, 33)
     assert edges["many-taps"].aim["pattern"].values == ("steady",)
     assert edges["zeros"].aim["pattern"].values == ("zeros",)
     rejects = {reject.name: reject for reject in spec.reject}

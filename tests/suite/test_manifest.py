@@ -14,6 +14,7 @@ from conformance.errors import SuiteError
 from conformance.suite import manifest as manifests
 from conformance.suite import schema
 from conformance.suite.manifest import Count, Entry, Manifest, Uncovered
+from conformance.suite.strength import Strength
 
 Document = dict[str, Any]
 
@@ -27,6 +28,7 @@ def entry(vector_id: str, op: str = "AvgPool-1", **changes: Any) -> Entry:
         "reject": None,
         "suites": ("core",),
         "edges": ("batch",),
+        "kills": ("divisor-one-more",),
         "bytes": 10,
         "sha256": hashlib.sha256(vector_id.encode()).hexdigest(),
     }
@@ -41,9 +43,28 @@ MANIFEST = Manifest(
         entry("b", suites=("core", "smoke")),
         entry("a", edges=("batch", "kernel-1")),
         entry("c", op="AdaptiveAvgPool-8", suites=("core", "smoke")),
-        entry("r", reject="zero-stride", edges=()),
+        entry("r", reject="zero-stride", edges=(), kills=()),
     ),
-    uncovered=(Uncovered("AvgPool-1", 5, "f64", "wide-row"),),
+    strength={
+        "AvgPool-1": Strength(
+            infeasible={
+                3: {
+                    ("batch", "batch"): ("limit elements",),
+                    ("batch", "kernel-1"): (),
+                    ("batch", "wide-row"): ("limit elements", "data nan"),
+                    ("kernel-1", "wide-row"): (),
+                },
+                5: {},
+            },
+            equivalent={"same": "It gives the same outputs."},
+            indistinguishable=(("one", "other"),),
+        ),
+        "AdaptiveAvgPool-8": Strength(),
+    },
+    uncovered=(
+        Uncovered("AvgPool-1", 5, "f64", ("wide-row",)),
+        Uncovered("AvgPool-1", 5, "", ("batch", "wide-row")),
+    ),
     withdrawn={"a": "its bound was too narrow"},
 )
 
@@ -63,6 +84,21 @@ def test_it_comes_back_as_it_was_written() -> None:
 def test_it_has_one_line_for_each_vector() -> None:
     lines = manifests.dump(MANIFEST).decode().splitlines()
     assert sum(line.startswith(' {"id": ') for line in lines) == 4
+
+
+def test_pairs_are_grouped_by_their_first_edge_and_the_reason() -> None:
+    document = json.loads(manifests.dump(MANIFEST))
+    assert document["strength"]["AvgPool-1"]["infeasible"] == {
+        "3": {
+            "batch": {
+                "": ["kernel-1"],
+                "limit elements": ["batch"],
+                "limit elements, data nan": ["wide-row"],
+            },
+            "kernel-1": {"": ["wide-row"]},
+        },
+        "5": {},
+    }
 
 
 def test_it_counts_what_is_listed() -> None:
@@ -91,12 +127,17 @@ def test_a_subset_has_its_own_counts_and_digest() -> None:
     assert (smoke.name, [e.id for e in smoke.vectors]) == ("smoke", ["b", "c"])
     assert smoke.counts == {"AvgPool-1": Count(1, 0), "AdaptiveAvgPool-8": Count(1, 0)}
     assert smoke.withdrawn == {}
+    assert smoke.strength == MANIFEST.strength
     assert smoke.digest == lines_digest(("AdaptiveAvgPool-8/c.npz", "c"), ("AvgPool-1/b.npz", "b"))
     assert MANIFEST.subset("core").digest == MANIFEST.digest
 
 
 def first(**changes: Any) -> Callable[[Document], object]:
     return lambda document: document["vectors"][0].update(changes)
+
+
+def strength(**changes: Any) -> Callable[[Document], object]:
+    return lambda document: document["strength"]["AvgPool-1"].update(changes)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +157,28 @@ def first(**changes: Any) -> Callable[[Document], object]:
         (lambda d: d["withdrawn"].update(z="why"), "withdraws 'z', which is not listed"),
         (lambda d: d["withdrawn"].update(a=1), "'withdrawn' holds 1, where text belongs"),
         (lambda d: d["versions"].update(numpy=2), "'versions' holds 2, where text belongs"),
-        (lambda d: d["uncovered"][0].pop("edge"), "uncovered: missing: edge"),
+        (lambda d: d["uncovered"][0].pop("edges"), "uncovered: missing: edges"),
+        (lambda d: d["uncovered"][0].update(edge="x"), "uncovered: unknown: 'edge'"),
         (lambda d: d["uncovered"][0].update(rank="5"), "'rank' holds '5'"),
+        (lambda d: d["uncovered"][0].update(edges="x"), "'edges' holds 'x'"),
+        (lambda d: d["uncovered"][0].update(edges=[]), "names 0 edges"),
+        (lambda d: d["uncovered"][0].update(edges=["a", "b", "c"]), "names 3 edges"),
+        (lambda d: d.pop("strength"), "missing: strength"),
+        (lambda d: d.update(strength=[]), "'strength' holds []"),
+        (strength(infeasible=3), "strength of AvgPool-1: 'infeasible' holds 3"),
+        (strength(infeasible={"three": {}}), "'three' is not a rank"),
+        (strength(infeasible={"3": []}), "rank 3: 'edges' holds []"),
+        (strength(infeasible={"3": {"a": []}}), "rank 3: 'a' holds []"),
+        (strength(infeasible={"3": {"a": {"": "b"}}}), "rank 3: '' holds 'b'"),
+        (strength(infeasible={"3": {"a": {"": [1]}}}), "rank 3: '' holds 1"),
+        (strength(equivalent={"same": 1}), "'equivalent' holds 1"),
+        (strength(equivalent=["same"]), "'equivalent' holds ['same']"),
+        (strength(indistinguishable=["one"]), "'group' holds 'one'"),
+        (strength(indistinguishable=[["one"]]), "has fewer than two"),
+        (strength(more=1), "strength of AvgPool-1: unknown: 'more'"),
+        (lambda d: d["vectors"][0].pop("kills"), "an entry of vectors: missing: kills"),
+        (first(kills="all"), "'kills' holds 'all'"),
+        (first(kills=[1]), "'kills' holds 1"),
         (lambda d: d["vectors"].insert(0, "b"), "an entry of vectors: is not an object"),
         (lambda d: d["vectors"][0].pop("sha256"), "an entry of vectors: missing: sha256"),
         (first(id="../../x"), "'id' is '../../x', which is not allowed"),

@@ -20,6 +20,7 @@ from conformance.errors import SuiteError
 from conformance.model import Vector
 from conformance.suite.manifest import Uncovered
 from conformance.suite.store import Suite, open_suite
+from conformance.suite.strength import Strength
 from conformance.suite.writer import check_target, write_suite
 
 OLD = (value_vector((1.0, 3.0)), index_vector())
@@ -53,9 +54,18 @@ def out(tmp_path: Path) -> Path:
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    gap = Uncovered("AvgPool-1", 5, "f64", "wide-row")
-    suite = write(tmp_path / "new" / "suite", uncovered=[gap], withdrawn={OLD[0].id: "why"})
+    gap = Uncovered("AvgPool-1", 5, "f64", ("wide-row",))
+    known = Strength({3: {("batch", "wide-row"): ("limit elements",)}}, {"same": "Alike."})
+    suite = write(
+        tmp_path / "new" / "suite",
+        uncovered=[gap],
+        withdrawn={OLD[0].id: "why"},
+        strength={"AvgPool-1": known},
+        kills={OLD[1].id: ("shifted", "stuck")},
+    )
     assert suite.manifest.uncovered == (gap,)
+    assert suite.manifest.strength == {"AvgPool-1": known}
+    assert [entry.kills for entry in suite.manifest.listed] == [(), ("shifted", "stuck")]
     assert suite.manifest.withdrawn == {OLD[0].id: "why"}
     assert suite.manifest.versions == {"numpy": "2", "zlib": zlib.ZLIB_RUNTIME_VERSION}
     assert suite.manifest.seed == 3

@@ -1,0 +1,187 @@
+"""The shipped suite proves its own strength: faults noticed, edges and pairs shown, nothing spare.
+
+Smoke is audited in full. Core is checked by what its manifest says, and that against the vectors
+themselves on a third of them, or all where little is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from functools import cache
+
+import pytest
+
+from conformance.audit.coverage import coverage
+from conformance.audit.kills import Bank
+from conformance.audit.run import audit, holdout
+from conformance.audit.score import Score, achievements
+from conformance.audit.vacuity import vacuous
+from conformance.model import Vector
+from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
+from conformance.suite.manifest import Entry
+from conformance.suite.store import Suite, open_suite
+
+OPS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
+MAX_SMOKE = 60
+MAX_CORE = 400
+MAX_BYTES = 10 * 2**20
+
+pytestmark = pytest.mark.parametrize("op", OPS)
+
+
+@cache
+def suite(name: str) -> Suite:
+    return open_suite() if name == "core" else open_suite(name)
+
+
+@cache
+def score(name: str, op: str) -> Score:
+    """The audit of all vectors of a suite, worked out once."""
+    (found,) = audit(suite(name), [op], processes=1, progress=lambda *_: None)
+    return found
+
+
+def entries(name: str, op: str) -> list[Entry]:
+    return [entry for entry in suite(name).manifest.vectors if entry.op == op]
+
+
+def by_manifest(name: str, op: str) -> dict[str, set[str]]:
+    """By vector the faults that the manifest says it notices."""
+    return {entry.id: set(entry.kills) for entry in entries(name, op)}
+
+
+class TestSmoke:
+    def test_notices_every_fault_at_both_levels(self, op: str) -> None:
+        found = score("smoke", op)
+        assert found.missed == ()
+        assert found.missed_at_must == ()
+        assert found.wrongly_equivalent == ()
+        assert found.wrongly_excused == ()
+        assert found.complete
+        assert found.counted
+
+    def test_is_small(self, op: str) -> None:
+        assert len(entries("smoke", op)) <= MAX_SMOKE
+
+    def test_notices_what_the_manifest_says(self, op: str) -> None:
+        stated = by_manifest("smoke", op)
+        for vector_id, kills in score("smoke", op).kills.items():
+            assert {kill.fault for kill in kills} == stated[vector_id], vector_id
+
+    def test_shows_each_edge_and_each_refusal_of_core(self, op: str) -> None:
+        whole, small = entries("core", op), entries("smoke", op)
+        assert {e for one in small for e in one.edges} == {e for one in whole for e in one.edges}
+        assert {one.reject for one in small} == {one.reject for one in whole}
+
+    def test_each_vector_is_needed(self, op: str) -> None:
+        """Without it an edge, a must-reject entry, or a fault at one level is lost."""
+        kills = score("smoke", op).kills
+
+        def shows(entry: Entry) -> Iterator[Hashable]:
+            yield from (("edge", edge) for edge in entry.edges)
+            yield from achievements(kills.get(entry.id, ()))
+            if entry.reject is not None:
+                yield "reject", entry.reject
+
+        shown = {entry.id: set(shows(entry)) for entry in entries("smoke", op)}
+        times = Counter(item for items in shown.values() for item in items)
+        for vector_id, items in shown.items():
+            assert any(times[item] == 1 for item in items), vector_id
+
+
+class TestCore:
+    def test_notices_every_fault_by_its_manifest(self, op: str) -> None:
+        noticed = {name for kills in by_manifest("core", op).values() for name in kills}
+        assert noticed == {fault.id for fault in faults(op) if not fault.equivalent}
+
+    def test_says_which_faults_nothing_can_show(self, op: str) -> None:
+        stated = suite("core").manifest.strength[op].equivalent
+        assert stated == {fault.id: fault.equivalent for fault in faults(op) if fault.equivalent}
+
+    def test_is_small(self, op: str) -> None:
+        assert len(entries("core", op)) <= MAX_CORE
+        assert sum(entry.bytes for entry in suite("core").manifest.listed) <= MAX_BYTES
+
+    def test_notices_what_the_manifest_says(self, op: str) -> None:
+        """On every third vector, and all that belong to smoke in the test above."""
+        stated = by_manifest("core", op)
+        bank = Bank(find(op), faults(op))
+        asked = [one for one in entries("core", op) if one.reject is None][::3]
+        assert asked
+        for entry in asked:
+            kills = bank.kills(suite("core").read(entry))
+            assert {kill.fault for kill in kills} == stated[entry.id], entry.id
+
+    def test_no_vector_is_vacuous(self, op: str) -> None:
+        for vector in suite("core").vectors([op]):
+            assert vacuous(find(op), vector) == (), vector.id
+
+    def test_shows_all_that_can_be_shown(self, op: str) -> None:
+        ranks, wrong = coverage(find(op), suite("core").manifest, suite("core").vectors([op]))
+        assert wrong == []
+        assert [one.rank for one in ranks] == list(find(op).ranks)
+        for one in ranks:
+            assert one.vectors > 0
+            assert one.missing_edges == ()
+            assert one.missing_types == ()
+            assert one.missing_pairs == ()
+            assert one.disproved == ()
+            assert one.complete
+        assert suite("core").manifest.uncovered == ()
+
+    def test_infeasible_pairs_are_of_edges_and_ranks_that_there_are(self, op: str) -> None:
+        spec = find(op)
+        names = {edge.name for edge in spec.edges}
+        stated = suite("core").manifest.strength[op].infeasible
+        assert set(stated) == set(spec.ranks)
+        for pairs in stated.values():
+            assert {name for pair in pairs for name in pair} <= names
+            assert all(first <= second for first, second in pairs)
+
+    def test_no_two_vectors_ask_the_same(self, op: str) -> None:
+        """Twins ask the same geometry with the other type of index, and nothing else does."""
+        asked = Counter(
+            _question(vector)
+            for vector in suite("core").vectors([op])
+            if vector.case.reject is None
+        )
+        twice = [question for question, times in asked.items() if times > 1]
+        assert twice == []
+
+    def test_indistinguishable_faults_are_counted_ones(self, op: str) -> None:
+        counted = {fault.id for fault in faults(op) if not fault.equivalent}
+        groups = suite("core").manifest.strength[op].indistinguishable
+        named = [name for group in groups for name in group]
+        assert set(named) <= counted
+        assert len(named) == len(set(named))
+        assert all(len(group) > 1 for group in groups)
+
+
+class TestPartsOfTheSuite:
+    def test_indistinguishable_faults_give_the_same_outputs_on_smoke(self, op: str) -> None:
+        """Smoke is a part of core: what all of core answers alike, it does."""
+        prints: dict[str, dict[str, bytes]] = {}
+        for vector_id, kills in score("smoke", op).kills.items():
+            for kill in kills:
+                prints.setdefault(kill.fault, {})[vector_id] = kill.print
+        for first, *rest in suite("core").manifest.strength[op].indistinguishable:
+            assert all(prints[other] == prints[first] for other in rest)
+
+    def test_the_experiment_runs_on_it(self, op: str) -> None:
+        """Of the faults of each kind many are noticed by a suite that was chosen without them."""
+        found = holdout(suite("smoke"), score("smoke", op))
+        assert sum(held.faults for held in found) == 2 * len(score("smoke", op).counted)
+        assert sum(held.noticed for held in found) > 0.7 * sum(held.faults for held in found)
+
+
+def _question(vector: Vector) -> Hashable:
+    case = vector.case
+    return (
+        tuple(sorted((name, str(value)) for name, value in case.attributes.items())),
+        tuple(case.shapes.items()),
+        tuple(case.operands.items()),
+        tuple(case.types.items()),
+        case.pattern,
+    )

@@ -1,0 +1,97 @@
+"""A case of another project's suite, asked as one of ours and judged by that project's own rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from conformance.dtypes import Array
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import Fault
+from conformance.spec.environment import case_of
+from conformance.spec.loader import find
+
+
+@dataclass(frozen=True)
+class PeerCase:
+    """One case: ``expected`` are its own outputs, ``bytes`` is what its project stores for it.
+
+    An output is accepted if it has the expected shape and type, and ``|got - expected|`` is at
+    most ``atol + rtol * |expected|`` at every element; NaN is accepted for NaN alone, an infinity
+    for the same one. That is ``numpy.testing.assert_allclose``.
+    """
+
+    name: str
+    op: str
+    inputs: tuple[Array, ...]
+    attributes: Mapping[str, Any]
+    expected: tuple[Array, ...]
+    rtol: float
+    atol: float
+    bytes: int
+
+    def accepts(self, outputs: Sequence[Array]) -> bool:
+        """Whether the case passes an implementation that gives these outputs."""
+        pairs = zip(self.expected, outputs, strict=True)
+        return all(self._close(want, got) for want, got in pairs)
+
+    def _close(self, want: Array, got: Array) -> bool:
+        if got.shape != want.shape or got.dtype != want.dtype:
+            return False
+        if want.dtype.kind in "iu":
+            return np.array_equal(got, want)
+        wide = got.astype(np.float64), want.astype(np.float64)
+        return np.allclose(*wide, rtol=self.rtol, atol=self.atol, equal_nan=True)
+
+    def subject(self) -> Subject:
+        """The same question, put to our reference."""
+        spec = find(self.op)
+        case = case_of(spec, list(self.inputs), self.attributes)
+        return Subject(spec, case, self.inputs[0])
+
+
+def agreeing(cases: Iterable[PeerCase]) -> tuple[list[PeerCase], list[str]]:
+    """The cases that our right outputs pass, and the names of those that they fail."""
+    passed, failed = [], []
+    for case in cases:
+        if case.accepts(case.subject().outputs):
+            passed.append(case)
+        else:
+            failed.append(case.name)
+    return passed, failed
+
+
+def noticed(cases: Iterable[PeerCase], faults: Iterable[Fault]) -> set[str]:
+    """The faults, by id, that fail at least one of the cases, which are all of one operator.
+
+    As in our own audit, a fault that gives no outputs for a case shows nothing there.
+    """
+    left = list(faults)
+    altered = {fault.id: Altered(find(fault.op), fault.variant) for fault in left}
+    found: set[str] = set()
+    for case in sorted(cases, key=lambda case: case.inputs[0].size):
+        subject = case.subject()
+        for name in altered.keys() - found:
+            outputs = subject.under(altered[name])
+            if outputs is not subject.outputs and not case.accepts(outputs):
+                found.add(name)
+    return found
+
+
+def rounding(
+    size: Sequence[int],
+    out: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    pads: Sequence[int],
+) -> str:
+    """The rounding under which AvgPool-1 gives ``out`` windows: ceil if it does, else floor.
+
+    All arguments have one entry an axis; ``pads`` is the padding of both ends together.
+    """
+    axes = zip(size, out, kernel, strides, pads, strict=True)
+    ceil = all(windows == -((n + pad - k) // -step) + 1 for n, windows, k, step, pad in axes)
+    return "ceil" if ceil else "floor"

@@ -1,0 +1,87 @@
+"""OpenVINO's own reference tests, which lie beside the checkout as data, as questions to ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from peer_cases import PeerCase, rounding
+
+from conformance.dtypes import DTYPES
+
+FILE = Path(__file__).resolve().parents[3] / "shared" / "peer" / "openvino_reference_cases.json"
+
+ASKED_AS = {
+    "AvgPool-1": "AvgPool-1",
+    "AvgPool-14": "AvgPool-1",
+    "AdaptiveAvgPool-8": "AdaptiveAvgPool-8",
+    "AdaptiveMaxPool-8": "AdaptiveMaxPool-8",
+}
+FLOATS = ("f16", "bf16", "f32", "f64")
+RTOL = 1e-2
+"""The relative difference that these tests declare, taken at every element. Their comparison lets
+more through, how much depends on the version."""
+
+
+def cases(op: str) -> list[PeerCase]:
+    """The cases that ask one of our operators, in each floating-point type that they run in.
+
+    AvgPool-14 asks as AvgPool-1 does; the same question in both is counted once.
+    """
+    found: dict[str, PeerCase] = {}
+    for raw in json.loads(FILE.read_text("utf-8")):
+        if ASKED_AS.get(raw["op"]) == op:
+            for one in mapped(raw):
+                found.setdefault(one.name, one)
+    return list(found.values())
+
+
+def mapped(raw: dict[str, Any]) -> Iterator[PeerCase]:
+    """One case of the file in each of its floating-point types."""
+    op = ASKED_AS[raw["op"]]
+    attributes = _attributes(raw)
+    operands = [np.array(raw["output_size"], np.int64)] if "output_size" in raw else []
+    for dtype in raw["dtypes"]:
+        if dtype not in FLOATS:
+            continue
+        inputs = (_tensor(raw["data"], raw["in_shape"], dtype), *operands)
+        expected = [_tensor(raw["expected"], raw["out_shape"], dtype)]
+        if "expected_indices" in raw:
+            index = attributes["index_element_type"]
+            expected.append(_tensor(raw["expected_indices"], raw["out_shape"], index))
+        text = json.dumps([dtype, raw["data"], raw["in_shape"], attributes, raw["expected"]])
+        yield PeerCase(
+            name=f"{op} {text}",
+            op=op,
+            inputs=inputs,
+            attributes=attributes,
+            expected=tuple(expected),
+            rtol=RTOL,
+            atol=0,
+            bytes=sum(array.nbytes for array in (*inputs, *expected)),
+        )
+
+
+def _attributes(raw: dict[str, Any]) -> dict[str, Any]:
+    if "kernel" not in raw:
+        names = ("index_element_type",)
+        return {name: raw[name] for name in names if name in raw}
+    kind = raw["rounding_type"]
+    if kind == "ceil_torch":
+        pads = [sum(both) for both in zip(raw["pads_begin"], raw["pads_end"], strict=True)]
+        shapes = raw["in_shape"][2:], raw["out_shape"][2:]
+        kind = rounding(*shapes, raw["kernel"], raw["strides"], pads)
+    return {
+        **{name: raw[name] for name in ("kernel", "strides", "pads_begin", "pads_end")},
+        "exclude-pad": raw["exclude_pad"],
+        "rounding_type": kind,
+        # Their "notset" is the document's default.
+        "auto_pad": "explicit" if raw["auto_pad"] == "notset" else raw["auto_pad"],
+    }
+
+
+def _tensor(values: list[float], shape: list[int], dtype: str) -> np.ndarray:
+    return np.array(values, np.float64).reshape(shape).astype(DTYPES[dtype].numpy)

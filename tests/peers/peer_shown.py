@@ -1,0 +1,53 @@
+"""Which faults an operator that asks only some of our cases can show at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from conformance.audit.kills import Bank
+from conformance.generate.build import build
+from conformance.generate.pairs import Effort, Pool
+from conformance.generate.values import data_of
+from conformance.model import Case
+from conformance.reference import facts
+from conformance.spec.catalogue import Fault
+from conformance.spec.expressions import compile_expression
+from conformance.spec.kinds import Kind
+from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
+from conformance.spec.scope import scope_of
+
+EFFORT = Effort(base=1200, aimed=24)
+
+
+def shown(op: str, asks: str, faults: Iterable[Fault], effort: Effort = EFFORT) -> set[str]:
+    """The faults, by id, that some drawn case notices at level must, among those ``asks`` allows.
+
+    ``asks`` is a condition on a case in the language of the specifications. Only faults that are
+    found are sure: one that no drawn case shows may still be shown by another.
+    """
+    spec = find(op)
+    left = {fault.id: fault for fault in faults}
+    found: set[str] = set()
+    bank = Bank(spec, tuple(left.values()))
+    for case in _asked(spec, asks, effort):
+        differing = bank.prints(case, data_of(spec, case))
+        if not differing:
+            continue
+        kills = Bank(spec, [left[name] for name in differing]).kills(build(spec, case))
+        new = {kill.fault for kill in kills if kill.must}
+        if new:
+            found |= new
+            left = {name: fault for name, fault in left.items() if name not in new}
+            bank = Bank(spec, tuple(left.values()))
+    return found
+
+
+def _asked(spec: OpSpec, asks: str, effort: Effort) -> Iterator[Case]:
+    condition = compile_expression(" ".join(asks.split()), scope_of(spec), want=Kind("bool"))
+    for rank in spec.ranks:
+        pool = Pool(spec, rank, 0, effort)
+        pool.fill()
+        for one in pool.candidates.values():
+            if condition.evaluate(facts(spec, one.case, data_of(spec, one.case))):
+                yield one.case

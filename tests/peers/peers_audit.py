@@ -1,0 +1,205 @@
+"""How many faults of the catalogue the suites of other projects notice, beside ours.
+
+    python tests/peers/peers_audit.py            # print the tables
+    python tests/peers/peers_audit.py --write    # put them into docs/strength.md
+
+It needs the ``onnx`` wheel, and OpenVINO's cases beside the checkout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import peer_openvino
+from peer_cases import PeerCase, agreeing, noticed
+
+from conformance.audit.score import kinds
+from conformance.errors import SuiteError
+from conformance.spec.catalogue import Fault, faults
+from conformance.suite.store import open_suite
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "strength.md"
+OWN = ("core", "smoke")
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one suite notices of the faults that it is asked about."""
+
+    suite: str
+    op: str
+    cases: int
+    bytes: int
+    faults: tuple[Fault, ...]
+    noticed: frozenset[str]
+
+    def of(self, kind: str) -> tuple[int, int]:
+        """How many faults of a kind are noticed, and of how many."""
+        ids = [fault.id for fault in self.faults if fault.kind == kind]
+        return len(self.noticed.intersection(ids)), len(ids)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A peer's row and our own, about the same faults; ``notes`` say what was left out."""
+
+    peer: Row
+    own: tuple[Row, ...]
+    notes: tuple[str, ...]
+
+
+def onnx() -> Comparison:
+    """ONNX's node tests of AveragePool and GlobalAveragePool."""
+    import peer_onnx
+    from peer_shown import shown
+
+    op = "AvgPool-1"
+    counted = [fault for fault in faults(op) if not fault.equivalent]
+    unread = [fault for fault in counted if not fault.reading]
+    tests = peer_onnx.tests()
+    cases = [peer_onnx.mapped(test) for test in tests if not peer_onnx.dilated(test)]
+    known = noticed(agreeing(cases)[0], unread)
+    known |= shown(op, peer_onnx.ASKS, [fault for fault in unread if fault.id not in known])
+    asked = [fault for fault in unread if fault.id in known]
+    unseen = [fault.id for fault in unread if fault.id not in known]
+    notes = (
+        f"ONNX has {len(tests)} node tests of the two operators; {len(tests) - len(cases)} use "
+        "dilations, which AvgPool-1 has not.",
+        f"Of the {len(counted)} faults that count, ONNX is asked {len(asked)}. "
+        f"{len(counted) - len(unread)} are another reading of AvgPool-1's document, and "
+        f"{len(unseen)} show at no drawn case that ONNX can ask: {_names(unseen)}.",
+    )
+    return _compared("ONNX node tests", op, cases, asked, notes)
+
+
+def openvino(op: str) -> Comparison:
+    """OpenVINO's reference tests of one operator, which is the same as ours."""
+    counted = [fault for fault in faults(op) if not fault.equivalent]
+    return _compared("OpenVINO reference tests", op, peer_openvino.cases(op), counted, ())
+
+
+def _compared(
+    suite: str, op: str, cases: list[PeerCase], asked: list[Fault], notes: tuple[str, ...]
+) -> Comparison:
+    agreed, failed = agreeing(cases)
+    if failed:
+        notes += (f"{suite}: {len(failed)} expect other outputs than ours: {_names(failed)}.",)
+    peer = Row(
+        suite=suite,
+        op=op,
+        cases=len(agreed),
+        bytes=sum(case.bytes for case in agreed),
+        faults=tuple(asked),
+        noticed=frozenset(noticed(agreed, asked)),
+    )
+    try:
+        own = tuple(own_rows(op, asked))
+    except SuiteError as error:
+        own, notes = (), (*notes, "Our rows are missing: the shipped suite could not be read.")
+        sys.stderr.write(f"{error}\n")
+    return Comparison(peer, own, notes)
+
+
+def own_rows(op: str, asked: Sequence[Fault]) -> Iterator[Row]:
+    """What the shipped suites notice of some faults at level should, by their manifest.
+
+    Raises SuiteError if the shipped suite cannot be read.
+    """
+    ids = {fault.id for fault in asked}
+    for name in OWN:
+        manifest = open_suite(name).manifest
+        entries = [e for e in manifest.vectors if e.op == op and e.reject is None]
+        yield Row(
+            suite=f"ours, {name}",
+            op=op,
+            cases=len(entries),
+            bytes=sum(entry.bytes for entry in entries),
+            faults=tuple(asked),
+            noticed=frozenset(kill for entry in entries for kill in entry.kills if kill in ids),
+        )
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "none"
+
+
+def suite_table(found: Sequence[Comparison]) -> list[str]:
+    """One row for each peer and operator, followed by ours about the same faults."""
+    head = _head("suite", "operator", "cases", "bytes", "faults asked", "noticed", "share", text=2)
+    rows = [row for one in found for row in (one.peer, *one.own)]
+    return [*head, *(_suite_row(row) for row in rows)]
+
+
+def _suite_row(row: Row) -> str:
+    count, whole = len(row.noticed), len(row.faults)
+    share = f"{100 * count / whole:.0f} %"
+    return _line(row.suite, row.op, row.cases, row.bytes, whole, count, share)
+
+
+def kind_table(found: Sequence[Comparison]) -> list[str]:
+    """How many faults of each kind the peers notice, what is missed most first."""
+    peers = [one.peer for one in found]
+    names = [f"{row.suite.split()[0]}, {row.op}" for row in peers]
+    missed = {
+        kind: sum(whole - count for count, whole in (row.of(kind) for row in peers))
+        for kind in kinds([fault for row in peers for fault in row.faults])
+    }
+    order = sorted(missed, key=lambda kind: -missed[kind])
+    cells = ([_of(*row.of(kind)) for row in peers] for kind in order)
+    head = _head("kind", *names, text=1)
+    return [*head, *(_line(kind, *row) for kind, row in zip(order, cells, strict=True))]
+
+
+def _of(count: int, whole: int) -> str:
+    return f"{count} of {whole}" if whole else ""
+
+
+def _head(*names: str, text: int) -> list[str]:
+    return [_line(*names), _line(*["---"] * text, *["--:"] * (len(names) - text))]
+
+
+def _line(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def written(text: str, tables: Mapping[str, Iterable[str]]) -> str:
+    """``text`` with what stands between ``<!-- name -->`` and ``<!-- end -->`` replaced."""
+    for name, rows in tables.items():
+        before, rest = text.split(f"<!-- {name} -->\n", 1)
+        after = rest.split("<!-- end -->", 1)[1]
+        text = f"{before}<!-- {name} -->\n{chr(10).join(rows)}\n<!-- end -->{after}"
+    return text
+
+
+def comparisons() -> Iterator[Comparison]:
+    """The comparison with each peer, for each operator."""
+    yield onnx()
+    for op in dict.fromkeys(peer_openvino.ASKED_AS.values()):
+        yield openvino(op)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--write", action="store_true", help="write docs/strength.md")
+    write = parser.parse_args().write
+    if not peer_openvino.FILE.is_file() or not importlib.util.find_spec("onnx"):
+        parser.error(f"needs the onnx wheel and {peer_openvino.FILE}")
+    found = list(comparisons())
+    tables = {
+        "suites": suite_table(found),
+        "notes": [f"- {note}" for note in dict.fromkeys(n for one in found for n in one.notes)],
+        "kinds": kind_table(found),
+    }
+    for rows in tables.values():
+        sys.stdout.write("\n".join(rows) + "\n\n")
+    if write:
+        DOCUMENT.write_text(written(DOCUMENT.read_text("utf-8"), tables), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
