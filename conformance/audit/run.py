@@ -10,6 +10,7 @@ from conformance import parallel
 from conformance.audit.holdout import Held, hold_out
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.score import Score
+from conformance.errors import UsageError
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find, shipped
 from conformance.suite.store import Suite, open_suite
@@ -55,10 +56,16 @@ def audit(
 def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
     """The operators to be measured: those named, or all of a suite that are shipped.
 
-    Raises UsageError for one that the suite does not have.
+    Raises UsageError for one that the suite does not have, and where none is left to measure.
     """
     suite.vectors(ops or None)
-    return list(ops) or [op for op in suite.manifest.ops if op in shipped()]
+    found = list(ops) or [op for op in suite.manifest.ops if op in shipped()]
+    if not found:
+        raise UsageError(
+            f"none of the suite's operators is shipped, only {', '.join(suite.manifest.ops)}",
+            hint=f"known: {', '.join(shipped())}",
+        )
+    return found
 
 
 def holdout(suite: Suite, score: Score) -> list[Held]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
     from conformance.audit.coverage import RankCoverage
+    from conformance.suite.strength import Pair
 
 EXIT_INCOMPLETE = 1
 SHOWN = 12
@@ -55,7 +57,7 @@ def coverage(ctx: click.Context, name: str | None, ops: tuple[str, ...], why: bo
             for problem in wrong:
                 click.echo(f"    {problem}")
             complete &= not wrong
-            if why:
+            if why and op in suite.manifest.strength:
                 _tell_reasons(suite.manifest.strength[op].infeasible)
     if not complete:
         ctx.exit(EXIT_INCOMPLETE)
@@ -80,10 +82,9 @@ def _tell(one: RankCoverage) -> None:
         click.echo(f"    and {len(lines) - SHOWN} more")
 
 
-def _tell_reasons(infeasible: object) -> None:
+def _tell_reasons(infeasible: Mapping[int, Mapping[Pair, tuple[str, ...]]]) -> None:
     from collections import Counter
 
-    assert isinstance(infeasible, dict)
     for rank, pairs in infeasible.items():
         reasons = Counter(", ".join(uses) or "the edges themselves" for uses in pairs.values())
         for reason, count in reasons.most_common():

@@ -21,12 +21,12 @@ Examples:
   conformance generate --out my-suite
       all shipped operators, the core suite, into ./my-suite
   conformance generate --op AvgPool-1 --suite smoke --out quick
-      one operator, only the few vectors that show each edge and notice each known fault
+      one operator, only the few vectors of each edge and each known fault
   conformance generate --op specs/MyPool-1.yaml --out my-suite
       an operator of your own, from its specification
   conformance generate --out my-suite -j 2 --seed 7
       other vectors, made by two processes
-  conformance generate --suite full --count 50000 --op AvgPool-1 --out full -j 8
+  conformance generate --suite full --count 50000 --op AvgPool-1 --out full
       core and 50,000 vectors more
 \b
 Then:

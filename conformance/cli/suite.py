@@ -35,15 +35,21 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     Reads every file. Beyond what each check refuses (files that are missing, changed or damaged)
     it finds what the published JSON Schemas do not allow, expected values outside of what is
-    accepted, readings that change nothing, and vectors that ask the same question.
+    accepted, readings that change nothing, vectors that ask the same question, and vectors that
+    something passes which is no pooling at all (zeros, the input itself, ...) though no edge of
+    theirs exempts it.
 
     Exits with 2 if there is any problem.
     """
+    from conformance.audit.vacuity import gate
     from conformance.suite.lint import lint as lint_suite
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
     problems = lint_suite(opened)
+    exempt = 0
+    if not problems:
+        problems, exempt = gate(opened)
     for problem in problems:
         click.echo(problem)
     if problems:
@@ -53,5 +59,5 @@ def lint(ctx: click.Context, name: str | None) -> None:
     click.echo(
         f"{opened.path}: ok, {sum(count.value for count in counts)} value vectors, "
         f"{sum(count.reject for count in counts)} must-reject, "
-        f"{len(opened.manifest.withdrawn)} withdrawn"
+        f"{len(opened.manifest.withdrawn)} withdrawn, {exempt} exempt from the vacuity gate"
     )

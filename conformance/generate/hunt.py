@@ -28,16 +28,13 @@ OTHER = 0x5EED
 """Added to the root, so that the hunt draws other cases than those that were chosen from."""
 
 
-def hunt(
-    spec: OpSpec, faults: Sequence[Fault], vectors: Sequence[Vector], *, root: int, effort: Effort
-) -> list[Vector]:
-    """Few vectors that notice what ``vectors`` do not, and tell apart what they do not.
+def hunt(spec: OpSpec, score: Score, *, root: int, effort: Effort) -> list[Vector]:
+    """Few vectors that notice what those of ``score`` do not, and tell apart what they do not.
 
     What no drawn case shows either is left for the audit to report.
     """
-    bank = Bank(spec, faults)
-    kills = {vector.id: bank.kills(vector) for vector in vectors}
-    wanted = set(_wanted(Score(spec.op, tuple(faults), kills)))
+    wanted = set(_wanted(score))
+    bank = Bank(spec, ())
     tried: Counter[Item] = Counter()
     met: Counter[Item] = Counter()
     found: list[tuple[Vector, frozenset[Item]]] = []
@@ -45,7 +42,7 @@ def hunt(
         if not wanted:
             break
         names = {name for _, *among in wanted for name in among}
-        bank = bank if len(bank.faults) == len(names) else Bank(spec, _named(faults, names))
+        bank = bank if len(bank.faults) == len(names) else Bank(spec, _named(score.faults, names))
         maybe = list(_shown(bank.prints(case, data_of(spec, case)), wanted))
         if not maybe:
             continue

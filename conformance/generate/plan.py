@@ -56,14 +56,16 @@ class OperatorTask:
         catalogue = faults(spec.op)
         vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
         vectors += [build(spec, one.case) for one in _missing_isolation(self.ranked)]
-        vectors += hunt(spec, catalogue, vectors, root=self.root, effort=self.effort)
+        bank = Bank(spec, catalogue)
+        kills = {vector.id: bank.kills(vector) for vector in vectors}
+        score = Score(spec.op, catalogue, kills)
+        vectors += hunt(spec, score, root=self.root, effort=self.effort)
         cases = {twin.id: twin for vector in vectors for twin in twins(spec, vector.case)}
         built = {vector.id: vector for vector in vectors}
         vectors = [built.get(case.id) or build(spec, case) for case in cases.values()]
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
         rejected = [build(spec, *case) for case in reject_cases(spec, root=self.root)]
-        bank = Bank(spec, catalogue)
-        score = Score(spec.op, catalogue, {v.id: bank.kills(v) for v in vectors})
+        score = Score(spec.op, catalogue, {v.id: kills.get(v.id) or bank.kills(v) for v in vectors})
         return Made(
             op=spec.op,
             vectors=(*vectors, *rejected),

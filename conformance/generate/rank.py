@@ -14,7 +14,6 @@ from conformance.model import Vector
 from conformance.spec.loader import find
 from conformance.suite.manifest import Uncovered
 
-
 TRIES = 60
 """How often a part of a cover is made anew to find a smaller one."""
 

@@ -247,8 +247,16 @@ class DataEnvironment(WindowEnvironment):
         return np.where(self._first_key < 0, self.dtype.numpy.type(-np.inf), largest)
 
     def coordinates(self, flat: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-        """Flat spatial positions as one coordinate an axis."""
-        return tuple(np.asarray(c) for c in np.unravel_index(flat, self.data.shape[2:]))
+        """Flat spatial positions as one coordinate an axis.
+
+        Not by ``numpy.unravel_index``, which is wrong in numpy 2.4 for arrays of several dimensions
+        and more than 8192 elements.
+        """
+        found = []
+        for extent in reversed(self.data.shape[2:]):
+            flat, rest = np.divmod(flat, extent)
+            found.append(np.asarray(rest))
+        return tuple(reversed(found))
 
     @cached_property
     def table(self) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

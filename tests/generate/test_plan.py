@@ -3,20 +3,60 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
+from conformance.audit.vacuity import vacuous
 from conformance.generate import plan
 from conformance.generate.build import build, describe
+from conformance.generate.coverage import Candidate, candidate
+from conformance.generate.pairs import MAX_ELEMENTS, Effort
+from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
+from conformance.generate.suites import twins
 from conformance.model import Case, Vector
-from conformance.spec.loader import find, shipped
-from conformance.spec.model import OpSpec
+from conformance.spec.loader import find
 from conformance.spec.validity import violations
 from conformance.suite.store import Suite, open_suite
 
 MAX = find("AdaptiveMaxPool-8")
-FEW = plan.Effort(base=60, aimed=4, missing=4)
+FEW = Effort(base=60, aimed=4, missing=4, early=1, late=1, children=60)
+
+
+BLOCK = """\
+format: 1
+op: Block-1
+family: pooling
+summary: The mean of blocks.
+document: {title: No document, url: "https://example.org/block"}
+types: {T: [f16, f32]}
+attributes:
+  block: {type: int, per: axis, required: true, min: 1, draw: {max: 3}}
+dims:
+  N: {min: 1, draw: {max: 1}}
+  C: {min: 1, draw: {max: 2}}
+  size: {per: axis, min: 1, draw: {min: block, max: 7}}
+inputs:
+  - {name: data, type: T, shape: [N, C, size], rank: [3, 3], patterns: [ramp]}
+require:
+  fits: {that: block <= size, why: There is one block at least.}
+rules:
+  reduce: mean
+  out: size // block
+  start: i * block
+  taps: block
+  divisor: prod(taps)
+outputs:
+  - {name: result, type: T, holds: value, shape: [N, C, out]}
+edges:
+  one: {when: all(out == 1), why: One block.}
+  several: {when: any(out > 1), why: More than one.}
+  channels: {when: C > 1, why: More than one channel.}
+  wide: {when: any(block > 1), why: More than one element.}
+reject:
+  zero-block: {set: {block: 0}, breaks: block.min, why: A block needs an element.}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +65,8 @@ def suite() -> Suite:
 
 
 class TestTheShippedSuite:
+    """What else it shows, and that it notices every fault: tests/audit/test_committed_suite.py."""
+
     def test_ids_are_those_of_the_cases(self, suite: Suite) -> None:
         for vector in suite.vectors():
             assert vector.case.id == vector.id
@@ -36,43 +78,17 @@ class TestTheShippedSuite:
             name = vector.case.reject
             assert broken == [one.breaks for one in spec.reject if one.name == name], vector.id
 
-    @pytest.mark.parametrize("spec", shipped().values(), ids=repr)
-    def test_every_edge_is_shown_on_every_rank_and_type(self, suite: Suite, spec: OpSpec) -> None:
-        """But for edges that compare axes, where there is one axis alone."""
-        shown = {
-            (vector.inputs[0].ndim, vector.case.types["T"], edge)
-            for vector in suite.vectors([spec.op])
-            for edge in vector.edges
-        }
-        asked = {
-            (rank, dtype, edge.name)
-            for rank in spec.ranks
-            for dtype in spec.types["T"]
-            for edge in spec.edges
-        }
-        missing = asked - shown
-        listed = {
-            (gap.rank, gap.dtype, gap.edge) for gap in suite.manifest.uncovered if gap.op == spec.op
-        }
-        assert missing == listed
-        assert {rank for rank, _, _ in missing} <= {3}
-        for _, _, name in missing:
-            edge = next(edge for edge in spec.edges if edge.name == name)
-            assert "axes > 1" in edge.when.text or name in NEED_TWO_AXES
+    def test_no_vector_is_larger_than_proofs_suppose(self, suite: Suite) -> None:
+        for vector in suite.vectors():
+            arrays = [vector.inputs[0], *(answer.expected for answer in vector.answers)]
+            assert max(array.size for array in arrays) <= MAX_ELEMENTS
 
-    def test_smoke_shows_each_edge_and_each_refusal_once(self, suite: Suite) -> None:
-        core, smoke = suite.manifest, suite.manifest.subset("smoke")
-        assert {name: shown.keys() for name, shown in core.edges.items()} == {
-            name: shown.keys() for name, shown in smoke.edges.items()
-        }
-        refused = [(entry.op, entry.reject) for entry in smoke.vectors if entry.reject]
+    def test_smoke_asks_each_refusal_once(self, suite: Suite) -> None:
+        core, smoke_ = suite.manifest, suite.manifest.subset("smoke")
+        refused = [(entry.op, entry.reject) for entry in smoke_.vectors if entry.reject]
         assert len(set(refused)) == len(refused)
         assert set(refused) == {(entry.op, entry.reject) for entry in core.vectors if entry.reject}
-        assert len(smoke.vectors) < len(core.vectors) / 5
-
-
-# Their predicates speak of two axes in other words than "axes > 1".
-NEED_TWO_AXES = {"tie-across-rows", "overrun-beside-pads"}
+        assert len(smoke_.vectors) < len(core.vectors) / 5
 
 
 class TestTwins:
@@ -84,55 +100,120 @@ class TestTwins:
         operands={"output_size": (2,)},
     )
 
-    def test_a_case_is_asked_with_each_value(self) -> None:
-        twins = plan.twins(MAX, self.CASE)
-        assert [one.attributes["index_element_type"] for one in twins] == ["i64", "i32"]
-        assert all(
-            dataclasses.replace(one, attributes=self.CASE.attributes) == self.CASE for one in twins
-        )
+    def test_a_case_of_another_value_is_asked_with_the_twin_too(self) -> None:
+        i64 = dataclasses.replace(self.CASE, attributes={"index_element_type": "i64"})
+        assert twins(MAX, i64) == [i64, self.CASE]
+
+    def test_the_default_is_another_value(self) -> None:
+        default = dataclasses.replace(self.CASE, attributes={})
+        assert twins(MAX, default) == [default, self.CASE]
+
+    def test_a_case_of_the_twin_s_value_stands_alone(self) -> None:
+        assert twins(MAX, self.CASE) == [self.CASE]
 
     def test_an_operator_without_them_has_the_case_alone(self) -> None:
         case = Case("AvgPool-1", {"T": "f32"}, {"data": (1, 1, 4)}, {"auto_pad": "valid"})
-        assert plan.twins(find("AvgPool-1"), case) == [case]
+        assert twins(find("AvgPool-1"), case) == [case]
 
-    def test_both_are_in_the_shipped_suite(self, suite: Suite) -> None:
-        asked = [
-            dataclasses.replace(vector.case, attributes={})
-            for vector in suite.vectors([MAX.op])
-            if vector.case.reject is None
-        ]
-        kinds = [vector.case.attributes["index_element_type"] for vector in suite.vectors([MAX.op])]
-        assert kinds.count("i64") > 100
-        assert all(asked.count(case) == 2 for case in asked)
+    def test_every_vector_with_i64_indices_has_its_twin_in_the_shipped_suite(
+        self, suite: Suite
+    ) -> None:
+        cases = [v.case for v in suite.vectors([MAX.op]) if v.case.reject is None]
+        ids = {case.id for case in cases}
+        found = [case for case in cases if case.attributes["index_element_type"] == "i64"]
+        assert len(found) > 50
+        for case in found:
+            (twin,) = twins(MAX, case)[1:]
+            assert twin.id in ids, case.id
 
 
-class TestRun:
-    def test_a_task_is_a_rank_or_the_refusals(self) -> None:
-        work = plan.tasks(["AvgPool-1", MAX.op], root=3)
-        assert [(task.op, task.rank) for task in work] == [
-            (op, rank) for op in ("AvgPool-1", MAX.op) for rank in (3, 4, 5, 0)
-        ]
-        assert {task.root for task in work} == {3}
+@pytest.fixture(scope="module")
+def block(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("block") / "Block-1.yaml"
+    file.write_text(BLOCK, encoding="utf-8")
+    return file
 
-    def test_results_come_in_order_and_progress_is_told(self) -> None:
-        work = [plan.Task("AdaptiveAvgPool-8", rank, 0, FEW) for rank in (3, 0)]
+
+@pytest.fixture(scope="module")
+def ranked(block: Path) -> Ranked:
+    return RankTask(str(block), 3, 0, FEW).run()
+
+
+class TestRanks:
+    """The work on one rank, with few draws."""
+
+    def test_its_vectors_are_of_its_rank_and_not_vacuous(self, ranked: Ranked, block: Path) -> None:
+        assert ranked.vectors
+        assert {vector.inputs[0].ndim for vector in ranked.vectors} == {3}
+        assert all(vacuous(find(str(block)), vector) == () for vector in ranked.vectors)
+        assert len({vector.id for vector in ranked.vectors}) == len(ranked.vectors)
+
+    def test_every_pair_is_shown_or_infeasible(self, ranked: Ranked, block: Path) -> None:
+        names = sorted(edge.name for edge in find(str(block)).edges)
+        asked = {(a, b) for a in names for b in names if a <= b}
+        shown = {(a, b) for v in ranked.vectors for a in v.edges for b in v.edges if a <= b}
+        assert ranked.infeasible == {("one", "several"): ("edge one", "edge several")}
+        assert shown | set(ranked.infeasible) == asked
+        assert not shown & set(ranked.infeasible)
+        assert ranked.uncovered == ()
+
+    def test_every_edge_is_shown_in_every_type(self, ranked: Ranked, block: Path) -> None:
+        shown = {(edge, v.case.types["T"]) for v in ranked.vectors for edge in v.edges}
+        types = find(str(block)).types["T"]
+        assert shown == {(edge.name, t) for edge in find(str(block)).edges for t in types}
+
+    def test_each_edge_has_a_case_that_isolates_it(self, ranked: Ranked) -> None:
+        shown = {edge for vector in ranked.vectors for edge in vector.edges}
+        assert ranked.isolating.keys() >= shown
+        for edge, one in ranked.isolating.items():
+            assert edge in one.edges
+            assert all(
+                len(one.edges) <= len(vector.edges)
+                for vector in ranked.vectors
+                if edge in vector.edges
+            )
+
+
+class TestMake:
+    def test_ranks_come_first_then_operators_and_progress_is_told(self, block: Path) -> None:
         told: list[tuple[str, int, int]] = []
-        first, second = plan.run(work, processes=1, progress=lambda *what: told.append(what))
-        assert told == [("AdaptiveAvgPool-8 rank 3", 0, 2), ("AdaptiveAvgPool-8 rejects", 1, 2)]
-        assert {vector.inputs[0].ndim for vector in first.vectors} == {3}
-        assert all(vector.case.reject for vector in second.vectors)
-        assert second.uncovered == ()
-
-    def test_what_no_case_shows_is_listed_for_each_type(self) -> None:
-        (found,) = plan.run(
-            [plan.Task("AdaptiveAvgPool-8", 3, 0, FEW)], processes=1, progress=lambda *_: None
+        (made,) = plan.make(
+            [str(block)],
+            root=3,
+            processes=1,
+            progress=lambda *what: told.append(what),
+            effort=FEW,
         )
-        listed = {(gap.edge, gap.dtype) for gap in found.uncovered}
-        shown = {(edge, v.case.types["T"]) for v in found.vectors for edge in v.edges}
-        spec = find("AdaptiveAvgPool-8")
-        assert listed | shown == {(e.name, t) for e in spec.edges for t in spec.types["T"]}
-        assert not listed & shown
-        assert ("differs-on-every-axis", "f64") in listed
+        assert told == [("Block-1 rank 3", 0, 1), ("Block-1 faults", 0, 1)]
+        assert made.op == "Block-1"
+        assert [v.case.reject for v in made.vectors if v.case.reject] == ["zero-block"]
+        assert made.vectors[-1].case.reject == "zero-block"
+        assert made.suites.keys() == {vector.id for vector in made.vectors}
+        assert all("core" in names for names in made.suites.values())
+        assert any("smoke" in names for names in made.suites.values())
+        assert set(made.kills.values()) == {()}
+        assert made.uncovered == ()
+        assert made.strength.infeasible == {3: {("one", "several"): ()}}
+
+
+class TestCandidates:
+    def test_each_edge_is_asked_in_its_type_and_each_pair_in_any(self) -> None:
+        case = Case("Op-1", {"T": "f16"}, {"data": (1, 1, 1)}, {})
+        found = Candidate(case, frozenset({"b", "a", "c"}), 1, "f16")
+        assert sorted(found.items()) == [
+            *(("a", "b"), ("a", "c"), ("b", "c")),
+            *(("f16", "a"), ("f16", "b"), ("f16", "c")),
+        ]
+
+    def test_a_case_with_a_twin_costs_twice(self) -> None:
+        one, other = (
+            candidate(
+                MAX, dataclasses.replace(TestTwins.CASE, attributes={"index_element_type": t})
+            )
+            for t in ("i32", "i64")
+        )
+        assert other.cost == 2 * one.cost
+        assert other.edges - one.edges == {"index-i64"}
 
 
 class TestBuild:

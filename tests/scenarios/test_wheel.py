@@ -102,7 +102,15 @@ class TestAway:
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
     @pytest.mark.parametrize(
-        "words", [("spec", "lint"), ("suite", "lint", "smoke"), ("backends",)], ids=" ".join
+        "words",
+        [
+            ("spec", "lint"),
+            ("suite", "lint", "smoke"),
+            ("backends",),
+            ("audit", "--suite", "smoke", "--op", "AdaptiveAvgPool-8"),
+            ("coverage", "--op", "AdaptiveAvgPool-8"),
+        ],
+        ids=" ".join,
     )
     def test_the_shipped_files_are_found(
         self, installed: Path, tmp_path: Path, words: tuple[str, ...]

@@ -1,0 +1,170 @@
+"""``conformance audit``: what it says of a suite, and that a weak one is never called strong."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conformance.audit import run as audits
+from conformance.cli import main
+from conformance.generate import equivalent
+from conformance.spec.catalogue import faults
+from conformance.suite.store import Suite, open_suite
+from conformance.suite.writer import write_suite
+
+AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
+
+
+def audit(*words: object) -> Result:
+    return CliRunner().invoke(main, ["audit", *map(str, words)])
+
+
+def counted(op: str) -> int:
+    return sum(not fault.equivalent for fault in faults(op))
+
+
+class TestASmallSuite:
+    """Five vectors notice few faults."""
+
+    def test_is_incomplete(self, small_suite: Suite) -> None:
+        shown = audit("--suite", small_suite.path)
+        assert shown.exit_code == 1
+        lines = shown.stdout.splitlines()
+        assert lines[0] == f"suite small, sha256 {small_suite.digest[:16]}"
+        for op in (AVG, ADAPTIVE, MAX):
+            (line,) = (line for line in lines if line.startswith(f"{op}: "))
+            noticed, of, share = re.fullmatch(
+                rf"{op}: (\d+) of (\d+) \((.*)%\) faults noticed at level should", line
+            ).groups()  # type: ignore[union-attr]
+            assert int(of) == counted(op)
+            assert 0 < int(noticed) < int(of)
+            assert float(share) == round(100 * int(noticed) / int(of), 1)
+
+    def test_the_first_missed_faults_are_named_and_the_rest_counted(
+        self, small_suite: Suite
+    ) -> None:
+        shown = audit("--suite", small_suite.path, "--op", ADAPTIVE)
+        (score,) = audits.audit(small_suite, [ADAPTIVE], processes=1, progress=lambda *_: None)
+        assert len(score.missed) > 12
+        for fault in score.missed[:12]:
+            assert f"    missed: {fault.id}: {fault.says}\n" in shown.stdout
+        assert f"    missed: {len(score.missed) - 12} more\n" in shown.stdout
+        assert f"    missed: {score.missed[12].id}:" not in shown.stdout
+
+    def test_only_the_operators_that_are_asked_for(self, small_suite: Suite) -> None:
+        shown = audit("--suite", small_suite.path, "--op", MAX, "--op", ADAPTIVE)
+        assert [line.split(":")[0] for line in shown.stdout.splitlines() if "-8: " in line] == [
+            MAX,
+            ADAPTIVE,
+        ]
+        assert AVG not in shown.stdout
+
+    def test_several_processes_say_the_same(self, small_suite: Suite) -> None:
+        one, two = (audit("--suite", small_suite.path, "-j", n) for n in (1, 2))
+        assert two.exit_code == one.exit_code == 1
+        assert two.stdout == one.stdout
+
+    def test_verbose_lists_every_fault_with_how_many_vectors_notice_it(
+        self, small_suite: Suite
+    ) -> None:
+        shown = audit("--suite", small_suite.path, "--op", AVG, "--verbose")
+        for fault in faults(AVG):
+            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.says
+            line = re.search(rf"^ +(\d+) {fault.id}: {re.escape(text)}$", shown.stdout, re.M)
+            assert line, fault.id
+            assert int(line[1]) <= 1
+
+    def test_holdout_tells_of_each_kind_in_both_suites(self, small_suite: Suite) -> None:
+        shown = audit("--suite", small_suite.path, "--op", MAX, "--holdout")
+        assert shown.exit_code == 1
+        kinds = {fault.kind for fault in faults(MAX) if not fault.equivalent}
+        for suite in ("core", "smoke"):
+            assert f"hold-out, {suite}: " in shown.stdout
+        for kind in kinds:
+            assert len(re.findall(rf"without {kind} ", shown.stdout)) == 2
+
+
+class TestEquivalence:
+    def test_drawn_cases_do_not_show_what_is_called_equivalent(self, small_suite: Suite) -> None:
+        shown = audit("--suite", small_suite.path, "--op", MAX, "--draw", 60)
+        assert "called equivalent, and shown" not in shown.stdout
+
+    def test_a_drawn_case_that_does_is_told_and_is_a_failure(
+        self, small_suite: Suite, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A fault that shows on nearly every case, called equivalent."""
+        plain = next(fault for fault in faults(ADAPTIVE) if fault.id == "divisor-missing")
+        claimed = dataclasses.replace(plain, equivalent="So it is said.")
+        monkeypatch.setattr(equivalent, "faults", lambda op: (claimed,))
+        shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 60)
+        assert shown.exit_code == 1
+        text = "    called equivalent, and shown by a drawn case: divisor-missing ("
+        assert text in shown.stdout
+
+
+class TestUsage:
+    def test_an_unknown_operator(self, small_suite: Suite) -> None:
+        shown = audit("--suite", small_suite.path, "--op", "AvgPol-1")
+        assert shown.exit_code == 2
+        assert "the suite has no operator 'AvgPol-1'" in shown.stderr
+        assert "did you mean AvgPool-1?" in shown.stderr
+
+    def test_an_unknown_suite(self) -> None:
+        shown = audit("--suite", "smokes")
+        assert shown.exit_code == 2
+        assert "smokes" in shown.stderr
+
+    @pytest.mark.parametrize("words", [("-j", 0), ("--draw", -1), ("--level", "must"), ("extra",)])
+    def test_wrong_options(self, words: tuple[object, ...]) -> None:
+        assert audit(*words).exit_code == 2
+
+    def test_an_operator_of_ones_own_has_no_faults_to_measure(
+        self, small_suite: Suite, tmp_path: Path
+    ) -> None:
+        """A suite of none of the shipped operators is not called complete."""
+        other = renamed(small_suite, tmp_path / "own")
+        for words in ((), ("--op", "OwnPool-1")):
+            shown = audit("--suite", other.path, *words)
+            assert shown.exit_code == 2, shown.output
+            assert "OwnPool-1" in shown.stderr
+
+    def test_help(self) -> None:
+        shown = audit("--help")
+        assert shown.exit_code == 0
+        for word in ("--suite", "--op", "-j", "--holdout", "--draw", "--verbose", "Exits"):
+            assert word in shown.stdout
+
+
+def renamed(suite: Suite, folder: Path) -> Suite:
+    """A vector of the suite as one of an operator that nobody ships."""
+    vector = next(v for v in suite.vectors() if v.case.reject is None)
+    case = dataclasses.replace(vector.case, op="OwnPool-1")
+    own = dataclasses.replace(vector, case=case, id=case.id)
+    return write_suite(folder, [(own, ("core",))], name="own", seed=0, versions={})
+
+
+class TestTheShippedSuite:
+    def test_smoke_is_complete(self) -> None:
+        shown = audit("--suite", "smoke")
+        assert shown.exit_code == 0, shown.output
+        assert shown.stdout.startswith(f"suite smoke, sha256 {open_suite('smoke').digest[:16]}\n")
+        for op in (AVG, ADAPTIVE, MAX):
+            n = counted(op)
+            assert f"{op}: {n} of {n} (100.0%) faults noticed at level should\n" in shown.stdout
+        assert "missed" not in shown.stdout
+
+    @pytest.mark.parametrize("op", [AVG, ADAPTIVE, MAX])
+    def test_without_some_of_its_vectors_it_is_not(self, op: str, tmp_path: Path) -> None:
+        """Each third of smoke is left out in turn."""
+        suite = open_suite("smoke")
+        vectors = [v for v in suite.vectors([op]) if v.case.reject is None]
+        for first in range(3):
+            rest = [(v, ("core",)) for n, v in enumerate(vectors) if n % 3 != first]
+            written = write_suite(tmp_path / f"{first}", rest, name="rest", seed=0, versions={})
+            shown = audit("--suite", written.path)
+            assert shown.exit_code == 1
+            assert "    missed: " in shown.stdout
