@@ -50,13 +50,13 @@ def score(faults: list[Fault], *vectors: Vector) -> Score:
 
 def test_nothing_is_sought_where_nothing_is_missed(even: Vector) -> None:
     assert score([UNDIVIDED], even).complete
-    assert hunt(SPEC, [UNDIVIDED], [even], root=0, effort=FEW) == []
+    assert hunt(SPEC, score([UNDIVIDED], even), root=0, effort=FEW) == []
 
 
 def test_what_is_missed_is_found_by_few_vectors(even: Vector) -> None:
     faults = [UNDIVIDED, ROUNDED_UP, SECOND_IMAGE]
     assert [one.id for one in score(faults, even).missed] == ["rounded-up", "second-image"]
-    found = hunt(SPEC, faults, [even], root=0, effort=FEW)
+    found = hunt(SPEC, score(faults, even), root=0, effort=FEW)
     assert 1 <= len(found) <= 2
     assert all(vacuous(SPEC, vector) == () for vector in found)
     whole = score(faults, even, *found)
@@ -69,18 +69,18 @@ def test_faults_that_look_alike_are_told_apart_if_a_case_can(even: Vector) -> No
     """Both are right on one image and wrong on the second; a third image would tell them apart,
     which no drawn case has."""
     alike = [SECOND_IMAGE, LATER_IMAGES]
-    found = hunt(SPEC, alike, [even], root=0, effort=FEW)
+    found = hunt(SPEC, score(alike, even), root=0, effort=FEW)
     assert len(found) == 1
     assert score(alike, *found).indistinguishable == (("second-image", "later-images"),)
 
     apart = [SECOND_IMAGE, fault("second-by-two", {"divisor": "original + 2 * n"})]
-    assert score(apart, *hunt(SPEC, apart, [even], root=0, effort=FEW)).indistinguishable == ()
+    assert score(apart, *hunt(SPEC, score(apart, even), root=0, effort=FEW)).indistinguishable == ()
 
 
 def test_what_no_drawn_case_shows_is_left(even: Vector) -> None:
-    assert hunt(SPEC, [NEVER], [even], root=0, effort=FEW) == []
+    assert hunt(SPEC, score([NEVER], even), root=0, effort=FEW) == []
 
 
 def test_the_same_root_gives_the_same_vectors(even: Vector) -> None:
-    first, again = (hunt(SPEC, [ROUNDED_UP], [even], root=5, effort=FEW) for _ in range(2))
+    first, again = (hunt(SPEC, score([ROUNDED_UP], even), root=5, effort=FEW) for _ in range(2))
     assert [vector.id for vector in first] == [vector.id for vector in again] != []

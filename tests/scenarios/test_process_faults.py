@@ -123,7 +123,7 @@ class TestViews:
 
         shared: list[str] = []
         assert check(smoke, shares).conformant
-        assert {AVG, ADAPTIVE, MAX} <= set(shared)
+        assert {AVG, ADAPTIVE} <= set(shared)
 
     def test_one_buffer_for_all_results_is_right(self, smoke: Suite) -> None:
         """Each result lies in the memory of the one before, which the next call overwrites."""
