@@ -68,7 +68,7 @@ def audit(
     draw: int,
     verbose: bool,
 ) -> None:
-    """Measure a suite against every fault of the catalogue."""
+    """Measure a suite: which of the known faults it notices."""
     from conformance.audit import run
     from conformance.generate.equivalent import showing
     from conformance.suite.store import open_suite

@@ -36,7 +36,7 @@ if an edge or a pair is not shown that is not proven infeasible.
 @click.option("--why", is_flag=True, help="Say what contradicts infeasible pairs, by reason.")
 @click.pass_context
 def coverage(ctx: click.Context, name: str | None, ops: tuple[str, ...], why: bool) -> None:
-    """Measure which edges, and which pairs of edges, the vectors of a suite show."""
+    """Measure a suite: which edges and pairs of edges it shows."""
     from conformance.audit.coverage import coverage as measure
     from conformance.audit.run import operators
     from conformance.spec.loader import find

@@ -96,7 +96,8 @@ def test_who_follows_an_interpretation_is_told_so_and_only_that(
     found = asked(suite, op, run)
     for variant in find(op).interpretations:
         if variant.name == name:
-            assert found[name] == [(variant.answer, False)]
+            # Some ties are such that both searches name the same element.
+            assert (variant.answer, False) in found[name]
         else:  # where it drops windows, no vector may be left that asks the other question
             assert found[variant.name] in ([(variant.adopted, True)], []), variant.name
 
@@ -127,10 +128,10 @@ def test_a_backend_of_two_minds_is_reported_and_not_failed(suite: Any) -> None:
     found = conformance.check(suite, run, ops=[ADAPTIVE_MAX])
     assert found.conformant
     (ties,) = [r for r in found.log.readings if r["point"] == "any-maximum"]
-    assert [(a["answer"], a["dtypes"]) for a in ties["answers"]] == [
-        ("the first", ["f16", "bf16", "f64"]),
-        ("another of them", ["f32"]),
-    ]
+    answers = {a["answer"]: a["dtypes"] for a in ties["answers"]}
+    # In f32 too some ties are such that both searches name the same one.
+    assert set(answers["the first"]) >= {"f16", "bf16", "f64"}
+    assert answers["another of them"] == ["f32"]
 
 
 def test_the_first_nan_alone(suite: Any) -> None:

@@ -108,7 +108,7 @@ class TestAway:
             ("suite", "lint", "smoke"),
             ("backends",),
             ("audit", "--suite", "smoke", "--op", "AdaptiveAvgPool-8"),
-            ("coverage", "--op", "AdaptiveAvgPool-8"),
+            ("coverage", "--help"),
         ],
         ids=" ".join,
     )
