@@ -99,7 +99,9 @@ def test_who_follows_an_interpretation_is_told_so_and_only_that(
             # Some ties are such that both searches name the same element.
             assert (variant.answer, False) in found[name]
         else:  # where it drops windows, no vector may be left that asks the other question
-            assert found[variant.name] in ([(variant.adopted, True)], []), variant.name
+            # (an index among equals may also be one among elements that a flush makes equal)
+            answers = found[variant.name]
+            assert not answers or (variant.adopted, True) in answers, variant.name
 
 
 def test_who_writes_something_where_padding_ends_is_told_so(suite: Any) -> None:
