@@ -157,8 +157,8 @@ def large(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
 def steady(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
     """Quarters in a cycle of seven: a long sum stalls in a narrow accumulator.
 
-    Neighbours always differ, and so do the means of planes and of stretches of hundreds that are
-    next to each other; an array of thousands takes little room in a file.
+    Neighbours in a plane always differ, and so do the means of planes and of stretches of hundreds
+    that are next to each other; an array of thousands takes little room in a file.
     """
     place = np.arange(words.shape[1])
     start = int(words[0][0] % np.uint64(7)) if words.size else 0

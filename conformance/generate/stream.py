@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conformance import parallel
+from conformance.errors import UsageError
 from conformance.generate.build import build
 from conformance.generate.pairs import sized
 from conformance.generate.pool import draw
@@ -15,6 +16,9 @@ from conformance.generate.strategies import Aim
 from conformance.model import Case, Vector
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
+
+BARREN = 30
+"""Pieces in a row without a new vector after which none is expected any more."""
 
 PIECE = 400
 """Cases that are drawn for one piece; what waits to be written is a few pieces."""
@@ -56,7 +60,10 @@ def stream(
     processes: int,
     progress: parallel.Progress,
 ) -> Iterator[Vector]:
-    """``count`` vectors of one operator that are not ``known`` yet by id, which they then are."""
+    """``count`` vectors of one operator that are not ``known`` yet by id, which they then are.
+
+    Raises UsageError where an operator has not so many: where piece after piece has no new one.
+    """
     pieces = (Piece(op, number, root) for number in itertools.count())
     made = parallel.run(
         pieces,
@@ -66,8 +73,15 @@ def stream(
         ahead=2 * processes,
     )
     left = count
+    barren = 0
     with contextlib.closing(made):
         for vectors in made:
+            barren = 0 if any(vector.id not in known for vector in vectors) else barren + 1
+            if barren == BARREN:
+                raise UsageError(
+                    f"{op} has no {count} vectors: only {count - left} different ones were found",
+                    hint="ask for fewer with --count, or let the specification draw more",
+                )
             for vector in vectors:
                 if vector.id not in known:
                     known.add(vector.id)
