@@ -10,14 +10,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 from conformance.audit.cover import cover
 from conformance.generate.coverage import Candidate
+from conformance.generate.crossing import cross
 from conformance.generate.pairs import Pool
-from conformance.model import Case
-from conformance.spec.environment import dimensions
-from conformance.spec.model import OpSpec
 
 
 def choose(pool: Pool, tries: int = 0) -> list[Candidate]:
@@ -59,42 +56,3 @@ def _own(chosen: Sequence[Candidate]) -> dict[str, frozenset[Hashable]]:
     return {
         one.case.id: frozenset(item for item in one.items() if shown[item] == 1) for one in chosen
     }
-
-
-def cross(spec: OpSpec, a: Case, b: Case, chance: random.Random) -> Case:
-    """A case with every part from one of two parents of the same rank; it may be invalid.
-
-    Parts are the data (pattern, seed, types), batch and channels, the single attributes together,
-    and what stands on each axis.
-    """
-    axes = len(a.shapes[spec.data.name]) - 2
-    data, batch, single = (chance.choice((a, b)) for _ in range(3))
-    by_axis = [chance.choice((a, b)) for _ in range(axes)]
-
-    attributes: dict[str, Any] = {}
-    for quantity in spec.attributes:
-        if quantity.per_axis:
-            attributes[quantity.name] = [
-                parent.attributes[quantity.name][axis] for axis, parent in enumerate(by_axis)
-            ]
-        else:
-            attributes[quantity.name] = single.attributes[quantity.name]
-    shape: list[int] = []
-    sizes = {id(parent): dimensions(spec, parent.shapes[spec.data.name]) for parent in (a, b)}
-    for name in spec.data.shape:
-        if spec.dims[name].per_axis:
-            shape += [sizes[id(parent)][name][axis] for axis, parent in enumerate(by_axis)]
-        else:
-            shape.append(sizes[id(batch)][name])
-    return Case(
-        op=a.op,
-        types=dict(data.types),
-        shapes={spec.data.name: tuple(shape)},
-        attributes=attributes,
-        operands={
-            o.name: tuple(parent.operands[o.name][axis] for axis, parent in enumerate(by_axis))
-            for o in spec.operands
-        },
-        pattern=data.pattern,
-        seed=data.seed,
-    )

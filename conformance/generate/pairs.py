@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 
 from conformance.audit.vacuity import vacuous
 from conformance.errors import EvaluationError
 from conformance.generate.build import build
-from conformance.generate.coverage import Candidate, candidate, pairs
+from conformance.generate.coverage import Candidate, candidate, pairs, taps_in
+from conformance.generate.crossing import cross
 from conformance.generate.pool import draw
 from conformance.generate.strategies import Aim
 from conformance.model import Case
@@ -23,18 +25,23 @@ from conformance.suite.manifest import Uncovered
 MAX_ELEMENTS = 1 << 15
 """No vector has more elements, in its data or in an output; proofs hold within this bound."""
 
+MAX_TAPS = 1 << 24
+"""No vector has more taps, over all windows and planes; no proof rests on it."""
+
 Pair = tuple[str, str]
 SEEDS = 32
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many cases are drawn: at large, at each edge, and at what is then still missing; and how
-    many rounds of how many children are bred before what is missing is sought, and after."""
+    """How many cases are drawn: at large, at each edge, and at what is then still missing; how many
+    are then crossed for it; and how many rounds of how many children are bred before what is
+    missing is sought, and after."""
 
     base: int = 1200
     aimed: int = 24
     missing: int = 16
+    crossed: int = 400
     early: int = 2
     late: int = 4
     children: int = 2500
@@ -64,8 +71,8 @@ class Pool:
         """Draw at large, and at each edge."""
         self.draw(self.effort.base)
         for edge in self.spec.edges:
-            if edge.aim:
-                self.draw(self.effort.aimed, edge.aim)
+            for aim in edge.aims:
+                self.draw(self.effort.aimed, aim)
 
     def draw(self, count: int, aim: Aim | None = None) -> None:
         """Draw cases and keep those that are valid and small enough."""
@@ -153,6 +160,8 @@ def _settle_pairs(pool: Pool) -> None:
             if (a, b) not in pool.shown:
                 pool.draw(pool.effort.missing, aim)
         if (a, b) not in pool.shown:
+            _cross(pool, (a, b))
+        if (a, b) not in pool.shown:
             pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, "", (a, b)))
 
 
@@ -171,11 +180,29 @@ def _try_model(pool: Pool, case: Case, wanted: Pair) -> None:
             return
 
 
+def _cross(pool: Pool, wanted: Pair) -> None:
+    """Children of cases that show the one edge with cases that show the other."""
+    chance = random.Random(f"{pool.root}/{pool.spec.op}/{pool.rank}/{wanted}")  # noqa: S311
+    one, other = (
+        [found.case for found in pool.candidates.values() if edge in found.edges] for edge in wanted
+    )
+    for _ in range(pool.effort.crossed if one and other else 0):
+        if wanted in pool.shown:
+            return
+        pool.add(cross(pool.spec, chance.choice(one), chance.choice(other), chance))
+
+
 def _aims(a: Edge, b: Edge) -> Iterator[Aim]:
-    """What both edges aim at, the one or the other first where they narrow the same."""
-    yield {**a.aim, **b.aim}
-    if a.aim.keys() & b.aim.keys():
-        yield {**b.aim, **a.aim}
+    """What both edges aim at; where they narrow the same, the one or the other, then a mixture."""
+    ways = list(product(a.aims or ({},), b.aims or ({},)))
+    for one, other in ways:
+        yield {**one, **other}
+        if one.keys() & other.keys():
+            yield {**other, **one}
+    for one, other in ways:
+        for name in sorted(one.keys() & other.keys()):
+            yield {**one, **other, name: one[name]}
+            yield {**other, **one, name: other[name]}
 
 
 def _settle_types(pool: Pool) -> None:
@@ -190,16 +217,20 @@ def _settle_types(pool: Pool) -> None:
             showing = [one for one in pool.candidates.values() if edge.name in one.edges]
             for one in sorted(showing, key=lambda one: (one.cost, one.case.id))[:8]:
                 pool.add(replace(one.case, types={**one.case.types, data: dtype}))
-            if (dtype, edge.name) not in pool.typed:
-                pool.draw(4 * pool.effort.missing, {**edge.aim, data: Draw(values=(dtype,))})
+            for aim in edge.aims or ({},):
+                if (dtype, edge.name) not in pool.typed:
+                    pool.draw(4 * pool.effort.missing, {**aim, data: Draw(values=(dtype,))})
             if (dtype, edge.name) not in pool.typed:
                 pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, dtype, (edge.name,)))
 
 
 def sized(spec: OpSpec, case: Case) -> bool:
-    """Whether the data and the output are neither empty nor too large."""
+    """Whether the data and the output are neither empty nor too large, and their windows too."""
     shape = case.shapes[spec.data.name]
     if not prod(shape):
         return False
-    out = prod(shape[:2]) * prod(WindowEnvironment(spec, case).out)
-    return 0 < out <= MAX_ELEMENTS and prod(shape) <= MAX_ELEMENTS
+    env = WindowEnvironment(spec, case)
+    out = prod(shape[:2]) * prod(env.out)
+    return (
+        0 < out <= MAX_ELEMENTS and prod(shape) <= MAX_ELEMENTS and taps_in(env, shape) <= MAX_TAPS
+    )

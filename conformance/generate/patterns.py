@@ -167,6 +167,34 @@ def steady(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
     return _cast(((place + start) * 3 % 7 + level) * 0.25, dtype)
 
 
+IN_TURN = (
+    normal,
+    negative,
+    zeros,
+    subnormal,
+    cancel,
+    wide,
+    large,
+    impulse,
+    nan,
+    infinite,
+    lowest,
+    ties,
+)
+"""What the planes of ``mixed`` hold, the first again after the last."""
+
+
+def mixed(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
+    """Another pattern in each plane: one geometry meets every kind of number."""
+    planes = prod(shape[:2])
+    plane = (1, 1, *shape[2:])
+    filled = [
+        IN_TURN[place % len(IN_TURN)](own, plane, dtype).ravel()
+        for place, own in enumerate(np.split(words, max(planes, 1), axis=1))
+    ]
+    return np.concatenate(filled)
+
+
 PATTERNS: dict[str, Pattern] = {
     pattern.__name__: pattern
     for pattern in (
@@ -184,5 +212,6 @@ PATTERNS: dict[str, Pattern] = {
         normal,
         large,
         steady,
+        mixed,
     )
 }

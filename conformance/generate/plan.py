@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance import parallel
@@ -15,7 +15,7 @@ from conformance.generate.pairs import Effort, Pair
 from conformance.generate.rank import Ranked, RankTask, isolation
 from conformance.generate.reject import reject_cases
 from conformance.generate.stream import stream
-from conformance.generate.suites import smoke, twins
+from conformance.generate.suites import smoke, with_twins
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
@@ -55,17 +55,19 @@ class OperatorTask:
         spec = find(self.op)
         catalogue = faults(spec.op)
         vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
-        vectors += [build(spec, one.case) for one in _missing_isolation(self.ranked)]
+        kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
         bank = Bank(spec, catalogue)
-        kills = {vector.id: bank.kills(vector) for vector in vectors}
-        score = Score(spec.op, catalogue, kills)
-        vectors += hunt(spec, score, root=self.root, effort=self.effort)
-        cases = {twin.id: twin for vector in vectors for twin in twins(spec, vector.case)}
-        built = {vector.id: vector for vector in vectors}
-        vectors = [built.get(case.id) or build(spec, case) for case in cases.values()]
+
+        def join(more: Iterable[Vector]) -> None:
+            new = [one for one in with_twins(spec, more) if one.id not in kills]
+            kills.update((vector.id, bank.kills(vector)) for vector in new)
+            vectors.extend(new)
+
+        join(build(spec, one.case) for one in _missing_isolation(self.ranked))
+        join(hunt(spec, Score(spec.op, catalogue, kills), root=self.root, effort=self.effort))
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
         rejected = [build(spec, *case) for case in reject_cases(spec, root=self.root)]
-        score = Score(spec.op, catalogue, {v.id: kills.get(v.id) or bank.kills(v) for v in vectors})
+        score = Score(spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors})
         return Made(
             op=spec.op,
             vectors=(*vectors, *rejected),

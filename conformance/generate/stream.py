@@ -38,7 +38,7 @@ class Piece:
 
     def run(self) -> list[Vector]:
         spec = find(self.op)
-        aims: list[Aim | None] = [None, *(edge.aim for edge in spec.edges if edge.aim)]
+        aims: list[Aim | None] = [None, *(aim for edge in spec.edges for aim in edge.aims)]
         rank = spec.ranks[self.number % len(spec.ranks)]
         root = self.root + 1 + self.number
         found: dict[str, Case] = {}

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from conformance.audit.cover import cover
 from conformance.audit.score import Score, achievements
+from conformance.generate.build import build
 from conformance.model import Case, Vector
 from conformance.spec.model import OpSpec
 
@@ -24,6 +25,16 @@ def twins(spec: OpSpec, case: Case) -> list[Case]:
                 for one in found
             ]
     return found
+
+
+def with_twins(spec: OpSpec, vectors: Iterable[Vector]) -> list[Vector]:
+    """The vectors and their twins, each once."""
+    found = {vector.id: vector for vector in vectors}
+    for vector in list(found.values()):
+        for case in twins(spec, vector.case):
+            if case.id not in found:
+                found[case.id] = build(spec, case)
+    return list(found.values())
 
 
 def smoke(vectors: Iterable[Vector], score: Score) -> dict[str, tuple[str, ...]]:

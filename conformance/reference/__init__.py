@@ -13,8 +13,9 @@ from conformance.dtypes import Array
 from conformance.errors import InvalidCase
 from conformance.model import Answer, Case
 from conformance.reference import pooling
+from conformance.reference.facts import DataEnvironment
 from conformance.spec import loader
-from conformance.spec.environment import Environment, case_of
+from conformance.spec.environment import case_of
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.validity import violations
 
@@ -56,7 +57,7 @@ def answers(
     return family.answers(family.environment(spec, case, data, variants), spec)
 
 
-def facts(spec: OpSpec, case: Case, data: Array) -> Environment:
+def facts(spec: OpSpec, case: Case, data: Array) -> DataEnvironment:
     """The named values of a valid case with its data, as edges speak of them."""
     return FAMILIES[spec.family].environment(spec, case, data)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from conformance.spec.expressions import Expression, closest
 from conformance.spec.families import Family
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import Edge, Observation, Reject, Requirement, Variant
+from conformance.spec.model import Draw, Edge, Observation, Reject, Requirement, Variant
 from conformance.spec.quantities import Quantities, conditions
 from conformance.spec.scope import Definitions, case_scope, compile_at
 from conformance.spec.source import Path, Source
@@ -124,9 +124,17 @@ class Clauses:
     def edges(self) -> Iterable[Edge]:
         for path, name, raw in self._section("edges"):
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
-            aim = self.quantities.aim((*path, "aim"), raw.get("aim", {}))
+            aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))
             if when is not None:
-                yield Edge(name, when, raw["why"], aim, raw.get("vacuous", {}))
+                yield Edge(name, when, raw["why"], aims, raw.get("vacuous", {}))
+
+    def _aims(self, path: Path, raw: Any) -> Iterator[Mapping[str, Draw]]:
+        """One aim, or a list of them."""
+        if isinstance(raw, dict):
+            yield self.quantities.aim(path, raw)
+        else:
+            for number, one in enumerate(raw):
+                yield self.quantities.aim((*path, number), one)
 
     def rejects(self) -> Iterable[Reject]:
         known = ["rank", *conditions(self.quantities.found.values())]

@@ -22,6 +22,7 @@ PATTERN_NAMES = (
     "normal",
     "large",
     "steady",
+    "mixed",
 )
 """How data may be filled; ``conformance.generate.patterns`` says what each holds."""
 

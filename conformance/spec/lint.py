@@ -128,7 +128,7 @@ def _bounds(spec: OpSpec) -> Iterator[Note]:
     for quantity in quantities.values():
         yield from _draw(quantity, quantity.draw, (*_place(spec, quantity), "draw"))
     for edge in spec.edges:
-        for key, draw in edge.aim.items():
+        for key, draw in (item for aim in edge.aims for item in aim.items()):
             if key in quantities:
                 yield from _draw(quantities[key], draw, ("edges", edge.name, "aim"))
 

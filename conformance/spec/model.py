@@ -143,7 +143,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Edge:
-    """A named predicate over cases. ``aim`` narrows what is drawn so that the edge is met.
+    """A named predicate over cases. Each of ``aims`` narrows what is drawn so that it is met.
 
     ``vacuous`` names impostors (:mod:`conformance.audit.vacuity`) that may pass a vector which
     shows the edge, each with the reason why they are right there.
@@ -152,7 +152,7 @@ class Edge:
     name: str
     when: Expression
     why: str
-    aim: Mapping[str, Draw] = field(default_factory=dict)
+    aims: tuple[Mapping[str, Draw], ...] = ()
     vacuous: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -32,7 +32,7 @@ def test_the_documented_example_loads() -> None:
     assert spec.definitions["step"].kind.per_axis
     assert spec.definitions["step"].evaluate({"axis": (0, 1)}) == (1, 1)
     assert spec.definitions["ties"].evaluate({}) == "first"
-    assert spec.edges[1].aim["size"].min is spec.edges[1].aim["size"].max
+    assert spec.edges[1].aims[0]["size"].min is spec.edges[1].aims[0]["size"].max
     (reading,) = spec.interpretations
     assert (reading.question, reading.adopted, reading.answer) == (
         "elements that fill no block",
@@ -56,7 +56,8 @@ def test_shipped(op: str) -> None:
     for edge in spec.edges:
         assert edge.when.kind.domain is Domain.CASE
         assert edge.why
-    assert all(quantity in spec.quantities for e in spec.edges for quantity in _aimed(spec, e.aim))
+    aimed = [aim for edge in spec.edges for aim in edge.aims]
+    assert all(quantity in spec.quantities for aim in aimed for quantity in _aimed(spec, aim))
 
 
 def _aimed(spec: OpSpec, aim: object) -> set[str]:
@@ -78,9 +79,9 @@ def test_shipped_details() -> None:
         *("pads_begin", "pads_end", "N", "C", "size"),
     ]
     edges = {edge.name: edge for edge in spec.edges}
-    assert edges["channels-above-block"].aim["C"].values == (5, 9, 17, 33)
-    assert edges["many-taps"].aim["pattern"].values == ("steady",)
-    assert edges["zeros"].aim["pattern"].values == ("zeros",)
+    assert edges["channels-above-block"].aims[0]["C"].values == (5, 9, 17, 33)
+    assert edges["many-taps"].aims[0]["pattern"].values == ("steady",)
+    assert edges["zeros"].aims[0]["pattern"].values == ("zeros",)
     rejects = {reject.name: reject for reject in spec.reject}
     assert rejects["unknown-auto-pad"].set == {"auto_pad": "same"}
     assert rejects["excluded-pads-begin-above-kernel"].aim["exclude_pad"].values == (True,)

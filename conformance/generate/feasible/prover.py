@@ -9,6 +9,7 @@ edges, the solver learns where it got a product wrong, and is asked again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 from conformance.generate.feasible.answers import Feasible, Infeasible, Limits, Unknown
 from conformance.generate.feasible.assembly import Assembly, Edge
@@ -19,7 +20,7 @@ from conformance.generate.feasible.solving import Solving, without
 from conformance.generate.feasible.witnesses import Witnesses
 from conformance.generate.pool import draw
 from conformance.model import Case
-from conformance.spec.model import Draw, OpSpec
+from conformance.spec.model import OpSpec
 
 SMALL = ((7, 256), (64, 1024), (1024, 8192))
 """Quantities and elements up to which cases are looked for first."""
@@ -141,11 +142,11 @@ class Prover:
 
     def _drawn(self, edges: Sequence[Edge]) -> Case | None:
         """A case that shows the edges, drawn as vectors are: chance is quick where it is likely."""
-        aim: dict[str, Draw] = {}
-        for edge in edges:
-            aim |= self._edges[edge.name].aim
-        for case in draw(self.spec, self._question.axes + 2, DRAWN, root=0, aim=aim):
-            self._witnesses.shown(case)
+        aims = (self._edges[edge.name].aims or ({},) for edge in edges)
+        for chosen in product(*aims):
+            aim = {name: narrowed for one in chosen for name, narrowed in one.items()}
+            for case in draw(self.spec, self._question.axes + 2, DRAWN, root=0, aim=aim):
+                self._witnesses.shown(case)
         return self._witnesses.of(edge.name for edge in edges)
 
     def _wishes(self, edges: Sequence[Edge]) -> Iterator[list[str]]:
@@ -161,9 +162,10 @@ class Prover:
         yield []
 
     def _aim(self, name: str) -> list[Labelled]:
-        """What the edge's own aim narrows cases to, each as a wish."""
+        """What the edge's own first aim narrows cases to, each as a wish."""
         if name not in self._aims:
-            aimed = self._conditions.aimed(self._edges[name].aim)
+            aims = self._edges[name].aims[:1]
+            aimed = [one for aim in aims for one in self._conditions.aimed(aim)]
             self._aims[name] = [(f"{AIM} {name} {what}", truth) for what, truth in aimed]
         return self._aims[name]
 

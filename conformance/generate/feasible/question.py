@@ -35,8 +35,9 @@ class Question:
         patterns = dict.fromkeys(spec.data.patterns)
         # What an aim fills cases with is valid too.
         for edge in spec.edges:
-            if "pattern" in edge.aim:
-                patterns.update(dict.fromkeys(map(str, edge.aim["pattern"].values)))
+            for aim in edge.aims:
+                if "pattern" in aim:
+                    patterns.update(dict.fromkeys(map(str, aim["pattern"].values)))
         self.pattern = self._choice("pattern", tuple(patterns))
         self.types = {name: self._choice(name, types) for name, types in spec.types.items()}
         numbers = tuple(constant(axis) for axis in range(self.axes))

@@ -27,6 +27,7 @@ CAN_HOLD = {
     "normal": ("negative_taps", "zero_taps"),
     "large": ("negative_taps",),
     "steady": (),
+    "mixed": COUNTS,
 }
 """What some element may be, whatever the type, the shape and the seed."""
 
@@ -51,7 +52,7 @@ NEIGHBOURS_DIFFER = ("steady",)
 BY_CHANCE = {"normal": ("zero_taps", "subnormal_taps", "minus_zero_taps")}
 """What a pattern can hold, but hardly ever does."""
 
-OFTEN_EQUAL = ("impulse", "ties", "infinite", "lowest", "zeros", "cancel", "steady")
+OFTEN_EQUAL = ("impulse", "ties", "infinite", "lowest", "zeros", "cancel", "steady", "mixed")
 """Patterns in which two elements that are both the largest are nothing rare."""
 
 
