@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -11,7 +11,7 @@ from conformance.dtypes import DTYPES, Array
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
-from conformance.reference.windows import WindowEnvironment
+from conformance.spec.environment import Environment
 from conformance.spec.model import OpSpec
 
 FILE = 10_000
@@ -48,7 +48,7 @@ def edges_of(spec: OpSpec, case: Case, data: Array) -> tuple[str, ...]:
     return _shown(spec, facts(spec, case, data))
 
 
-def _shown(spec: OpSpec, env: WindowEnvironment) -> tuple[str, ...]:
+def _shown(spec: OpSpec, env: Environment) -> tuple[str, ...]:
     return tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
 
 
@@ -60,14 +60,10 @@ def candidate(spec: OpSpec, case: Case) -> Candidate:
     dtype = DTYPES[case.types[spec.data.type]]
     # Of each output there are the exact value and at least three in the type.
     size = data.nbytes + outputs * (8 + 3 * dtype.numpy.itemsize)
-    size += taps_in(env, data.shape) // TAPS_A_BYTE
+    taps = data.shape[0] * data.shape[1] * prod(window.counted.size for window in env.windows)
+    size += taps // TAPS_A_BYTE
     cost = (FILE + size) * (2 if _has_twin(spec, case) else 1)
     return Candidate(case, frozenset(_shown(spec, env)), cost, dtype.name)
-
-
-def taps_in(env: WindowEnvironment, shape: Sequence[int]) -> int:
-    """The taps of all windows together, for data of a shape (N, C, ...)."""
-    return prod(shape[:2]) * prod(int(env.along("taps", a).sum()) for a in range(env["axes"]))
 
 
 def _has_twin(spec: OpSpec, case: Case) -> bool:

@@ -12,7 +12,7 @@ from math import prod
 from conformance.audit.vacuity import vacuous
 from conformance.errors import EvaluationError
 from conformance.generate.build import build
-from conformance.generate.coverage import Candidate, candidate, pairs, taps_in
+from conformance.generate.coverage import Candidate, candidate, pairs
 from conformance.generate.crossing import cross
 from conformance.generate.pool import draw
 from conformance.generate.strategies import Aim
@@ -42,8 +42,8 @@ class Effort:
     aimed: int = 24
     missing: int = 16
     crossed: int = 400
-    early: int = 2
-    late: int = 4
+    early: int = 1
+    late: int = 3
     children: int = 2500
 
 
@@ -230,7 +230,10 @@ def sized(spec: OpSpec, case: Case) -> bool:
     if not prod(shape):
         return False
     env = WindowEnvironment(spec, case)
-    out = prod(shape[:2]) * prod(env.out)
-    return (
-        0 < out <= MAX_ELEMENTS and prod(shape) <= MAX_ELEMENTS and taps_in(env, shape) <= MAX_TAPS
-    )
+    out, size = prod(shape[:2]) * prod(env.out), prod(shape)
+    if not 0 < out <= MAX_ELEMENTS or size > MAX_ELEMENTS:
+        return False
+    if out * prod(shape[2:]) <= MAX_TAPS:
+        return True
+    taps = prod(int(env.along("taps", axis).sum()) for axis in range(env["axes"]))
+    return prod(shape[:2]) * taps <= MAX_TAPS

@@ -92,17 +92,14 @@ def make(
 ) -> Iterator[Made]:
     """The core suites of some operators, by name or specification file, in their order."""
     effort = effort or Effort()
+    # High ranks take longest, and what begins last should be short.
     work = [RankTask(op, rank, root, effort) for op in ops for rank in find(op).ranks]
-    ranked = list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
-    rest = [
-        OperatorTask(
-            op,
-            root,
-            effort,
-            tuple(done for task, done in zip(work, ranked, strict=True) if task.op == op),
-        )
-        for op in ops
-    ]
+    work.sort(key=lambda task: -task.rank)
+    ranked: dict[str, list[Ranked]] = {op: [] for op in ops}
+    done = parallel.run(work, processes=processes, progress=progress, total=len(work))
+    for task, one in zip(work, done, strict=True):
+        ranked[task.op].insert(0, one)
+    rest = [OperatorTask(op, root, effort, tuple(ranked[op])) for op in ops]
     return parallel.run(rest, processes=processes, progress=progress, total=len(rest))
 
 

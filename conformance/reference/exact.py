@@ -116,8 +116,13 @@ def reduce_windows(
     other, which is exact, so the order does not matter. The result has the type of ``array``
     (int64, object or bool); the caller sees to it that sums fit (``headroom`` of :func:`decode`).
     """
-    for axis, window in enumerate(windows, start=array.ndim - len(windows)):
-        array = _reduce_axis(array, axis, window, ufunc, identity)
+    axes = range(array.ndim - len(windows), array.ndim)
+    growth = {
+        a: len(w.indices) / max(1, array.shape[a]) for a, w in zip(axes, windows, strict=True)
+    }
+    # What shrinks the array most comes first, so that the others have less to do.
+    for axis in sorted(axes, key=growth.__getitem__):
+        array = _reduce_axis(array, axis, windows[axis - axes.start], ufunc, identity)
     return array
 
 
@@ -137,7 +142,8 @@ def _reduce_axis(
         taken = array.take(window.indices[:, chosen], axis)
         if not every:
             taken[(*leading, ~window.counted[:, chosen])] = identity
-        ufunc(total, ufunc.reduce(taken, axis=axis + 1), out=total)
+        one = taken[(*leading, slice(None), 0)] if step == 1 else ufunc.reduce(taken, axis=axis + 1)
+        ufunc(total, one, out=total)
     return total
 
 

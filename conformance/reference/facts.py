@@ -177,25 +177,33 @@ class DataEnvironment(WindowEnvironment):
         spatial = self.data.shape[2:]
         return np.arange(math.prod(spatial), dtype=np.int64).reshape(spatial)
 
+    @property
+    def _position_bits(self) -> int:
+        return (self._flat.size - 1).bit_length()
+
+    @property
+    def _end(self) -> int:
+        """The largest position that the bits for one hold, from which positions count back."""
+        return (1 << self._position_bits) - 1
+
     @cached_property
     def _first_key(self) -> NDArray[np.int64]:
         # One integer orders by value, then by position from the end: its maximum over a window,
         # which may be taken axis by axis, is the first of the largest elements.
-        size = self._flat.size
-        return self.reduce(self.ranks[1] * size + (size - 1 - self._flat), np.maximum, -1)
+        keys = self.ranks[1] << self._position_bits | self._end - self._flat
+        return self.reduce(keys, np.maximum, -1)
 
     @cached_property
     def first(self) -> NDArray[np.int64]:
         """The flat spatial position of each window's first largest element; 0 if it has none."""
-        size = self._flat.size
-        return np.where(self._first_key < 0, 0, size - 1 - self._first_key % size)
+        return np.where(self._first_key < 0, 0, self._end - (self._first_key & self._end))
 
     @cached_property
     def last(self) -> NDArray[np.int64]:
         """The flat spatial position of each window's last largest element; 0 if it has none."""
-        size = self._flat.size
-        key = self.reduce(self.ranks[1] * size + self._flat, np.maximum, -1)
-        return np.where(key < 0, 0, key % size)
+        keys = self.ranks[1] << self._position_bits | self._flat
+        key = self.reduce(keys, np.maximum, -1)
+        return np.where(key < 0, 0, key & self._end)
 
     @property
     def minus_zero(self) -> NDArray[np.bool_]:
@@ -238,8 +246,7 @@ class DataEnvironment(WindowEnvironment):
     @cached_property
     def _largest_tap(self) -> Array:
         values, _ = self.ranks
-        place = np.maximum(self._first_key, 0) // self._flat.size
-        largest = values[place]
+        largest = values[np.maximum(self._first_key, 0) >> self._position_bits]
         if self["order"] == "magnitude":  # elements of one rank may have either sign
             planes = self.data.reshape(*self.data.shape[:2], -1)
             chosen = self.first.reshape(*planes.shape[:2], -1)
@@ -254,8 +261,9 @@ class DataEnvironment(WindowEnvironment):
         """
         found = []
         for extent in reversed(self.data.shape[2:]):
-            flat, rest = np.divmod(flat, extent)
-            found.append(np.asarray(rest))
+            whole = flat // extent  # much faster than divmod, by one number
+            found.append(flat - whole * extent)
+            flat = whole
         return tuple(reversed(found))
 
     @cached_property
@@ -272,7 +280,7 @@ class DataEnvironment(WindowEnvironment):
         _, places = self.ranks
         batch, channels = self.data.shape[:2]
         taps = places.reshape(batch, channels, -1)[:, :, flat]
-        place = np.maximum(self._first_key, 0) // self._flat.size
+        place = np.maximum(self._first_key, 0) >> self._position_bits
         return np.asarray((taps == place[..., None]) & counted)
 
 
