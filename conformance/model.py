@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class Case:
             "reject": self.reject,
         }
 
-    @property
+    @cached_property
     def id(self) -> str:
         """``<slug>-<8 hex of the digest of the canonical case>``."""
         text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))

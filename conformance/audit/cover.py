@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -19,19 +19,22 @@ def cover(
     cost: Callable[[Chosen], float],
     *,
     tries: int = 0,
+    start: Collection[Chosen] = (),
 ) -> list[Chosen]:
     """Members of ``pool`` that together show all that any of it shows, in the pool's order.
 
     The greedy set cover (most new items for its cost, first in the pool on a tie). Then each
     choice that the others make superfluous is dropped, and each of the rest gives way to the
-    cheapest member that also shows what only it shows; both the dearest first.
+    cheapest member that also shows what only it shows; both the dearest first. The members in
+    ``start`` are taken before any other.
 
     With ``tries`` an iterated greedy search follows: that often a part of the choice is taken away
     and made anew, and kept if it is no larger (Ruiz and Stuetzle, "A simple and effective iterated
     greedy algorithm", European Journal of Operational Research 177, 2007). Deterministic.
     """
     search = _Search([frozenset(shows(member)) for member in pool], [cost(m) for m in pool])
-    return [pool[index] for index in sorted(search.best(tries))]
+    first = [index for index, member in enumerate(pool) if member in start]
+    return [pool[index] for index in sorted(search.best(tries, first))]
 
 
 class _Search:
@@ -51,8 +54,8 @@ class _Search:
         self._costs = np.array(costs, np.float64)
         self._all: Bits = np.bitwise_or.reduce(self._rows, axis=0)
 
-    def best(self, tries: int) -> list[int]:
-        chosen = self._settled(self._greedy([]))
+    def best(self, tries: int, start: list[int]) -> list[int]:
+        chosen = self._settled(self._greedy(start))
         chance = random.Random(0)  # noqa: S311
         for _ in range(tries if len(chosen) > 1 else 0):
             kept = chance.sample(chosen, len(chosen) - max(1, len(chosen) // 5))

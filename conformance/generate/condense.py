@@ -9,18 +9,41 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 
 from conformance.audit.cover import cover
 from conformance.generate.coverage import Candidate
 from conformance.generate.crossing import cross
 from conformance.generate.pairs import Pool
 
+SLACK = 2
+"""How many edges more than the simplest case a case may show and still isolate an edge."""
 
-def choose(pool: Pool, tries: int = 0) -> list[Candidate]:
-    """Few, cheap candidates that show all that the pool shows; fewer with more ``tries``."""
+
+def choose(
+    pool: Pool,
+    tries: int = 0,
+    isolated: Collection[str] = (),
+    start: Collection[Candidate] = (),
+) -> list[Candidate]:
+    """Few, cheap candidates that show all that the pool shows; fewer with more ``tries``.
+
+    Each of the edges ``isolated`` is shown by a candidate that shows hardly more than it must.
+    Those in ``start`` are taken before any other.
+    """
     simplest_first = sorted(pool.candidates.values(), key=lambda one: (one.cost, one.case.id))
-    return cover(simplest_first, lambda one: one.items(), lambda one: one.cost, tries=tries)
+    fewest = dict.fromkeys(isolated, len(pool.spec.edges))
+    for one in simplest_first:
+        for edge in one.edges & fewest.keys():
+            fewest[edge] = min(fewest[edge], len(one.edges))
+
+    def items(one: Candidate) -> Iterator[Hashable]:
+        yield from one.items()
+        for edge in one.edges & fewest.keys():
+            if len(one.edges) <= fewest[edge] + SLACK:
+                yield "isolated", edge
+
+    return cover(simplest_first, items, lambda one: one.cost, tries=tries, start=start)
 
 
 def breed(pool: Pool, rounds: int, children: int) -> None:

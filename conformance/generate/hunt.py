@@ -11,7 +11,7 @@ from conformance.audit.kills import Bank
 from conformance.audit.score import Score, achievements
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
-from conformance.generate.pairs import Effort, Pool
+from conformance.generate.pairs import Effort, drawn
 from conformance.generate.values import data_of
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
@@ -86,6 +86,6 @@ def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[It
 
 def _cases(spec: OpSpec, root: int, effort: Effort) -> Iterator[Case]:
     for rank in spec.ranks:
-        pool = Pool(spec, rank, root + OTHER, effort)
-        pool.fill()
-        yield from (one.case for one in pool.candidates.values())
+        yield from drawn(spec, rank, effort.base, root=root + OTHER)
+        for aim in (aim for edge in spec.edges for aim in edge.aims):
+            yield from drawn(spec, rank, effort.aimed, root=root + OTHER, aim=aim)

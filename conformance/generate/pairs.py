@@ -25,7 +25,7 @@ from conformance.suite.manifest import Uncovered
 MAX_ELEMENTS = 1 << 15
 """No vector has more elements, in its data or in an output; proofs hold within this bound."""
 
-MAX_TAPS = 1 << 24
+MAX_TAPS = 1 << 21
 """No vector has more taps, over all windows and planes; no proof rests on it."""
 
 Pair = tuple[str, str]
@@ -156,11 +156,9 @@ def _settle_pairs(pool: Pool) -> None:
                 continue
             if isinstance(answer, Feasible):
                 _try_model(pool, answer.case, (a, b))
-        for aim in _aims(edges[a], edges[b]):
+        for look in (_merged, _crossed, _mixed):
             if (a, b) not in pool.shown:
-                pool.draw(pool.effort.missing, aim)
-        if (a, b) not in pool.shown:
-            _cross(pool, (a, b))
+                look(pool, edges[a], edges[b])
         if (a, b) not in pool.shown:
             pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, "", (a, b)))
 
@@ -180,8 +178,17 @@ def _try_model(pool: Pool, case: Case, wanted: Pair) -> None:
             return
 
 
-def _cross(pool: Pool, wanted: Pair) -> None:
+def _merged(pool: Pool, a: Edge, b: Edge) -> None:
+    """Draw what both edges aim at; where they narrow the same, the one or the other."""
+    for one, other in _ways(a, b):
+        _draw_until(pool, (a.name, b.name), {**one, **other})
+        if one.keys() & other.keys():
+            _draw_until(pool, (a.name, b.name), {**other, **one})
+
+
+def _crossed(pool: Pool, a: Edge, b: Edge) -> None:
     """Children of cases that show the one edge with cases that show the other."""
+    wanted = a.name, b.name
     chance = random.Random(f"{pool.root}/{pool.spec.op}/{pool.rank}/{wanted}")  # noqa: S311
     one, other = (
         [found.case for found in pool.candidates.values() if edge in found.edges] for edge in wanted
@@ -192,17 +199,21 @@ def _cross(pool: Pool, wanted: Pair) -> None:
         pool.add(cross(pool.spec, chance.choice(one), chance.choice(other), chance))
 
 
-def _aims(a: Edge, b: Edge) -> Iterator[Aim]:
-    """What both edges aim at; where they narrow the same, the one or the other, then a mixture."""
-    ways = list(product(a.aims or ({},), b.aims or ({},)))
-    for one, other in ways:
-        yield {**one, **other}
-        if one.keys() & other.keys():
-            yield {**other, **one}
-    for one, other in ways:
+def _mixed(pool: Pool, a: Edge, b: Edge) -> None:
+    """Draw what both edges aim at, some of it as the one does and some as the other."""
+    for one, other in _ways(a, b):
         for name in sorted(one.keys() & other.keys()):
-            yield {**one, **other, name: one[name]}
-            yield {**other, **one, name: other[name]}
+            _draw_until(pool, (a.name, b.name), {**one, **other, name: one[name]})
+            _draw_until(pool, (a.name, b.name), {**other, **one, name: other[name]})
+
+
+def _ways(a: Edge, b: Edge) -> Iterator[tuple[Aim, Aim]]:
+    return product(a.aims or ({},), b.aims or ({},))
+
+
+def _draw_until(pool: Pool, wanted: Pair, aim: Aim) -> None:
+    if wanted not in pool.shown:
+        pool.draw(pool.effort.missing, aim)
 
 
 def _settle_types(pool: Pool) -> None:
@@ -222,6 +233,15 @@ def _settle_types(pool: Pool) -> None:
                     pool.draw(4 * pool.effort.missing, {**aim, data: Draw(values=(dtype,))})
             if (dtype, edge.name) not in pool.typed:
                 pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, dtype, (edge.name,)))
+
+
+def drawn(
+    spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = None
+) -> Iterator[Case]:
+    """Those of ``count`` drawn cases that are valid and small enough."""
+    for case in draw(spec, rank, count, root=root, aim=aim):
+        if not violations(spec, case) and sized(spec, case):
+            yield case
 
 
 def sized(spec: OpSpec, case: Case) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.audit.score import Score
 from conformance.generate.build import build
-from conformance.generate.coverage import Candidate
 from conformance.generate.hunt import hunt
 from conformance.generate.pairs import Effort, Pair
-from conformance.generate.rank import Ranked, RankTask, isolation
+from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
 from conformance.generate.stream import stream
 from conformance.generate.suites import smoke, with_twins
@@ -21,9 +20,6 @@ from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.suite.manifest import Uncovered
 from conformance.suite.strength import Strength
-
-SLACK = 2
-"""How many edges more than the best case a chosen one may show and still isolate an edge."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +52,12 @@ class OperatorTask:
         catalogue = faults(spec.op)
         vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
         kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
+        found = hunt(spec, Score(spec.op, catalogue, kills), root=self.root, effort=self.effort)
         bank = Bank(spec, catalogue)
-
-        def join(more: Iterable[Vector]) -> None:
-            new = [one for one in with_twins(spec, more) if one.id not in kills]
-            kills.update((vector.id, bank.kills(vector)) for vector in new)
-            vectors.extend(new)
-
-        join(build(spec, one.case) for one in _missing_isolation(self.ranked))
-        join(hunt(spec, Score(spec.op, catalogue, kills), root=self.root, effort=self.effort))
+        for vector in with_twins(spec, found):
+            if vector.id not in kills:
+                kills[vector.id] = bank.kills(vector)
+                vectors.append(vector)
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
         rejected = [build(spec, *case) for case in reject_cases(spec, root=self.root)]
         score = Score(spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors})
@@ -131,20 +124,3 @@ def full(
             sources[one.op], count, known, root=root, processes=processes, progress=progress
         )
         yield from ((vector, ("full",)) for vector in more)
-
-
-def _missing_isolation(ranked: Sequence[Ranked]) -> list[Candidate]:
-    """For each edge that no chosen vector isolates, the candidate of any rank that does best."""
-    best: dict[str, Candidate] = {}
-    for one in ranked:
-        for edge, candidate in one.isolating.items():
-            if edge not in best or isolation(candidate) < isolation(best[edge]):
-                best[edge] = candidate
-    chosen = {vector.id: set(vector.edges) for one in ranked for vector in one.vectors}
-    found: dict[str, Candidate] = {}
-    for edge, candidate in best.items():
-        fewest = min((len(edges) for edges in chosen.values() if edge in edges), default=10**6)
-        if fewest > len(candidate.edges) + SLACK:
-            found[candidate.case.id] = candidate
-            chosen[candidate.case.id] = set(candidate.edges)
-    return list(found.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from conformance.audit.kills import Bank, Kill
@@ -15,7 +15,11 @@ from conformance.generate.suites import with_twins
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 from conformance.suite.manifest import Uncovered
+
+SAMPLE = Effort(base=200, aimed=8)
+"""How many cases of a lower rank are drawn to see which edges it shows."""
 
 TRIES = 100
 """How often a part of a cover is made anew to find a smaller one."""
@@ -26,14 +30,13 @@ class Ranked:
     """What was chosen for one rank, and what is known of the pairs that no case shows.
 
     ``vectors`` show every edge in every element type and every pair that can be shown, their twins
-    among them; ``kills`` gives by id the faults that each notices; ``isolating`` for each edge a
-    case that shows few others.
+    among them, and isolate the edges that no lower rank shows; ``kills`` gives by id the faults
+    that each notices.
     """
 
     rank: int
     vectors: tuple[Vector, ...]
     kills: Mapping[str, tuple[Kill, ...]]
-    isolating: Mapping[str, Candidate]
     infeasible: Mapping[Pair, tuple[str, ...]]
     uncovered: tuple[Uncovered, ...]
 
@@ -58,36 +61,32 @@ class RankTask:
         breed(pool, self.effort.early, self.effort.children)
         settle(pool)
         breed(pool, self.effort.late, self.effort.children)
-        built: dict[str, Vector] = {}
-        vectors = with_twins(spec, _meaningful(pool, built))
+        isolated = {edge for edge, _ in pool.shown} - _shown_below(spec, self.rank, self.root)
+        vectors = with_twins(spec, _meaningful(pool, isolated))
         bank = Bank(spec, faults(spec.op))
         return Ranked(
             rank=self.rank,
             vectors=tuple(vectors),
             kills={vector.id: bank.kills(vector) for vector in vectors},
-            isolating=_isolating(pool, built),
             infeasible=pool.infeasible,
             uncovered=tuple(pool.uncovered),
         )
 
 
-def _meaningful(pool: Pool, built: dict[str, Vector]) -> list[Vector]:
+def _meaningful(pool: Pool, isolated: Collection[str]) -> list[Vector]:
     """Vectors of a cover, none of them vacuous: what is gives way to another, as long as one shows
     the same; then more are sought."""
-    tries = 0
+    built: dict[str, Vector] = {}
     while True:
-        chosen = choose(pool, tries)
-        bad = [one for one in chosen if _is_vacuous(pool, one, built)]
-        for one in bad:
-            pool.ban(one.case.id)
-        if bad:
-            continue
-        if pool.reopen():
-            settle(pool)
-        elif tries:
+        chosen = choose(pool, TRIES, isolated)
+        while bad := {one.case.id for one in chosen if _is_vacuous(pool, one, built)}:
+            for case_id in bad:
+                pool.ban(case_id)
+            good = [one for one in chosen if one.case.id not in bad]
+            chosen = choose(pool, isolated=isolated, start=good)
+        if not pool.reopen():
             return [built[one.case.id] for one in chosen]
-        else:
-            tries = TRIES
+        settle(pool)
 
 
 def _is_vacuous(pool: Pool, one: Candidate, built: dict[str, Vector]) -> bool:
@@ -96,16 +95,12 @@ def _is_vacuous(pool: Pool, one: Candidate, built: dict[str, Vector]) -> bool:
     return bool(vacuous(pool.spec, built[one.case.id]))
 
 
-def _isolating(pool: Pool, built: dict[str, Vector]) -> dict[str, Candidate]:
-    """For each edge the candidate that shows the fewest others, and is not vacuous."""
-    best: dict[str, Candidate] = {}
-    for one in sorted(pool.candidates.values(), key=isolation):
-        new = one.edges - best.keys()
-        if new and not _is_vacuous(pool, one, built):
-            best.update(dict.fromkeys(new, one))
-    return best
-
-
-def isolation(one: Candidate) -> tuple[int, int, str]:
-    """The fewer edges a candidate shows, the better it isolates each of them."""
-    return len(one.edges), one.cost, one.case.id
+def _shown_below(spec: OpSpec, rank: int, root: int) -> set[str]:
+    """Edges that cases of lower ranks show. These are simpler, so the edges are isolated there."""
+    shown: set[str] = set()
+    for lower in spec.ranks:
+        if lower < rank:
+            pool = Pool(spec, lower, root, SAMPLE)
+            pool.fill()
+            shown.update(edge for edge, _ in pool.shown)
+    return shown

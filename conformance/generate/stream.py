@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from conformance import parallel
 from conformance.errors import UsageError
 from conformance.generate.build import build
-from conformance.generate.pairs import sized
-from conformance.generate.pool import draw
+from conformance.generate.pairs import drawn
 from conformance.generate.strategies import Aim
 from conformance.model import Case, Vector
 from conformance.spec.loader import find
-from conformance.spec.validity import violations
 
 BARREN = 30
 """Pieces in a row without a new vector after which none is expected any more."""
@@ -45,9 +43,8 @@ class Piece:
         # Half at large, half at the edges, so that rare ones are not rare here.
         for aim in aims:
             count = PIECE // 2 if aim is None else max(1, PIECE // (2 * len(aims)))
-            for case in draw(spec, rank, count, root=root, aim=aim):
-                if not violations(spec, case) and sized(spec, case):
-                    found.setdefault(case.id, case)
+            for case in drawn(spec, rank, count, root=root, aim=aim):
+                found.setdefault(case.id, case)
         return [build(spec, case) for case in found.values()]
 
 

@@ -9,7 +9,6 @@ edges, the solver learns where it got a product wrong, and is asked again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 
 from conformance.generate.feasible.answers import Feasible, Infeasible, Limits, Unknown
 from conformance.generate.feasible.assembly import Assembly, Edge
@@ -20,7 +19,7 @@ from conformance.generate.feasible.solving import Solving, without
 from conformance.generate.feasible.witnesses import Witnesses
 from conformance.generate.pool import draw
 from conformance.model import Case
-from conformance.spec.model import OpSpec
+from conformance.spec.model import Draw, OpSpec
 
 SMALL = ((7, 256), (64, 1024), (1024, 8192))
 """Quantities and elements up to which cases are looked for first."""
@@ -142,11 +141,12 @@ class Prover:
 
     def _drawn(self, edges: Sequence[Edge]) -> Case | None:
         """A case that shows the edges, drawn as vectors are: chance is quick where it is likely."""
-        aims = (self._edges[edge.name].aims or ({},) for edge in edges)
-        for chosen in product(*aims):
-            aim = {name: narrowed for one in chosen for name, narrowed in one.items()}
-            for case in draw(self.spec, self._question.axes + 2, DRAWN, root=0, aim=aim):
-                self._witnesses.shown(case)
+        aim: dict[str, Draw] = {}
+        for edge in edges:
+            for first in self._edges[edge.name].aims[:1]:
+                aim |= first
+        for case in draw(self.spec, self._question.axes + 2, DRAWN, root=0, aim=aim):
+            self._witnesses.shown(case)
         return self._witnesses.of(edge.name for edge in edges)
 
     def _wishes(self, edges: Sequence[Edge]) -> Iterator[list[str]]:
