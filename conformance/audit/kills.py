@@ -77,5 +77,7 @@ def _print(answers: Sequence[Answer], outputs: Sequence[Array]) -> bytes:
         if hidden is not None and hidden.shape == output.shape:
             output = np.where(hidden & OPEN_BIT[PRECISION], output.dtype.type(0), output)
         digest.update(f"{output.dtype}{output.shape}".encode())
-        digest.update(np.ascontiguousarray(output).tobytes())
+        # One element tells what is the same throughout, and takes no memory.
+        told = output if all(output.strides) else output[(slice(1),) * output.ndim]
+        digest.update(np.ascontiguousarray(told).tobytes())
     return digest.digest()
