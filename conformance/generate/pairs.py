@@ -43,7 +43,7 @@ class Effort:
     missing: int = 16
     crossed: int = 400
     early: int = 1
-    late: int = 3
+    late: int = 4
     children: int = 2500
 
 

@@ -21,7 +21,7 @@ from conformance.suite.manifest import Uncovered
 SAMPLE = Effort(base=200, aimed=8)
 """How many cases of a lower rank are drawn to see which edges it shows."""
 
-TRIES = 100
+TRIES = 160
 """How often a part of a cover is made anew to find a smaller one."""
 
 
