@@ -74,6 +74,19 @@ def test_rounded_numbers_are_held_by_some_fill() -> None:
     assert kinds(many)["subnormal_taps"].any()
 
 
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("pattern", tables.PLANES)
+def test_so_many_planes_hold_all_that_a_pattern_can(pattern: str, dtype: str) -> None:
+    planes = tables.PLANES[pattern]
+    for rest in ((planes, 1), (1, planes + 1)):
+        held = kinds(fill(pattern, 2, (*rest, 40), dtype))
+        assert {name for name, found in held.items() if found.any()} == set(
+            tables.CAN_HOLD[pattern]
+        )
+    few = kinds(fill(pattern, 2, (1, planes // 2, 40), dtype))
+    assert {name for name, found in few.items() if found.any()} != set(tables.CAN_HOLD[pattern])
+
+
 def test_every_pattern_and_every_count_has_its_row() -> None:
     assert tables.CAN_HOLD.keys() == PATTERNS.keys() == set(PATTERN_NAMES)
     names = FAMILIES["pooling"].names

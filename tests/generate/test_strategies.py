@@ -54,7 +54,7 @@ def test_all_sizes_up_to_the_bounds_are_drawn_often() -> None:
     drawn = draw(MAX, 3, 1000, root=2)
     counts = Counter(case.shapes["data"][2] for case in drawn)
     assert set(counts) == set(range(1, 13))
-    assert min(counts.values()) > len(drawn) / 40
+    assert min(counts.values()) > len(drawn) / 80
 
 
 AIMED = [(spec, edge) for spec in SPECS for edge in spec.edges if edge.aims]

@@ -153,17 +153,16 @@ class TestUsage:
 
 
 class TestTheShippedSuite:
-    def test_it_lacks_what_the_manifest_lists_at_most(self) -> None:
+    def test_it_lacks_nothing(self) -> None:
         shown = coverage("--why")
-        gaps = open_suite().manifest.uncovered
-        assert shown.exit_code == (1 if gaps else 0), shown.output
+        assert shown.exit_code == 0, shown.output
         found = table(shown)
         assert set(found) == {(op, rank) for op in (AVG, ADAPTIVE, MAX) for rank in (3, 4, 5)}
         for vectors, edges, of, pairs, of_pairs, _ in found.values():
             assert vectors > 0
             assert edges == of
-            assert of_pairs - pairs <= len(gaps)
-        assert shown.stdout.count("not shown") <= len(gaps)
+            assert pairs == of_pairs
+        assert "not shown" not in shown.stdout
         assert "contradicted by" in shown.stdout
 
     @pytest.mark.parametrize("op", [AVG, ADAPTIVE, MAX])

@@ -364,7 +364,7 @@ Progress.at = lambda self, *what: print("working", flush=True)
             main, ["generate", "--op", str(spec), "--out", str(tmp_path / "out"), "-j", "2"]
         )
         assert shown.exit_code == 2
-        assert "a process ended while it worked on Tiny-1 rank 3" in shown.stderr
+        assert "a process ended while it worked on Tiny-1 rank 4" in shown.stderr
         assert "hint: " in shown.stderr
         assert not (tmp_path / "out").exists()
 

@@ -80,8 +80,8 @@ def test_shipped_details() -> None:
     ]
     edges = {edge.name: edge for edge in spec.edges}
     assert edges["channels-above-block"].aims[0]["C"].values == (5, 9, 17, 33)
-    assert edges["many-taps"].aims[0]["pattern"].values == ("steady",)
-    assert edges["zeros"].aims[0]["pattern"].values == ("zeros",)
+    assert [aim["pattern"].values for aim in edges["many-taps"].aims] == [("steady",)] * 2
+    assert edges["zeros"].aims[0]["pattern"].values == ("zeros", "mixed")
     rejects = {reject.name: reject for reject in spec.reject}
     assert rejects["unknown-auto-pad"].set == {"auto_pad": "same"}
     assert rejects["excluded-pads-begin-above-kernel"].aim["exclude_pad"].values == (True,)

@@ -13,7 +13,7 @@ from conformance.generate.feasible import tables
 from conformance.generate.feasible.backend import Truth
 from conformance.generate.feasible.conditions import Labelled
 from conformance.generate.feasible.question import Question
-from conformance.generate.feasible.term import ONE, ZERO, Term
+from conformance.generate.feasible.term import ONE, ZERO, Term, constant
 from conformance.generate.feasible.window import GEOMETRY, NUMERIC, PLACES, Window
 
 
@@ -224,6 +224,10 @@ class Axioms:
                 yield logic.implies(self._is(pattern), none)
         tied = algebra.less(ONE, window.fact("maxima")[0])
         yield logic.implies(tied, self._is(*tables.OFTEN_EQUAL))
+        channels = self.question.numbers("C")[0]
+        for pattern, planes in tables.PLANES.items():
+            enough = algebra.most(constant(planes), channels)
+            yield logic.implies(self._is(pattern), enough)
         negative, size = window.fact("negative_taps")[0], window.size
         sure = logic.either(
             self._is(*tables.ALL_ARE), algebra.less(negative, size), algebra.most(size, ONE)

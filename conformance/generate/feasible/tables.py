@@ -55,6 +55,9 @@ BY_CHANCE = {"normal": ("zero_taps", "subnormal_taps", "minus_zero_taps")}
 OFTEN_EQUAL = ("impulse", "ties", "infinite", "lowest", "zeros", "cancel", "steady", "mixed")
 """Patterns in which two elements that are both the largest are nothing rare."""
 
+PLANES = {"mixed": 12}
+"""How many planes a pattern needs to hold all that it can hold."""
+
 
 def distinct_numbers(digits: int) -> int:
     """How many elements a pattern of distinct numbers fills in a type before it repeats."""
