@@ -30,6 +30,7 @@ MAX_TAPS = 1 << 21
 
 Pair = tuple[str, str]
 SEEDS = 32
+PARENTS = 60
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Effort:
     base: int = 1200
     aimed: int = 24
     missing: int = 16
-    crossed: int = 400
+    crossed: int = 1000
     early: int = 1
     late: int = 4
     children: int = 2500
@@ -187,11 +188,12 @@ def _merged(pool: Pool, a: Edge, b: Edge) -> None:
 
 
 def _crossed(pool: Pool, a: Edge, b: Edge) -> None:
-    """Children of cases that show the one edge with cases that show the other."""
+    """Children of small cases that show the one edge with small ones that show the other."""
     wanted = a.name, b.name
     chance = random.Random(f"{pool.root}/{pool.spec.op}/{pool.rank}/{wanted}")  # noqa: S311
+    smallest_first = sorted(pool.candidates.values(), key=lambda found: (found.cost, found.case.id))
     one, other = (
-        [found.case for found in pool.candidates.values() if edge in found.edges] for edge in wanted
+        [found.case for found in smallest_first if edge in found.edges][:PARENTS] for edge in wanted
     )
     for _ in range(pool.effort.crossed if one and other else 0):
         if wanted in pool.shown:
