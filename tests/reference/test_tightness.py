@@ -94,7 +94,6 @@ def test_values_within_a_distance(units: int, accepted: int) -> None:
     assert tosa_count(Fraction(1), distance, DTYPES["f32"]) == accepted
 
 
-@pytest.mark.xfail(reason="docs/tightness.md is of the suite before pairs of edges")
 def test_the_document_shows_what_the_script_finds() -> None:
     mode, suite = ("f16", "native"), open_suite()
     lines = tightness.DOCUMENT.read_text("utf-8").splitlines()
