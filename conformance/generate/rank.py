@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.audit.kills import Bank, Kill
@@ -16,6 +16,7 @@ from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
+from conformance.suite.lint import question
 from conformance.suite.manifest import Uncovered
 
 SAMPLE = Effort(base=200, aimed=8)
@@ -74,12 +75,12 @@ class RankTask:
 
 
 def _meaningful(pool: Pool, isolated: Collection[str]) -> list[Vector]:
-    """Vectors of a cover, none of them vacuous: what is gives way to another, as long as one shows
-    the same; then more are sought."""
+    """Vectors of a cover, none of them vacuous and no two alike: what is gives way to another, as
+    long as one shows the same; then more are sought."""
     built: dict[str, Vector] = {}
     while True:
         chosen = choose(pool, TRIES, isolated)
-        while bad := {one.case.id for one in chosen if _is_vacuous(pool, one, built)}:
+        while bad := _useless(pool, chosen, built):
             for case_id in bad:
                 pool.ban(case_id)
             good = [one for one in chosen if one.case.id not in bad]
@@ -89,10 +90,18 @@ def _meaningful(pool: Pool, isolated: Collection[str]) -> list[Vector]:
         settle(pool)
 
 
-def _is_vacuous(pool: Pool, one: Candidate, built: dict[str, Vector]) -> bool:
-    if one.case.id not in built:
-        built[one.case.id] = build(pool.spec, one.case)
-    return bool(vacuous(pool.spec, built[one.case.id]))
+def _useless(pool: Pool, chosen: Sequence[Candidate], built: dict[str, Vector]) -> set[str]:
+    """The ids of those that are vacuous, or ask what another has asked."""
+    found, asked = set(), set()
+    for one in chosen:
+        name = one.case.id
+        if name not in built:
+            built[name] = build(pool.spec, one.case)
+        same = question(built[name])
+        if same in asked or vacuous(pool.spec, built[name]):
+            found.add(name)
+        asked.add(same)
+    return found
 
 
 def _shown_below(spec: OpSpec, rank: int, root: int) -> set[str]:

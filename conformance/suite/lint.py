@@ -37,7 +37,7 @@ def lint(suite: Suite) -> tuple[str, ...]:
             problems.append(error.message)
             continue
         problems += [f"{entry.path}: {problem}" for problem in _vector_problems(vector)]
-        first = asked.setdefault(_question(vector), vector.id)
+        first = asked.setdefault(question(vector), vector.id)
         if first != vector.id:
             problems.append(f"{entry.path}: asks the same question as {first}")
     return tuple(problems)
@@ -47,7 +47,7 @@ def _as_read(manifest: manifests.Manifest) -> Any:
     return strict_json.loads(manifests.dump(manifest), manifests.FILE_NAME)
 
 
-def _question(vector: Vector) -> str:
+def question(vector: Vector) -> str:
     """A digest of what a backend is given: equal for vectors that no backend can tell apart."""
     given = [vector.case.op, dict(vector.case.attributes)]
     digest = hashlib.sha256(json.dumps(given, sort_keys=True).encode())
