@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.dtypes import Array
 from conformance.model import Answer, Case
-from conformance.reference import answers
+from conformance.reference import answers, facts
 from conformance.spec.model import OpSpec
 
 
@@ -24,7 +24,10 @@ def readings(
     """
     found: dict[str, tuple[Answer, ...]] = {}
     single = {}
+    env = facts(spec, case, data)
     for variant in spec.interpretations:
+        if variant.where is not None and not np.asarray(variant.where.evaluate(env)).any():
+            continue
         under = answers(spec, case, data, (variant,))
         if not same(under, base):
             single[variant.name] = variant

@@ -43,9 +43,13 @@ def generate(spec: Path, out: Path, *more: object) -> Result:
 
 
 def process(code: str, *arguments: object, cwd: Path, **environment: str) -> subprocess.Popen[str]:
-    """Python that runs some code in a folder, in a process group of its own."""
+    """Python that runs some code in a folder, in a process group of its own.
+
+    Tests that a shell runs in the background have Ctrl-C ignored, and their children too.
+    """
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
+        [sys.executable, "-c", listening + code, *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
