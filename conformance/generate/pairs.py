@@ -29,8 +29,12 @@ MAX_TAPS = 1 << 21
 """No vector has more taps, over all windows and planes; no proof rests on it."""
 
 Pair = tuple[str, str]
+
 SEEDS = 32
+"""How often the prover's geometry is filled anew, until its data show what is wanted."""
+
 PARENTS = 60
+"""Among how many of the smallest cases of either edge parents are chosen."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,7 @@ def _settle_pairs(pool: Pool) -> None:
                 continue
             if isinstance(answer, Feasible):
                 _try_model(pool, answer.case, (a, b))
-        for look in (_merged, _crossed, _mixed):
+        for look in (_merged, _crossed, _blended):
             if (a, b) not in pool.shown:
                 look(pool, edges[a], edges[b])
         if (a, b) not in pool.shown:
@@ -201,7 +205,7 @@ def _crossed(pool: Pool, a: Edge, b: Edge) -> None:
         pool.add(cross(pool.spec, chance.choice(one), chance.choice(other), chance))
 
 
-def _mixed(pool: Pool, a: Edge, b: Edge) -> None:
+def _blended(pool: Pool, a: Edge, b: Edge) -> None:
     """Draw what both edges aim at, some of it as the one does and some as the other."""
     for one, other in _ways(a, b):
         for name in sorted(one.keys() & other.keys()):
