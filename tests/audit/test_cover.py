@@ -96,3 +96,11 @@ def searched(pool: list[Member], tries: int) -> list[Member]:
 
 def price(members: list[Member]) -> tuple[int, int]:
     return len(members), sum(cost for _, cost in members)
+
+
+def test_what_is_started_with_is_taken_first() -> None:
+    pool = [frozenset("ab"), frozenset("cd"), frozenset("bc"), frozenset("ad")]
+    first = cover(pool, lambda one: one, lambda _: 1.0)
+    other = cover(pool, lambda one: one, lambda _: 1.0, start=[pool[2]])
+    assert first == [pool[0], pool[1]]
+    assert other == [pool[2], pool[3]]
