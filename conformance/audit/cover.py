@@ -26,14 +26,15 @@ def cover(
     The greedy set cover (most new items for its cost, first in the pool on a tie). Then each
     choice that the others make superfluous is dropped, and each of the rest gives way to the
     cheapest member that also shows what only it shows; both the dearest first. The members in
-    ``start`` are taken before any other.
+    ``start`` (the same objects) are taken before any other.
 
     With ``tries`` an iterated greedy search follows: that often a part of the choice is taken away
     and made anew, and kept if it is no larger (Ruiz and Stuetzle, "A simple and effective iterated
     greedy algorithm", European Journal of Operational Research 177, 2007). Deterministic.
     """
     search = _Search([frozenset(shows(member)) for member in pool], [cost(m) for m in pool])
-    first = [index for index, member in enumerate(pool) if member in start]
+    begun = {id(member) for member in start}
+    first = [index for index, member in enumerate(pool) if id(member) in begun]
     return [pool[index] for index in sorted(search.best(tries, first))]
 
 
@@ -41,14 +42,11 @@ class _Search:
     """Sets of items as rows of bits, with their costs."""
 
     def __init__(self, items: Sequence[frozenset[Hashable]], costs: Sequence[float]) -> None:
-        columns: dict[Hashable, int] = {}
-        for shown in items:
-            for item in shown:
-                columns.setdefault(item, len(columns))
+        columns = {item: column for column, item in enumerate(frozenset().union(*items))}
         self._width = -(-len(columns) // 64) * 64
         flags = np.zeros((len(items), self._width), np.bool_)
         for row, shown in enumerate(items):
-            flags[row, [columns[item] for item in shown]] = True
+            flags[row, list(map(columns.__getitem__, shown))] = True
         self._rows: Bits = np.packbits(flags, axis=1, bitorder="little").view("<u8")
         self._flags = flags
         self._costs = np.array(costs, np.float64)

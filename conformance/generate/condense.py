@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 from conformance.audit.cover import cover
 from conformance.generate.coverage import Candidate
@@ -37,11 +37,9 @@ def choose(
         for edge in one.edges & fewest.keys():
             fewest[edge] = min(fewest[edge], len(one.edges))
 
-    def items(one: Candidate) -> Iterator[Hashable]:
-        yield from one.items()
-        for edge in one.edges & fewest.keys():
-            if len(one.edges) <= fewest[edge] + SLACK:
-                yield "isolated", edge
+    def items(one: Candidate) -> frozenset[Hashable]:
+        simple = (e for e in one.edges & fewest.keys() if len(one.edges) <= fewest[e] + SLACK)
+        return one.items.union(("isolated", edge) for edge in simple)
 
     return cover(simplest_first, items, lambda one: one.cost, tries=tries, start=start)
 
@@ -68,14 +66,14 @@ def breed(pool: Pool, rounds: int, children: int) -> None:
             child = pool.add(case)
             if child is None or len(pool.shown) + len(pool.typed) > shown:
                 continue
-            merit = single.intersection(child.items())
+            merit = single.intersection(child.items)
             if not any(own[parent.case.id] < merit for parent in (a, b)):
                 del pool.candidates[case.id]
 
 
 def _own(chosen: Sequence[Candidate]) -> dict[str, frozenset[Hashable]]:
     """What each of the chosen alone shows, by id."""
-    shown = Counter(item for one in chosen for item in one.items())
+    shown = Counter(item for one in chosen for item in one.items)
     return {
-        one.case.id: frozenset(item for item in one.items() if shown[item] == 1) for one in chosen
+        one.case.id: frozenset(item for item in one.items if shown[item] == 1) for one in chosen
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
+from itertools import chain, combinations
 from math import prod
 
 from conformance.dtypes import DTYPES, Array
@@ -30,12 +31,11 @@ class Candidate:
     cost: int
     dtype: str
 
-    def items(self) -> Iterator[Hashable]:
+    @cached_property
+    def items(self) -> frozenset[Hashable]:
         """What the core suite asks of the vectors of one rank: each edge in each element type,
         and each pair of edges in any."""
-        for edge in self.edges:
-            yield self.dtype, edge
-        yield from pairs(self.edges)
+        return frozenset(chain(((self.dtype, edge) for edge in self.edges), pairs(self.edges)))
 
 
 def pairs(edges: frozenset[str]) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from conformance.generate.spelling import in_full, spelled
 from conformance.model import Case
 from conformance.spec.environment import dimensions
 from conformance.spec.model import OpSpec
@@ -20,14 +21,15 @@ def cross(spec: OpSpec, a: Case, b: Case, chance: random.Random) -> Case:
     data, batch, single = (chance.choice((a, b)) for _ in range(3))
     by_axis = [chance.choice((a, b)) for _ in range(axes)]
 
+    given = {id(parent): in_full(spec, parent.attributes) for parent in (a, b)}
     attributes: dict[str, Any] = {}
     for quantity in spec.attributes:
         if quantity.per_axis:
             attributes[quantity.name] = [
-                parent.attributes[quantity.name][axis] for axis, parent in enumerate(by_axis)
+                given[id(parent)][quantity.name][axis] for axis, parent in enumerate(by_axis)
             ]
         else:
-            attributes[quantity.name] = single.attributes[quantity.name]
+            attributes[quantity.name] = given[id(single)][quantity.name]
     shape: list[int] = []
     sizes = {id(parent): dimensions(spec, parent.shapes[spec.data.name]) for parent in (a, b)}
     for name in spec.data.shape:
@@ -39,7 +41,7 @@ def cross(spec: OpSpec, a: Case, b: Case, chance: random.Random) -> Case:
         op=a.op,
         types=dict(data.types),
         shapes={spec.data.name: tuple(shape)},
-        attributes=attributes,
+        attributes=spelled(spec, attributes, data.seed),
         operands={
             o.name: tuple(parent.operands[o.name][axis] for axis, parent in enumerate(by_axis))
             for o in spec.operands

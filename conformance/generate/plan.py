@@ -64,7 +64,7 @@ class OperatorTask:
         return Made(
             op=spec.op,
             vectors=(*vectors, *rejected),
-            suites=smoke((*vectors, *rejected), score),
+            suites=smoke(spec, (*vectors, *rejected), score),
             kills={i: tuple(kill.fault for kill in found) for i, found in score.kills.items()},
             strength=Strength(
                 infeasible={one.rank: _reasons(one.infeasible) for one in self.ranked},

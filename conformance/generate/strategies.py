@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from conformance.generate.spelling import spelled
 from conformance.model import Case
 from conformance.spec.expressions import Expression
 from conformance.spec.model import Draw, OpSpec, Quantity
@@ -49,16 +50,16 @@ def _cases(draw: st.DrawFn, spec: OpSpec, rank: int, aim: Aim) -> Case:
     shape: list[int] = []
     for name in spec.data.shape:
         shape += env[name] if spec.dims[name].per_axis else (env[name],)
+    attributes = {q.name: list(env[q.key]) if q.per_axis else env[q.key] for q in spec.attributes}
+    seed = _integer(draw, 0, SEEDS - 1)
     return Case(
         op=spec.op,
         types=types,
         shapes={spec.data.name: tuple(shape)},
-        attributes={
-            q.name: list(env[q.key]) if q.per_axis else env[q.key] for q in spec.attributes
-        },
+        attributes=spelled(spec, attributes, seed),
         operands={o.name: tuple(env[o.quantity.key]) for o in spec.operands},
         pattern=pattern,
-        seed=_integer(draw, 0, SEEDS - 1),
+        seed=seed,
     )
 
 

@@ -37,17 +37,20 @@ def with_twins(spec: OpSpec, vectors: Iterable[Vector]) -> list[Vector]:
     return list(found.values())
 
 
-def smoke(vectors: Iterable[Vector], score: Score) -> dict[str, tuple[str, ...]]:
+def smoke(spec: OpSpec, vectors: Iterable[Vector], score: Score) -> dict[str, tuple[str, ...]]:
     """For each vector of one operator, by id, the suites it belongs to.
 
-    All are core. The few of smoke together show each edge and each must-reject entry, and notice
-    each fault that the score notices, at either level.
+    All are core. The few of smoke together show each edge and each must-reject entry, leave each
+    attribute out that has a default, and notice each fault that the score notices, at either level.
     """
+    optional = {quantity.name for quantity in spec.attributes if quantity.default is not None}
 
     def shows(vector: Vector) -> Iterator[Hashable]:
         if vector.case.reject is not None:
             yield "reject", vector.case.reject
         yield from (("edge", edge) for edge in vector.edges)
+        if vector.answers:
+            yield from (("left out", name) for name in optional - vector.case.attributes.keys())
         yield from achievements(score.kills.get(vector.id, ()))
 
     vectors = list(vectors)
