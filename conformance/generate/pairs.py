@@ -48,7 +48,7 @@ class Effort:
     missing: int = 16
     crossed: int = 1000
     early: int = 1
-    late: int = 4
+    late: int = 5
     children: int = 2500
 
 

@@ -204,7 +204,7 @@ class TestCandidates:
     def test_each_edge_is_asked_in_its_type_and_each_pair_in_any(self) -> None:
         case = Case("Op-1", {"T": "f16"}, {"data": (1, 1, 1)}, {})
         found = Candidate(case, frozenset({"b", "a", "c"}), 1, "f16")
-        assert sorted(found.items()) == [
+        assert sorted(found.items) == [
             *(("a", "b"), ("a", "c"), ("b", "c")),
             *(("f16", "a"), ("f16", "b"), ("f16", "c")),
         ]

@@ -1,0 +1,73 @@
+"""Attributes with a default are spelled out about half of the time, and mean the same either way."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from conformance.generate.build import build
+from conformance.generate.crossing import cross
+from conformance.generate.pool import draw
+from conformance.generate.spelling import in_full, spelled
+from conformance.spec.loader import shipped
+from conformance.spec.model import OpSpec
+from conformance.suite.store import open_suite
+
+SPECS = list(shipped().values())
+OPTIONAL = [(spec, quantity) for spec in SPECS for quantity in spec.attributes if quantity.default]
+
+
+def test_there_are_optional_attributes() -> None:
+    assert {quantity.name for _, quantity in OPTIONAL} >= {"auto_pad", "index_element_type"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "quantity"), OPTIONAL, ids=[f"{spec.op} {q.name}" for spec, q in OPTIONAL]
+)
+class TestOptional:
+    def test_half_of_the_cases_with_the_default_leave_it_out(self, spec, quantity) -> None:
+        drawn = draw(spec, 4, 400, root=3)
+        out = [case for case in drawn if quantity.name not in case.attributes]
+        spelt = [case for case in drawn if case.attributes.get(quantity.name) == quantity.default]
+        assert 0.3 < len(out) / (len(out) + len(spelt)) < 0.7
+
+    def test_smoke_has_a_vector_without_it(self, spec, quantity) -> None:
+        given = [v.case.attributes for v in open_suite("smoke").vectors([spec.op]) if v.answers]
+        assert any(quantity.name not in attributes for attributes in given)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def test_a_case_means_the_same_in_full(spec: OpSpec) -> None:
+    for case in draw(spec, 3, 40, root=4):
+        full = replace(case, attributes=in_full(spec, case.attributes))
+        assert full.attributes.keys() == {quantity.name for quantity in spec.attributes}
+        for one, other in zip(build(spec, case).answers, build(spec, full).answers, strict=True):
+            np.testing.assert_array_equal(one.expected, other.expected)
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def test_what_has_no_default_or_another_value_is_always_given(spec: OpSpec) -> None:
+    for case in draw(spec, 3, 40, root=5):
+        full = in_full(spec, case.attributes)
+        for seed in range(8):
+            given = spelled(spec, full, seed)
+            assert in_full(spec, given) == full
+            left = full.keys() - given.keys()
+            assert left <= {q.name for q in spec.attributes if q.default is not None}
+        assert spelled(spec, full, 0) == full
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def test_a_child_has_an_attribute_from_a_parent_that_leaves_it_out(spec: OpSpec) -> None:
+    chance = random.Random(0)
+    drawn = draw(spec, 4, 40, root=6)
+    for _ in range(40):
+        a, b = chance.sample(drawn, 2)
+        child = in_full(spec, cross(spec, a, b, chance).attributes)
+        parents = [in_full(spec, parent.attributes) for parent in (a, b)]
+        for quantity in spec.attributes:
+            if not quantity.per_axis:
+                assert child[quantity.name] in [parent[quantity.name] for parent in parents]
