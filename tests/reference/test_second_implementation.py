@@ -359,7 +359,9 @@ class TestShipped:
         report([line for vector in values_of(op, dtype) for line in all_differences(vector)])
 
     def test_flushing_backends_are_accepted(self, op: str, dtype: str) -> None:
-        report([line for vector in values_of(op, dtype) for line in rejected_flushers(vector)])
+        # Quarters, whole numbers and their means are far from subnormal: nothing to flush.
+        vectors = [v for v in values_of(op, dtype) if v.case.pattern not in ("steady", "ramp")]
+        report([line for vector in vectors for line in rejected_flushers(vector)])
 
 
 def faults(case: Case) -> list[tuple[str, str]]:

@@ -76,6 +76,9 @@ ORDERS: dict[str, Order] = {
     "kahan": kahan,
 }
 
+MOST_FUSED = 1 << 14
+"""Questions of more terms are not fused: that takes exact arithmetic, which is slow in Python."""
+
 Scaling = Literal["divided", "times the reciprocal", "scaled first", "divided first"]
 SCALINGS: tuple[Scaling, ...] = ("divided", "times the reciprocal", "scaled first", "divided first")
 
@@ -154,7 +157,9 @@ class Evaluation:
         format_ = dtype if self.least is None or self.least.digits < dtype.digits else self.least
         arithmetic = Arithmetic(format_, "sums" in self.flushes)
         if self.scaling == "fused":
-            return fused_mean(windows, format_)
+            if windows.terms.size <= MOST_FUSED:
+                return fused_mean(windows, format_)
+            return mean(windows, ORDERS[self.order], "times the reciprocal", arithmetic)
         if self.scaling == "axis by axis":
             return axis_by_axis(windows, ORDERS[self.order], arithmetic)
         return mean(windows, ORDERS[self.order], self.scaling, arithmetic)
