@@ -165,8 +165,11 @@ def _taps(seen: Window) -> Iterator[str]:
 
 def _data(data: np.ndarray[Any, Any], width: int) -> Iterator[str]:
     if data.size > MAX_DATA:
-        first = " ".join(_value(value) for value in data.reshape(-1)[:8])
-        yield f"    {first} ... ({data.size} elements)"
+        words = [_value(value) for value in data.reshape(-1)[:8]]
+        rest = f"... ({data.size} elements)"
+        while len(" ".join(("   ", *words, rest))) > width:
+            words.pop()
+        yield " ".join(("   ", *words, rest))
         return
     text = np.array2string(data.astype(np.float64), max_line_width=width - 4, floatmode="maxprec")
     yield from (f"    {line}".rstrip() for line in text.splitlines())

@@ -12,6 +12,7 @@ from conformance.audit.cover import cover
 from conformance.generate.condense import breed, choose, cross
 from conformance.generate.pairs import Effort, Pool
 from conformance.generate.pool import draw
+from conformance.generate.spelling import in_full
 from conformance.model import Case
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
@@ -37,8 +38,9 @@ def test_every_part_of_a_child_is_that_of_a_parent(op: str, rank: int) -> None:
         )
         assert child.shapes["data"][:2] in (a.shapes["data"][:2], b.shapes["data"][:2])
         per_axis = {q.name for q in spec.attributes if q.per_axis}
-        single = {name: v for name, v in child.attributes.items() if name not in per_axis}
-        assert any(single.items() <= one.attributes.items() for one in (a, b))
+        given = in_full(spec, child.attributes)
+        single = {name: v for name, v in given.items() if name not in per_axis}
+        assert any(single.items() <= in_full(spec, one.attributes).items() for one in (a, b))
         for axis in range(rank - 2):
             assert on_axis(child, axis, per_axis) in [on_axis(x, axis, per_axis) for x in (a, b)]
 
@@ -67,14 +69,14 @@ def pool() -> Pool:
 class TestBreed:
     def test_nothing_shown_is_lost_and_fewer_cases_show_it(self, pool: Pool) -> None:
         shown, typed = set(pool.shown), set(pool.typed)
-        before = {item for one in choose(pool) for item in one.items()}
+        before = {item for one in choose(pool) for item in one.items}
         count = len(choose(pool))
         breed(pool, 2, 300)
         assert shown <= pool.shown
         assert typed <= pool.typed
         bred = list(pool.candidates.values())
-        fewer = cover(bred, lambda one: before.intersection(one.items()), lambda one: one.cost)
-        assert before <= {item for one in fewer for item in one.items()}
+        fewer = cover(bred, lambda one: before.intersection(one.items), lambda one: one.cost)
+        assert before <= {item for one in fewer for item in one.items}
         assert len(fewer) < count
         assert all(not violations(MAX, one.case) for one in bred)
 
@@ -107,8 +109,8 @@ class TestPool:
             one
             for one in pool.candidates.values()
             if any(
-                sum(item in other.items() for other in pool.candidates.values()) == 1
-                for item in list(one.items())[:40]
+                sum(item in other.items for other in pool.candidates.values()) == 1
+                for item in list(one.items)[:40]
             )
         )
         pool.ban(rare.case.id)

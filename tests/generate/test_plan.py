@@ -121,7 +121,9 @@ class TestTwins:
     ) -> None:
         cases = [v.case for v in suite.vectors([MAX.op]) if v.case.reject is None]
         ids = {case.id for case in cases}
-        found = [case for case in cases if case.attributes["index_element_type"] == "i64"]
+        found = [
+            case for case in cases if case.attributes.get("index_element_type", "i64") == "i64"
+        ]
         assert len(found) > 30
         for case in found:
             (twin,) = twins(MAX, case)[1:]

@@ -1,4 +1,4 @@
-"""Attributes with a default are spelled out about half of the time, and mean the same either way."""
+"""Attributes with a default are spelled out about half of the time; they mean the same."""
 
 from __future__ import annotations
 

@@ -66,7 +66,8 @@ AIMED = [(spec, edge) for spec in SPECS for edge in spec.edges if edge.aims]
 def test_an_aim_is_followed(spec: OpSpec, edge: Edge) -> None:
     for aim, case in ((a, case) for a in edge.aims for case in draw(spec, 4, 4, root=3, aim=a)):
         env = Environment(spec, case)
-        given = {**case.types, "pattern": case.pattern, **case.attributes, **case.operands}
+        given = {**case.types, "pattern": case.pattern, **case.operands}
+        given |= in_full(spec, case.attributes)
         given |= {name: env[name] for name in spec.dims}
         values = {name.replace("-", "_"): value for name, value in given.items()}
         for name, wanted in aim.items():

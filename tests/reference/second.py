@@ -457,15 +457,16 @@ def maximum(
 ) -> tuple[Element, Index]:
     """The largest of a window's elements and its index (D6 to D11)."""
     fmt, f64 = FORMATS[dtype], FORMATS["f64"]
-    if any(plane[p] != plane[p] for p in taps):
+    values = [plane[p] for p in taps]
+    if any(x != x for x in values):
         return UNCHECKED, UNCHECKED_INDEX
-    best = max(plane[p] for p in taps)
-    ties = [p for p in taps if plane[p] == best]
+    best = max(values)
+    ties = [p for p, x in zip(taps, values, strict=True) if x == best]
     allowed = set(ties if "any-maximum" in readings else ties[:1])
     ends = [best, best]
     # A window of zeros alone has nothing to flush; which of them is chosen is for any-maximum.
-    subnormal = any(plane[p] and flushed(plane[p], fmt) == 0 for p in taps)
-    if "flushes-subnormals" in readings and subnormal and flushed(best, fmt) == 0:
+    vanishes = "flushes-subnormals" in readings and flushed(best, fmt) == 0
+    if vanishes and any(x and flushed(x, fmt) == 0 for x in values):
         ties = [p for p in taps if flushed(plane[p], fmt) == 0]
         allowed.update(ties)
         ends = sorted([best, 0])

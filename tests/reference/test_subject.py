@@ -14,7 +14,7 @@ from conformance.dtypes import DTYPES, Array
 from conformance.errors import EvaluationError
 from conformance.model import Case, Vector
 from conformance.reference import pooling
-from conformance.reference.subject import LARGE, Altered, Subject
+from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find, shipped
 from conformance.spec.model import OpSpec, Variant
@@ -78,7 +78,8 @@ def test_sharing_changes_no_output(op: str) -> None:
         for one in altered[turn % TURNS :: TURNS]:
             found = subject.under(one)
             expected = afresh(spec, vector.case, vector.inputs[0], one.variant)
-            if expected[0].shape != subject.outputs[0].shape and expected[0].size > LARGE:
+            if found[0].size > 1 and not any(found[0].strides):  # not worked out: a wrong shape
+                assert expected[0].shape != subject.outputs[0].shape
                 assert [(a.shape, a.dtype) for a in found] == [(a.shape, a.dtype) for a in expected]
             else:
                 assert same(found, expected), (vector.id, one.variant.name)
