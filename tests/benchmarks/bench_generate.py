@@ -1,9 +1,10 @@
-"""Speed and memory of generation: its three parts, and the core suite from the command line.
+"""Speed and memory of generation: its three parts, streaming, and the core suite.
 
     python tests/benchmarks/bench_generate.py
 
 Drawing gives cases; judging a candidate decides whether its case is valid and which edges it shows;
-building computes data, exact answers, bounds and readings.
+building computes data, exact answers, bounds and readings. Streaming is all three, as
+`--suite full` does them in each of its processes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import conformance
 from conformance.generate.build import build
 from conformance.generate.coverage import candidate
 from conformance.generate.pool import draw
+from conformance.generate.stream import Piece
 from conformance.model import Case
 from conformance.spec import loader
 from conformance.spec.validity import violations
@@ -57,11 +59,24 @@ def one_operator(op: str) -> None:
     measure.show(f"{op}: building", measure.rates(times, len(cases)), "vectors/s", readings)
 
 
+def streaming(op: str) -> None:
+    """Vectors a second of pieces of a full suite, one of each rank."""
+    numbers = range(len(loader.find(op).ranks))
+    made: list[int] = []
+
+    def pieces() -> None:
+        made[:] = [len(Piece(op, number, 0).run()) for number in numbers]
+
+    times = measure.timed(RUNS, pieces)
+    measure.show(f"{op}: streaming", measure.rates(times, sum(made)), "vectors/s")
+
+
 def bench() -> None:
     """The parts for each operator, then whole commands."""
     measure.title(f"Generating: parts (rank {RANK} where cases are drawn)")
     for op in loader.shipped():
         one_operator(op)
+        streaming(op)
     measure.title("conformance generate, the core suite, once each in a fresh process")
     count = len(conformance.load_suite())
     for processes in (1, 2):
