@@ -19,6 +19,7 @@ from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend, as_backend
 from conformance.data import directory
 from conformance.errors import Unsupported
+from conformance.grade.gate import load_gate
 from conformance.grade.precision import DEFAULT, parse_precision, spell
 from conformance.log.run_log import RunLog, contradictions
 from conformance.model import Finding, Result
@@ -86,6 +87,9 @@ def check(
     level: str = "must",
     precision: str | Mapping[str, str] = DEFAULT,
     executor: str = "inline",
+    known_failures: str | Path | None = None,
+    require: str | Path | None = None,
+    strict: bool = False,
     on_event: Callable[[Event], None] | None = None,
 ) -> Run:
     """Run every vector of a suite through a backend and judge the outputs.
@@ -95,14 +99,18 @@ def check(
     ``only`` (ids or their beginnings) narrow the suite. ``level`` is ``must`` (any allowed
     reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
     ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
-    ``"f16=native,f32=standard"``. ``on_event`` sees each event as it happens. Ctrl-C ends the run
+    ``"f16=native,f32=standard"``. ``known_failures`` and ``require`` are YAML files, see
+    docs/ci.md: a run whose failures are all known has exit code 0, but is never conformant, and
+    ``strict`` fails one whose known failures are out of date. ``on_event`` sees each event as it happens. Ctrl-C ends the run
     early, with what was found so far; such a run is never conformant.
 
     Raises:
         BackendError: the backend cannot be found or used.
+        SpecError: a file of known failures or requirements that cannot be used.
         SuiteError: the suite cannot be used.
         UsageError: an unknown option, or a filter that matches nothing.
     """
+    gate = load_gate(_path(known_failures), _path(require), strict=strict)
     spec = backend if isinstance(backend, str) else ""
     runner = load(backend) if isinstance(backend, str) else as_backend(backend)
     suite_words = _suite_words(suite)
@@ -116,6 +124,7 @@ def check(
         spec=spec,
         command=_command(spec, suite_words, level, precision),
         show=suite_words,
+        gate=gate,
     )
     events = _Collected(on_event)
     interruption = Interruption()
@@ -160,6 +169,10 @@ class _Collected:
         header, footer = self._marks["header"], self._marks["footer"]
         log = RunLog(header, tuple(self._results), tuple(self._findings), footer)
         return replace(log, problems=tuple(contradictions(log)))
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)
 
 
 def _suite_words(suite: Suite | str | Path | None) -> tuple[str, ...]:

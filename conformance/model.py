@@ -151,6 +151,8 @@ class Result:
     ``size`` is the number of elements of the inputs and outputs. ``shows`` says what the outputs
     show of questions that the document leaves open, by name: of an interpretation ``ADOPTED``,
     ``FOLLOWED`` or ``NEITHER``, of an observation the kinds of values seen ("NaN", "+0", ...).
+    ``known`` is the entry of the vendor's known failures that names this failure, as file and
+    line; None for a new failure, and for what did not fail.
     """
 
     id: str
@@ -168,6 +170,7 @@ class Result:
     seconds: float = 0.0
     witness: Witness | None = None
     shows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    known: str | None = None
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ COMMANDS = {
     "generate": "Generate a suite of test vectors from the operators' specifications.",
     "audit": "Measure a suite: which of the known faults it notices.",
     "coverage": "Measure a suite: which edges and pairs of edges it shows.",
+    "compare": "Compare two runs: what is fixed, what is broken.",
+    "baseline": "Write a file of known failures from a run's own.",
     "report": "Show a run again: its page and its summary, from its log alone.",
     "spec": "Look at operator specifications.",
     "suite": "Look at suites of vectors.",
@@ -39,8 +41,9 @@ Start here:
   conformance check --help                 how to grade your own
 \b
 Exit codes:
-  0  conformant: everything that was asked and is supported passed
-  1  not conformant, or nothing was graded
+  0  conformant: everything that was asked and is supported passed; or a gate
+     that knows of all failures
+  1  not conformant, or nothing was graded, or a gate is not met
   2  wrong usage, or a specification, suite or log that cannot be used
   3  a defect in this tool
   130  interrupted

@@ -33,13 +33,16 @@ Examples:
       accumulation in f16 and bf16 is good enough, the rest at standard
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
       the vectors whose id begins, or ends, like one of these
+  conformance check --backend mylib --known-failures known-failures.yaml
+      a gate that fails on new failures only (conformance baseline, docs/ci.md)
 \b
 A backend is a name (conformance backends), a package.module:object or a
 path/to/file.py:object. The object is a function run(op, inputs, attributes),
 or a class or instance with name, version and such a method.
 \b
-Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 wrong usage;
-3 a defect in this tool; 130 interrupted.
+Exit codes: 0 conformant, or known failures alone; 1 new failures, something
+required unsupported, or nothing graded; 2 wrong usage; 3 a defect in this
+tool; 130 interrupted.
 """
 
 
@@ -69,6 +72,23 @@ Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 wrong usage;
     "native: sums in the element type. Or one for each type.",
 )
 @click.option(
+    "--known-failures",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Failures that this YAML file names do not fail the run; it still is not conformant.",
+)
+@click.option(
+    "--require",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Fail if something that this YAML file lists is not supported.",
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Fail if known failures are out of date: they pass, match nothing or have expired.",
+)
+@click.option(
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a run log and an HTML page into this folder.",
@@ -82,6 +102,9 @@ def check(
     only: tuple[str, ...],
     level: str,
     precision: str,
+    known_failures: Path | None,
+    require: Path | None,
+    strict: bool,
     report: Path | None,
 ) -> None:
     """Grade a backend on a suite of vectors."""
@@ -97,6 +120,9 @@ def check(
             only=only,
             level=level,
             precision=precision,
+            known_failures=known_failures,
+            require=require,
+            strict=strict,
             on_event=_Watch(stack, report).see,
         )
     if report is not None:

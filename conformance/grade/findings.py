@@ -40,11 +40,11 @@ Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject"), and its nam
 def findings(
     results: Iterable[Result], *, command: Sequence[str], show: Sequence[str] = ()
 ) -> tuple[Finding, ...]:
-    """The distinct failures among ``results``, worst first.
+    """The distinct failures among ``results``, worst first, known failures after all new ones.
 
-    ``command`` is the check that gave them, as arguments without ``--op`` and ``--only``; empty
-    if no command can name the backend, and then ``reproduce`` is empty. ``show`` is what
-    ``conformance show`` needs besides an id.
+    A finding holds known failures alone or none. ``command`` is the check that gave them, as
+    arguments without ``--op`` and ``--only``; empty if no command can name the backend, and then
+    ``reproduce`` is empty. ``show`` is what ``conformance show`` needs besides an id.
     """
     universes: dict[tuple[str, bool], list[Result]] = defaultdict(list)
     groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
@@ -103,6 +103,19 @@ def split(
         remaining = [result for result in remaining if best not in _features(result)]
 
 
+def names(result: Result) -> set[str]:
+    """The findings that a failure may be part of, as titles without counts."""
+    return {f"{feature}: {_what(result)}" for _, feature in _features(result)}
+
+
+def unnumbered(title: str) -> str:
+    """The title of a finding without its counts, which change with the suite.
+
+    What the finding is told apart by stands before ``": "``; without that nothing does.
+    """
+    return re.sub(r"\d[\d,]*(?: more)? of \d[\d,]* (?=vectors|must-reject)", "", title, count=1)
+
+
 def _features(result: Result) -> set[Feature]:
     features = {("edge", edge) for edge in result.edges}
     features.add(("dtype", result.dtype))
@@ -123,7 +136,8 @@ def _failed_alike(result: Result) -> tuple[str, ...]:
     else:
         what = normalised(result.message)
     asked = "reject" if result.reject is not None else "value"
-    return result.op, asked, result.status, result.kind, what, str(result.reading)
+    known = "" if result.known is None else "known"
+    return result.op, asked, result.status, result.kind, what, str(result.reading), known
 
 
 def normalised(message: str) -> str:
@@ -131,10 +145,11 @@ def normalised(message: str) -> str:
     return re.sub(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*", "#", message)
 
 
-def _rank(failures: Sequence[Result]) -> tuple[bool, int]:
-    """What breaks a must comes before what only breaks a should; then more failures first."""
+def _rank(failures: Sequence[Result]) -> tuple[bool, bool, int]:
+    """What is new comes first, then what breaks a must, not just a should; then more failures."""
+    known = all(result.known is not None for result in failures)
     mild = all(result.level == "should" or result.kind == "reading" for result in failures)
-    return mild, -len(failures)
+    return known, mild, -len(failures)
 
 
 def _title(
@@ -154,10 +169,14 @@ def _title(
     first = failures[0]
     subject = "" if feature is None else f"{feature[1]}: "
     more = " more" if len(failures) < having(group) else ""
-    noun = "vectors" if first.reject is None else "must-reject vectors"
-    wrong = WORDS.get(first.kind, first.kind)
-    output = f" in {first.witness.output}" if first.witness else ""
-    return f"{subject}{len(failures)}{more} of {having(universe)} {noun} {wrong}{output}"
+    return f"{subject}{len(failures)}{more} of {having(universe)} {_what(first)}"
+
+
+def _what(result: Result) -> str:
+    noun = "vectors" if result.reject is None else "must-reject vectors"
+    wrong = WORDS.get(result.kind, result.kind)
+    output = f" in {result.witness.output}" if result.witness else ""
+    return f"{noun} {wrong}{output}"
 
 
 def _finding(

@@ -37,6 +37,7 @@ def result_event(result: Result) -> dict[str, Any]:
         "seconds": result.seconds,
         "witness": _witness_data(result.witness),
         "shows": {point: list(kinds) for point, kinds in result.shows.items()},
+        "known": result.known,
     }
 
 
@@ -57,8 +58,9 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         reject=event["reject"],
         seconds=event["seconds"],
         witness=_witness(event["witness"]),
-        # Logs of the first releases do not have it.
+        # Logs of the first releases do not have these.
         shows={point: tuple(kinds) for point, kinds in event.get("shows", {}).items()},
+        known=event.get("known"),
     )
 
 

@@ -47,6 +47,22 @@ def read(path: str | os.PathLike[str]) -> RunLog:
     return run.finish()
 
 
+def read_whole(path: str | os.PathLike[str]) -> RunLog:
+    """The run log in a file, which must be that of a run that reached its end.
+
+    Raises :class:`LogError` as :func:`read` does, and for a log that was cut short, that
+    contradicts itself, or whose run was interrupted.
+    """
+    run = read(path)
+    if not run.complete:
+        what = f": {run.problems[0]}" if run.problems else ""
+        raise LogError(
+            f"{path}: the log is not that of a whole run ({run.verdict}{what})",
+            hint="run the check again, or resume it, up to its end",
+        )
+    return run
+
+
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each whole line with its number; a last line without its newline was cut and is left out."""
     with path.open("rb") as file:

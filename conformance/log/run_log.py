@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from conformance.log.gate import gate_contradictions
 from conformance.log.tally import Tally, tally
 from conformance.model import Finding, Result
 
@@ -92,3 +93,4 @@ def contradictions(run: RunLog) -> Iterator[str]:
             yield "The footer calls a run conformant that graded nothing."
         if not all(shown.clean for shown in run.tallies.values()):
             yield "The footer calls a run conformant that has failures."
+    yield from gate_contradictions(run.header, footer, run.results)

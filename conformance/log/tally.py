@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from conformance.model import Result, Status
 
+FAILED = (Status.FAIL, Status.ERROR)
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -15,7 +17,8 @@ class Tally:
 
     ``graded`` counts vectors with values that were judged; a vector that must be rejected is
     never among them, though it may pass or fail. ``by_reading`` is the part of ``passed`` that
-    follows an allowed interpretation.
+    follows an allowed interpretation, ``known`` the part of ``failed`` and ``errors`` that the
+    vendor's known failures name.
     """
 
     graded: int = 0
@@ -23,6 +26,7 @@ class Tally:
     by_reading: int = 0
     failed: int = 0
     errors: int = 0
+    known: int = 0
     unsupported: int = 0
     skipped: int = 0
 
@@ -30,6 +34,11 @@ class Tally:
     def total(self) -> int:
         """All vectors with a result."""
         return self.passed + self.failed + self.errors + self.unsupported + self.skipped
+
+    @property
+    def new(self) -> int:
+        """Failures and errors that are not known ones."""
+        return self.failed + self.errors - self.known
 
     @property
     def clean(self) -> bool:
@@ -40,11 +49,12 @@ class Tally:
 def tally(results: Iterable[Result]) -> Tally:
     """The counts of some results."""
     statuses: Counter[Status] = Counter()
-    graded = by_reading = 0
+    graded = by_reading = known = 0
     for result in results:
         statuses[result.status] += 1
         judged = result.status in (Status.PASS, Status.FAIL, Status.ERROR)
         graded += judged and result.reject is None
+        known += result.known is not None
         by_reading += result.status is Status.PASS and result.reading is not None
     return Tally(
         graded=graded,
@@ -52,6 +62,7 @@ def tally(results: Iterable[Result]) -> Tally:
         by_reading=by_reading,
         failed=statuses[Status.FAIL],
         errors=statuses[Status.ERROR],
+        known=known,
         unsupported=statuses[Status.UNSUPPORTED],
         skipped=statuses[Status.SKIPPED],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from conformance import __version__
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.grade.findings import findings
+from conformance.grade.gate import Gate
 from conformance.grade.judge import applies, judge, result, skipped, unsupported
 from conformance.grade.outcome import Ending, Outcome, describe
 from conformance.grade.precision import known, parse_precision
@@ -40,7 +41,8 @@ class Options:
 
     ``ops`` and ``only`` (ids or their beginnings) narrow the suite. ``spec`` is the backend as
     the user named it; ``command`` and ``show`` are the arguments that reproduce a finding, see
-    :func:`conformance.grade.findings.findings`.
+    :func:`conformance.grade.findings.findings`. ``gate`` holds known failures and what must be
+    supported.
     """
 
     ops: Sequence[str] | None = None
@@ -51,6 +53,7 @@ class Options:
     spec: str = ""
     command: Sequence[str] = ()
     show: Sequence[str] = ()
+    gate: Gate = field(default_factory=Gate)
 
 
 def run(
@@ -67,12 +70,16 @@ def run(
 
     Raises:
         UsageError: an unknown option, or a filter that matches nothing.
+        SpecError: known failures that would excuse all of an operator.
         SuiteError: the suite is damaged; without a footer the run can never look green.
     """
     level = known(options.level, LEVELS, "level")
     precision = parse_precision(options.precision)
     execute = EXECUTORS[known(options.executor, EXECUTORS, "executor")]
     selection = select(suite.manifest, ops=options.ops, only=options.only)
+    watch = options.gate.watch(
+        suite.manifest.vectors, selection.entries, lambda vector: suite.get(vector).case
+    )
     interruption = interruption or Interruption()
     refusal = _refusals(backend)
     declared = getattr(backend, "capabilities", None) is not None
@@ -104,12 +111,14 @@ def run(
             else:
                 verdict = judge(vector, outcome, level=level, precision=precision)
                 verdict = with_observations(verdict, vector, outcome)
+        verdict = watch.take(verdict)
         score.add(verdict)
         results.append(verdict)
         yield verdict
 
     for finding in findings(results, command=options.command, show=options.show):
         yield illustrated(finding, suite)
+    expected = watch.summary(interrupted=interrupted)
     question = Question(
         backend=f"{backend.name} {backend.version}",
         suite=suite.name,
@@ -125,7 +134,10 @@ def run(
         "finished": _now(),
         "seconds": perf_counter() - started,
         "interrupted": interrupted,
-        **conclude(score, question, interrupted=interrupted),
+        **conclude(
+            score, question, interrupted=interrupted, expected=expected, strict=options.gate.strict
+        ),
+        **expected,
         "readings": readings(selection.by_op, results),
         "peak_memory_bytes": peak_memory(),
     }
@@ -182,6 +194,7 @@ def _header(
             "level": options.level,
             "precision": dict(precision),
             "executor": options.executor,
+            **options.gate.options(),
         },
         "environment": fingerprint() | {"backend": _backend_facts(backend)},
     }

@@ -1,14 +1,19 @@
-"""From results to the footer of a run: counts, verdict, sentence, claim and exit code."""
+"""From results to the footer of a run: counts, verdict, sentence, claim and exit code.
+
+The verdict speaks of the backend alone. The exit code also answers to what a gate expects: a run
+whose failures are all known ones is not conformant, and ends with 0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_OK
 from conformance.grade.precision import spell
 from conformance.model import PRECISIONS, Result, Status
+from conformance.run.expected import remarks, unmet
 
 EXIT_INTERRUPTED = 130
 """What a shell reports for a command that SIGINT ended."""
@@ -43,27 +48,36 @@ class Question:
 
 @dataclass
 class Score:
-    """The results of a run so far, counted. Must-reject vectors count, but never as graded."""
+    """The results of a run so far, counted. Must-reject vectors count, but never as graded.
+
+    ``right`` counts the graded vectors that passed.
+    """
 
     counts: dict[str, dict[str, int]]
     by_reading: dict[str, int] = field(default_factory=dict)
     reached: dict[str, str | None] = field(default_factory=dict)
+    right: int = 0
 
     @classmethod
     def of(cls, selected: Mapping[str, int]) -> Score:
         """The empty score of a run over ``selected`` vectors of each operator."""
-        names = ("graded", "passed", "by_reading", "failed", "errors", "unsupported", "skipped")
+        names = (
+            *("graded", "passed", "by_reading", "failed", "errors", "known"),
+            *("unsupported", "skipped"),
+        )
         return cls({op: {"selected": n} | dict.fromkeys(names, 0) for op, n in selected.items()})
 
     def add(self, result: Result) -> None:
         """Count one result."""
         counts = self.counts[result.op]
         counts[COUNT_OF[result.status]] += 1
+        counts["known"] += result.known is not None
         if result.status is Status.PASS and result.reading is not None:
             counts["by_reading"] += 1
             self.by_reading[result.reading] = self.by_reading.get(result.reading, 0) + 1
         if result.reject is None and result.status in GRADED:
             counts["graded"] += 1
+            self.right += result.status is Status.PASS
             if result.status is not Status.ERROR:
                 so_far = self.reached.get(result.dtype, PRECISIONS[0])
                 self.reached[result.dtype] = _weaker(so_far, result.precision)
@@ -73,45 +87,64 @@ class Score:
         return sum(counts[name] for counts in self.counts.values())
 
     @property
+    def wrong(self) -> int:
+        """Vectors that failed or ended in an error, known failures among them."""
+        return self.total("failed") + self.total("errors")
+
+    @property
     def graded_ops(self) -> list[str]:
         """Operators of which at least one value vector was graded."""
         return [op for op, counts in self.counts.items() if counts["graded"]]
 
 
-def conclude(score: Score, question: Question, *, interrupted: bool) -> dict[str, Any]:
+def conclude(
+    score: Score,
+    question: Question,
+    *,
+    interrupted: bool,
+    expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    strict: bool = False,
+) -> dict[str, Any]:
     """The footer's facts that follow from the counts.
 
-    ``precision_reached`` gives the best precision that every vector of a dtype reaches whose
-    elements could be compared, None where some reach none.
+    ``expected`` is what :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known
+    failures that are out of date fail the run. ``precision_reached`` gives the best precision that
+    every vector of a dtype reaches whose elements could be compared, None where some reach none.
     """
-    verdict, exit_code = _verdict(score, interrupted)
+    verdict = _verdict(score, interrupted)
+    told = [] if interrupted else remarks(expected or {}, strict=strict)
     return {
         "counts": score.counts,
         "by_reading": score.by_reading,
         "precision_reached": score.reached,
         "verdict": verdict,
-        "sentence": _sentence(score, question, verdict),
+        "sentence": " ".join([_sentence(score, question, verdict), *told]),
         "claim": _claim(score, question, verdict),
-        "exit_code": exit_code,
+        "exit_code": _exit_code(score, verdict, met=not unmet(expected or {}, strict=strict)),
     }
 
 
-def _verdict(score: Score, interrupted: bool) -> tuple[str, int]:
+def _verdict(score: Score, interrupted: bool) -> str:
     if interrupted:
-        return "interrupted", EXIT_INTERRUPTED
-    if score.total("failed") or score.total("errors"):
-        return "not conformant", EXIT_NOT_CONFORMANT
-    if not score.total("graded"):
-        return "nothing graded", EXIT_NOT_CONFORMANT
-    return "conformant", EXIT_OK
+        return "interrupted"
+    if score.wrong:
+        return "not conformant"
+    return "conformant" if score.total("graded") else "nothing graded"
+
+
+def _exit_code(score: Score, verdict: str, *, met: bool) -> int:
+    """0 where nothing is wrong but what was known before, and something is right."""
+    if verdict == "interrupted":
+        return EXIT_INTERRUPTED
+    nothing_new = score.wrong == score.total("known")
+    return EXIT_OK if nothing_new and score.right and met else EXIT_NOT_CONFORMANT
 
 
 def _sentence(score: Score, question: Question, verdict: str) -> str:
     selected, graded = score.total("selected"), score.total("graded")
     done = sum(score.total(name) for name in COUNT_OF.values())
     if verdict == "interrupted":
-        bad = score.total("failed") + score.total("errors")
-        return f"Interrupted after {done} of {selected} vectors; {bad} went wrong so far."
+        return f"Interrupted after {done} of {selected} vectors; {score.wrong} went wrong so far."
     parts = [f"{verdict.capitalize()}: {score.total('passed')} of {selected} vectors passed"]
     if verdict == "nothing graded":
         parts = [f"Nothing graded: {selected} vectors, none with values was judged"]
@@ -127,11 +160,21 @@ def _sentence(score: Score, question: Question, verdict: str) -> str:
     ):
         if score.total(name):
             parts.append(f"{score.total(name)} {words}")
+        if name == "errors" and score.total("known"):
+            parts.append(_of_these(score))
     share = f"{graded} of {question.values} value vectors graded"
     missing = [op for op in score.counts if op not in score.graded_ops]
     if graded and missing:
         share += f", none of {', '.join(missing)}"
     return ", ".join(parts) + f"; {share}."
+
+
+def _of_these(score: Score) -> str:
+    """How many of the failures were known before."""
+    known, new = score.total("known"), score.wrong - score.total("known")
+    if new:
+        return f"of these {known} known and {new} new"
+    return "none of these new" if score.right else "none of these new, but no value vector passed"
 
 
 def _claim(score: Score, question: Question, verdict: str) -> str:
@@ -143,6 +186,8 @@ def _claim(score: Score, question: Question, verdict: str) -> str:
     if not question.whole or verdict in ("interrupted", "nothing graded"):
         why = "a selection of vectors" if not question.whole else verdict
         return f"{question.backend}: no claim ({why}); {facts}"
+    if score.total("known"):
+        facts = f"{score.total('known')} known failures, {facts}"
     word = "conformant" if verdict == "conformant" else "NOT conformant"
     return f"{question.backend}: {word} with {', '.join(ops)} ({asked}), {facts}"
 

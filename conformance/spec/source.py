@@ -65,10 +65,11 @@ class Source:
             raise SpecError(tuple(ordered))
 
 
-def parse(text: str, file: str) -> Source:
+def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
     """Read YAML text: mappings, lists, text, whole numbers, ``true`` and ``false``, nothing else.
 
-    Anchors, aliases and tags are refused, since a small file can expand to a huge one with them.
+    ``holds`` says what the file is expected to hold. Anchors, aliases and tags are refused, since
+    a small file can expand to a huge one with them.
     Raises :class:`~conformance.errors.SpecError`.
     """
     source = Source(file)
@@ -88,7 +89,7 @@ def parse(text: str, file: str) -> Source:
         message = f"the character {chr(error.character)!a} is not allowed"
         source.problems.append(Problem(file, line, column, message))
     if source.data is None and not source.problems:
-        source.problem((), "the file is empty", expected="a specification")
+        source.problem((), "the file is empty", expected=holds)
     if source.data is None:
         source.check()
     return source
@@ -110,7 +111,7 @@ class _Reader:
         for event in self.events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if self.source.values:
-                    self.refuse(event, "a second document", "one file describes one operator")
+                    self.refuse(event, "a second document", "one file holds one document")
                 self.source.data = self.node(next(self.events), ())
 
     def node(self, event: Any, path: Path) -> Any:

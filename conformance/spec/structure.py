@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path as FilePath
 from typing import Any
@@ -37,15 +38,17 @@ def schema(name: str = SPEC) -> dict[str, Any]:
     return loaded
 
 
-def check(source: Source, name: str = SPEC) -> bool:
+def check(source: Source, expected: str | Mapping[str, Any] = SPEC) -> bool:
     """Note every place where ``source`` departs from the schema, and take it out of the data.
 
-    Returns whether what is left is sound, so that it can be read on for further problems.
+    ``expected`` is a schema, or the name of one of those here. Returns whether what is left is
+    sound, so that it can be read on for further problems.
     """
     from jsonschema import Draft202012Validator
 
     sound = True
-    for error in list(Draft202012Validator(schema(name)).iter_errors(source.data)):
+    rules = schema(expected) if isinstance(expected, str) else expected
+    for error in list(Draft202012Validator(rules).iter_errors(source.data)):
         path: Path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":
             for key in sorted(error.instance.keys() - error.schema["properties"].keys()):

@@ -1,0 +1,74 @@
+"""``conformance baseline``: a file of known failures from a run's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+EXAMPLES = """
+\b
+Examples:
+  conformance baseline --from reports/mylib/run.jsonl --out known-failures.yaml
+      name every failure of that run
+  conformance check --backend mylib --known-failures known-failures.yaml
+      from now on only new failures fail the check
+  conformance baseline --from run.jsonl --out known.yaml --force --reason "see #12"
+      write it anew; entries that were known keep their reason, link and expiry
+
+A finding becomes one entry where an edge, a type or a must-reject condition tells
+exactly its vectors apart, and a list of their ids otherwise. Then open the file, and
+say of each entry why it is tolerated. The format is explained in docs/ci.md.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option(
+    "--from",
+    "log",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN.jsonl",
+    help="The log of a whole run, as conformance check --report writes it.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The YAML file to write.",
+)
+@click.option("--reason", metavar="TEXT", help="Why the failures are tolerated.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
+    """Write a file of known failures from a run's own."""
+    from conformance.errors import UsageError
+    from conformance.grade import baseline as baselines
+    from conformance.log.reader import read_whole
+    from conformance.report.registry import write_text
+    from conformance.report.visible import visible
+
+    run = read_whole(log)
+    if reason is not None and not reason.strip():
+        raise UsageError("the reason is empty", hint="say why the failures are tolerated")
+    if out.exists() and not force:
+        raise UsageError(
+            f"{out}: the file exists, and its reasons may be somebody's work",
+            hint="choose another name, or replace it with --force",
+        )
+    backend = run.header["backend"]
+    assert run.footer is not None
+    text = baselines.baseline(
+        run.results,
+        run.findings,
+        reason=reason
+        or visible(
+            f"Failed with {backend['name']} {backend['version']} on {run.header['started'][:10]}; "
+            "nobody has looked into it yet."
+        ),
+        earlier={entry["entry"]: entry for entry in run.footer.get("known_failures", ())},
+        whole=not run.header["options"]["only"],
+    )
+    write_text(out, text)
+    failures = sum(tally.failed + tally.errors for tally in run.tallies.values())
+    click.echo(f"wrote {out}: {failures:,} failures", err=True)

@@ -1,0 +1,119 @@
+"""A file of known failures from a run's own: what a vendor begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from conformance.errors import UsageError
+from conformance.grade.findings import FAILED, unnumbered
+from conformance.grade.selector import Selector
+from conformance.model import Finding, Result, Status
+from conformance.spec.source import MAX_BYTES
+
+HEAD = """\
+# Known failures of a backend: conformance check --known-failures THIS_FILE
+#
+# Each entry names failures that are tolerated, and says why. Say it in your own words, add a
+# link to the issue, and a day on which it expires (expires: 2027-03-31). docs/ci.md explains more.
+"""
+
+
+def baseline(
+    results: Sequence[Result],
+    findings: Iterable[Finding],
+    *,
+    reason: str,
+    earlier: Mapping[str, Mapping[str, Any]],
+    whole: bool,
+) -> str:
+    """The YAML text of known failures that name every failure of a run, and nothing else.
+
+    A finding becomes one entry by an edge, a type or a must-reject condition where exactly its
+    vectors have that, otherwise one by their ids; so does a run that was not ``whole``, whose
+    other vectors might have it too. ``reason`` is what each entry says, except those whose
+    failures were known already: they keep the reason, link and expiry of ``earlier``, which holds
+    entries by the name that the results are marked with.
+
+    Raises UsageError for more failures than such a file can hold.
+    """
+    failed = {(r.op, r.id): r for r in results if r.status in FAILED}
+    entries = []
+    for finding in findings:
+        # A log is read from a file: what its findings name need not have failed.
+        told = [failed[key] for key in ((finding.op, i) for i in finding.ids) if key in failed]
+        for kind, known in sorted({(r.kind, r.known or "") for r in told}):
+            failures = [r for r in told if (r.kind, r.known or "") == (kind, known)]
+            narrowing = _narrowing(finding, failures, results) if whole else None
+            ids = {"vectors": sorted(failure.id for failure in failures)}
+            why = _why(earlier.get(known), reason)
+            entries.append((finding, {"op": finding.op, **(narrowing or ids), "kind": kind, **why}))
+    entries.sort(key=lambda pair: (pair[0].op, pair[1]["kind"], _dump(pair[1])))
+    text = "".join([HEAD, "\nformat: 1\n", "known:\n" if entries else "known: []\n"])
+    for finding, entry in entries:
+        text += f"\n  # {_comment(unnumbered(finding.title))}\n{_dump(entry)}"
+    if len(text.encode()) > MAX_BYTES:
+        raise UsageError(
+            f"the known failures take more than {MAX_BYTES:,} bytes",
+            hint="known failures are for a backend that mostly works; fix the largest finding, "
+            "or check one operator at a time with --op",
+        )
+    return text
+
+
+def _narrowing(
+    finding: Finding, failures: Sequence[Result], results: Sequence[Result]
+) -> dict[str, Any] | None:
+    """What all of some failures have, and no other vector that passes or fails in their way."""
+    first = failures[0]
+    wanted = {failure.id for failure in failures}
+    of_op = [result for result in results if result.op == finding.op]
+    asked = [result for result in of_op if result.reject is None] or of_op
+    for narrowing in _candidates(finding, first):
+        selector = Selector(
+            place="",
+            op=finding.op,
+            edges=tuple(narrowing.get("edges", ())),
+            dtypes=tuple(narrowing.get("dtypes", ())),
+            reject=narrowing.get("reject"),
+        )
+        listed = [result for result in of_op if selector.lists(result)]
+        met = {r.id for r in listed if r.status is Status.PASS or _alike(r, first)}
+        # One that lists every vector of an operator would be refused.
+        if met == wanted and not all(map(selector.lists, asked)):
+            return narrowing
+    return None
+
+
+def _alike(result: Result, failure: Result) -> bool:
+    return result.status in FAILED and result.kind == failure.kind
+
+
+def _candidates(finding: Finding, first: Result) -> Iterator[dict[str, Any]]:
+    """What may tell a finding apart, that which its title names before all else."""
+    if first.reject is not None:
+        yield {"reject": first.reject}
+    named = finding.title.partition(": ")[0]
+    for edge in sorted(finding.edges, key=lambda edge: (edge != named, edge)):
+        yield {"edges": [edge]}
+    yield {"dtypes": [first.dtype]}
+
+
+def _why(known: Mapping[str, Any] | None, reason: str) -> dict[str, Any]:
+    if known is None:
+        return {"reason": reason}
+    kept = {key: known[key] for key in ("link", "expires") if known[key] is not None}
+    return {"reason": known["reason"], **kept}
+
+
+def _dump(entry: Mapping[str, Any]) -> str:
+    """An entry as an item of the list; YAML quotes what needs it."""
+    text = yaml.safe_dump([dict(entry)], sort_keys=False, allow_unicode=True, width=96)
+    return "".join(f"  {line}\n" for line in text.splitlines())
+
+
+def _comment(text: str) -> str:
+    """Text on one line, without what YAML does not allow in a comment."""
+    return "".join(c if c.isprintable() and c.isascii() else "?" for c in " ".join(text.split()))

@@ -1,0 +1,151 @@
+"""What a gate asks beyond conformance: that failures are known ones, and required parts supported.
+
+A :class:`Gate` is what the user asked for; a :class:`Watch` is the gate of one run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+from conformance.errors import UsageError
+from conformance.grade.known import KnownFailures, Ledger, read_known
+from conformance.grade.required import Inspection, Requirements, read_required
+from conformance.grade.selector import CaseOf, Listed
+from conformance.model import Result
+from conformance.spec import structure
+from conformance.spec.loader import read_text
+from conformance.spec.source import Source, parse
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a run must satisfy besides being conformant; by default nothing.
+
+    ``strict`` fails a run whose known failures are out of date. ``today`` decides what has
+    expired; None means the day (UTC) on which the run begins.
+    """
+
+    known: KnownFailures | None = None
+    required: Requirements | None = None
+    strict: bool = False
+    today: date | None = None
+
+    def options(self) -> dict[str, Any]:
+        """The gate as the header of a log tells it."""
+        return {
+            "known_failures": None if self.known is None else Path(self.known.file).name,
+            "require": None if self.required is None else Path(self.required.file).name,
+            "strict": self.strict,
+        }
+
+    def watch(
+        self, vectors: Sequence[Listed], selected: Sequence[Listed], case_of: CaseOf
+    ) -> Watch:
+        """The gate of one run, which asks ``selected`` of all the ``vectors`` of a suite.
+
+        Raises :class:`~conformance.errors.SpecError` for an entry that would excuse all of an
+        operator of the suite.
+        """
+        # Several entries ask for the case of the same vector one after the other.
+        case_of = lru_cache(8)(case_of)
+        watch = Watch(self)
+        if self.known is not None:
+            self.known.check(vectors, case_of)
+            today = self.today or datetime.now(UTC).date()
+            ids = {vector.id for vector in selected}
+            watch.ledger = Ledger(self.known, vectors, ids, case_of, today)
+        if self.required is not None:
+            watch.inspection = Inspection(self.required, vectors, case_of)
+        return watch
+
+
+@dataclass
+class Watch:
+    """The gate of one run: it sees every result, once and in any order."""
+
+    gate: Gate = field(default_factory=Gate)
+    ledger: Ledger | None = None
+    inspection: Inspection | None = None
+
+    def take(self, result: Result) -> Result:
+        """The result, marked if it is a known failure; a mark that it had before is dropped."""
+        if result.known is not None:
+            result = replace(result, known=None)
+        if self.inspection is not None:
+            self.inspection.take(result)
+        return result if self.ledger is None else self.ledger.take(result)
+
+    def summary(self, *, interrupted: bool) -> dict[str, Any]:
+        """What the footer of a log says of the gate; empty if nothing was asked."""
+        said: dict[str, Any] = {}
+        if self.ledger is not None:
+            said["known_failures"] = self.ledger.summary(interrupted=interrupted)
+        if self.inspection is not None:
+            said["required"] = self.inspection.summary(interrupted=interrupted)
+        return said
+
+
+def load_known(path: Path) -> KnownFailures:
+    """The known failures in a file.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
+    """
+    return _load(path, "known", read_known)
+
+
+def load_required(path: Path) -> Requirements:
+    """The requirements in a file.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
+    """
+    return _load(path, "require", read_required)
+
+
+def load_gate(
+    known_failures: Path | None = None,
+    require: Path | None = None,
+    *,
+    strict: bool = False,
+    today: date | None = None,
+) -> Gate:
+    """The gate that some files ask for.
+
+    Raises :class:`~conformance.errors.SpecError` for a file that cannot be used, UsageError for
+    ``strict`` without known failures.
+    """
+    if strict and known_failures is None:
+        raise UsageError(
+            "strict is about known failures, and there are none",
+            hint="give their file with --known-failures, or leave --strict out",
+        )
+    return Gate(
+        known=None if known_failures is None else load_known(known_failures),
+        required=None if require is None else load_required(require),
+        strict=strict,
+        today=today,
+    )
+
+
+@cache
+def schema(name: str) -> Mapping[str, Any]:
+    """The JSON Schema of a file: ``known`` or ``require``."""
+    text = files("conformance.grade").joinpath("expectations.schema.json").read_text("utf-8")
+    definitions = json.loads(text)["$defs"]
+    return {**definitions[name], "$defs": definitions}
+
+
+def _load(path: Path, name: str, read: Callable[[Source, str], Read]) -> Read:
+    source = parse(read_text(path), str(path), holds=f"a list '{name}'")
+    found = read(source, path.name) if structure.check(source, schema(name)) else None
+    source.check()
+    assert found is not None
+    return found

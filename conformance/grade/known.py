@@ -1,0 +1,269 @@
+"""Known failures: failures that a vendor has written down, so that a run shows what is new.
+
+A known failure stays a failure. What an entry does is to name it, so that a gate can tell it from
+a new one; an entry that names nothing any more is told of as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
+from typing import Any
+
+from conformance.errors import Problem, SpecError
+from conformance.grade.findings import FAILED, WORDS, names, unnumbered
+from conformance.grade.selector import CaseOf, Listed, Selector, read_selector, some, unknown
+from conformance.model import Result, Status
+from conformance.spec.kinds import closest
+from conformance.spec.source import Path, Source
+
+ENDED = (
+    *("value", "index", "shape", "dtype", "outputs", "input-changed", "accepted", "reading"),
+    "raised",
+)
+"""Kinds of failure of a call that ended as calls do; any other is excused only by its name."""
+
+NARROWING = ("vectors", "edges", "dtypes", "ranks", "reject", "when", "finding")
+
+
+@dataclass(frozen=True)
+class KnownFailure:
+    """An entry: the failures that it names, and why they are tolerated until when.
+
+    Without ``kind`` it names failures of every kind in :data:`ENDED`. ``finding`` is the title of
+    a finding without its counts. ``column`` goes with the line in the selector's ``place``.
+    """
+
+    selector: Selector
+    reason: str
+    kind: str | None = None
+    finding: str = ""
+    link: str | None = None
+    expires: date | None = None
+    line: int = 1
+    column: int = 1
+
+    @property
+    def name(self) -> str:
+        """The file and the line, which is how a log speaks of the entry."""
+        return self.selector.place
+
+    @property
+    def about(self) -> str:
+        """What it names, in a few words."""
+        kind = f"{self.kind} alone" if self.kind else ""
+        return ", ".join(filter(None, (str(self.selector), self.finding, kind)))
+
+    def lists(self, vector: Listed) -> bool:
+        """Whether it may name a failure of a vector, by all that the manifest says of that."""
+        if self.finding and self._feature not in (vector.dtype, vector.reject, *vector.edges):
+            return False
+        return self.selector.lists(vector)
+
+    def concerns(self, vector: Listed, case_of: CaseOf) -> bool:
+        """Whether it may name a failure of a vector."""
+        return self.lists(vector) and self.selector.matches(vector, case_of)
+
+    def names(self, result: Result, case_of: CaseOf) -> bool:
+        """Whether it names a failure."""
+        return (
+            result.status in FAILED
+            and (result.kind == self.kind if self.kind else result.kind in ENDED)
+            and (not self.finding or self.finding in names(result))
+            and self.concerns(result, case_of)
+        )
+
+    def covers(self, vectors: Iterable[Listed], case_of: CaseOf) -> str | None:
+        """An operator whose vectors it concerns one and all, unless it gives their ids.
+
+        Of an operator that has vectors with values, only those count.
+        """
+        if self.selector.vectors:
+            return None
+        by_op: dict[str, list[Listed]] = {}
+        for vector in vectors:
+            by_op.setdefault(vector.op, []).append(vector)
+        for op, of_op in by_op.items():
+            asked = [vector for vector in of_op if vector.reject is None] or of_op
+            # Cases are read from disk, so what the manifest alone decides comes first.
+            if all(map(self.lists, asked)) and all(self.concerns(v, case_of) for v in asked):
+                return op
+        return None
+
+    @property
+    def _feature(self) -> str:
+        return self.finding.partition(": ")[0]
+
+
+@dataclass(frozen=True)
+class KnownFailures:
+    """The entries of a file, in its order. ``file`` is its path as it was given."""
+
+    file: str
+    entries: tuple[KnownFailure, ...]
+
+    def check(self, vectors: Sequence[Listed], case_of: CaseOf) -> None:
+        """Refuse an entry that would excuse all of an operator of the suite.
+
+        Raises :class:`~conformance.errors.SpecError`.
+        """
+        problems = []
+        for entry in self.entries:
+            op = entry.covers(vectors, case_of)
+            if op is not None:
+                message = f"this would excuse every vector of {op} with values"
+                hint = "narrow it (edges, dtypes, ranks, when), or list the ids of its vectors"
+                where = (self.file, entry.line, entry.column)
+                problems.append(Problem(*where, message, hint=hint))
+        if problems:
+            raise SpecError(tuple(problems))
+
+
+@dataclass
+class Use:
+    """What one entry met in a run: failures marked with it, and vectors that pass after all."""
+
+    entry: KnownFailure
+    expired: bool
+    failures: int = 0
+    named: bool = False
+    passes: list[str] = field(default_factory=list)
+
+
+class Ledger:
+    """Marks the known failures of a run, and says in the end which entries are out of date.
+
+    ``vectors`` are all of the suite, ``selected`` the ids of those that the run asks.
+    """
+
+    def __init__(
+        self,
+        known: KnownFailures,
+        vectors: Sequence[Listed],
+        selected: Collection[str],
+        case_of: CaseOf,
+        today: date,
+    ) -> None:
+        self._vectors, self._selected, self._case_of = vectors, selected, case_of
+        self.uses = [
+            Use(entry, expired=entry.expires is not None and entry.expires < today)
+            for entry in known.entries
+        ]
+
+    @cached_property
+    def _in_force(self) -> list[Use]:
+        return [use for use in self.uses if not use.expired]
+
+    def take(self, result: Result) -> Result:
+        """The result, marked with the first entry that names it if it is a failure."""
+        if result.status is Status.PASS:
+            for use in self._in_force:
+                # A finding holds those that fail; of the others it says nothing.
+                if not use.entry.finding and use.entry.concerns(result, self._case_of):
+                    use.passes.append(result.id)
+            return result
+        naming = [use for use in self._in_force if use.entry.names(result, self._case_of)]
+        for use in naming:
+            use.named = True
+        if not naming:
+            return result
+        naming[0].failures += 1
+        return replace(result, known=naming[0].entry.name)
+
+    def summary(self, *, interrupted: bool) -> list[dict[str, Any]]:
+        """Each entry with what it met, as JSON data; ``problems`` say in what it is out of date."""
+        return [
+            {
+                "entry": use.entry.name,
+                "about": use.entry.about,
+                "reason": use.entry.reason,
+                "link": use.entry.link,
+                "expires": use.entry.expires.isoformat() if use.entry.expires else None,
+                "expired": use.expired,
+                "failures": use.failures,
+                "passes": use.passes,
+                "problems": list(self._problems(use, interrupted)),
+            }
+            for use in self.uses
+        ]
+
+    def _problems(self, use: Use, interrupted: bool) -> Iterable[str]:
+        entry = use.entry
+        if use.expired:
+            yield f"expired on {entry.expires}, so it excuses nothing"
+            return
+        listed = [vector for vector in self._vectors if entry.lists(vector)]
+        gone = entry.selector.vectors - {vector.id for vector in listed}
+        if not listed or gone:
+            missing = unknown(entry.selector, self._vectors)
+            yield f"matches nothing: the suite has {missing or 'no such vector'}"
+        if use.passes:
+            count, some_ids = len(use.passes), some(use.passes)
+            yield f"{count} vector{'s pass' if count > 1 else ' passes'} unexpectedly: {some_ids}"
+        # A run that leaves some of its vectors out cannot tell whether they fail.
+        asked = bool(listed) and all(vector.id in self._selected for vector in listed)
+        if asked and not (use.named or use.passes or interrupted):
+            yield "matches nothing: no vector that it names failed so"
+
+
+def read_known(source: Source, file: str) -> KnownFailures:
+    """The known failures that a sound source holds; notes in it what else is wrong."""
+    entries = []
+    for i, raw in enumerate(source.data["known"]):
+        entries.append(_entry(source, ("known", i), raw, file))
+    return KnownFailures(source.file, tuple(entries))
+
+
+def _entry(source: Source, path: Path, raw: Mapping[str, Any], file: str) -> KnownFailure:
+    line, column = source.where(path)
+    if not any(name in raw for name in NARROWING):
+        message = f"this excuses all of {raw.get('op', 'every operator')}"
+        source.problem(path, message, expected=f"one of {', '.join(NARROWING)}")
+    if not raw["reason"].strip():
+        source.problem((*path, "reason"), "there is no reason")
+    if "kind" in raw and raw["kind"] not in WORDS:
+        source.problem(
+            (*path, "kind"),
+            f"there is no kind of failure '{raw['kind']}'",
+            expected=f"one of {', '.join(sorted(WORDS))}",
+            hint=closest(raw["kind"], WORDS),
+        )
+    return KnownFailure(
+        selector=read_selector(source, path, raw, f"{file}:{line}"),
+        reason=raw["reason"],
+        kind=raw.get("kind"),
+        finding=_finding(source, path, raw),
+        link=raw.get("link"),
+        expires=_expires(source, path, raw),
+        line=line,
+        column=column,
+    )
+
+
+def _finding(source: Source, path: Path, raw: Mapping[str, Any]) -> str:
+    if "finding" not in raw:
+        return ""
+    title = unnumbered(raw["finding"].strip())
+    if "op" not in raw:
+        hint = "say which with 'op'"
+        source.problem((*path, "finding"), "a finding is one operator's", hint=hint, key=True)
+    if ": " not in title:
+        source.problem(
+            (*path, "finding"),
+            "nothing but its kind tells this finding apart, so it could be the whole operator",
+            hint="list its vectors; conformance baseline writes them",
+        )
+    return title
+
+
+def _expires(source: Source, path: Path, raw: Mapping[str, Any]) -> date | None:
+    if "expires" not in raw:
+        return None
+    try:
+        return date.fromisoformat(raw["expires"])
+    except ValueError:
+        message = f"'{raw['expires'][:40]}' is not a date"
+        source.problem((*path, "expires"), message, expected="a day as in 2027-03-31")
+        return None

@@ -1,0 +1,180 @@
+"""Which vectors an entry of a vendor's file is about: by id, operator, edges, types, ranks, ..."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from conformance.dtypes import DTYPES
+from conformance.errors import EvaluationError, UsageError
+from conformance.model import Case
+from conformance.spec import loader
+from conformance.spec.environment import Environment
+from conformance.spec.expressions import Expression, Kind, closest
+from conformance.spec.model import OpSpec
+from conformance.spec.scope import case_scope, compile_at, scope_of
+from conformance.spec.source import Path, Source
+
+SHOWN = 3
+"""Names of a list that are shown before the rest is counted."""
+
+CaseOf = Callable[[str], Case]
+"""The case of a vector, by its id."""
+
+
+class Listed(Protocol):
+    """What a manifest's entry and a result both say of a vector."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def op(self) -> str: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def edges(self) -> tuple[str, ...]: ...
+    @property
+    def reject(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Vectors that meet every condition that is given; what is empty or None is no condition.
+
+    ``vectors``, ``dtypes`` (a vector's first type) and ``ranks`` (of its first tensor) each list
+    alternatives; of ``edges`` a vector must show all. ``when`` is a predicate over the case.
+    ``place`` says in which file and line it stands.
+    """
+
+    place: str
+    op: str | None = None
+    vectors: frozenset[str] = frozenset()
+    edges: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
+    reject: str | None = None
+    when: str = ""
+    predicate: tuple[OpSpec, Expression] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def needs_case(self) -> bool:
+        """Whether :meth:`lists` does not decide."""
+        return bool(self.ranks) or self.predicate is not None
+
+    def lists(self, vector: Listed) -> bool:
+        """Whether a vector meets every condition but those on ranks and ``when``."""
+        return (
+            self.op in (None, vector.op)
+            and (not self.vectors or vector.id in self.vectors)
+            and (not self.dtypes or vector.dtype in self.dtypes)
+            and self.reject in (None, vector.reject)
+            and all(edge in vector.edges for edge in self.edges)
+        )
+
+    def matches(self, vector: Listed, case_of: CaseOf) -> bool:
+        """Whether a vector meets every condition; ``case_of`` is asked only where it must be.
+
+        Raises UsageError for a predicate that has no value for the case.
+        """
+        if not self.lists(vector):
+            return False
+        return not self.needs_case or self._holds(case_of(vector.id))
+
+    def __str__(self) -> str:
+        """The conditions in a few words: ``AvgPool-1, f16 or bf16, edge ceil-overrun``."""
+        parts = [self.op] if self.op else []
+        parts += [" or ".join(self.dtypes)] if self.dtypes else []
+        parts += [f"rank {' or '.join(map(str, self.ranks))}"] if self.ranks else []
+        parts += [f"edge {' and '.join(self.edges)}"] if self.edges else []
+        parts += [f"rejected for {self.reject}"] if self.reject else []
+        parts += [self.when] if self.when else []
+        parts += [some(sorted(self.vectors))] if self.vectors else []
+        return ", ".join(parts)
+
+    def _holds(self, case: Case) -> bool:
+        if self.ranks and rank_of(case) not in self.ranks:
+            return False
+        if self.predicate is None:
+            return True
+        spec, expression = self.predicate
+        try:
+            return bool(expression.evaluate(Environment(spec, case)))
+        except (EvaluationError, ValueError) as error:
+            if case.reject is not None:
+                return False
+            raise UsageError(
+                f"{self.place}: '{self.when}' has no value for {case.op} {case.id}: {error}",
+                hint="put a condition on the case before it: 'auto_pad == explicit and ...'",
+            ) from error
+
+
+def rank_of(case: Case) -> int:
+    """The rank of the data of a case, batch and channel included."""
+    return len(next(iter(case.shapes.values()), ()))
+
+
+def read_selector(source: Source, path: Path, raw: Mapping[str, Any], place: str) -> Selector:
+    """The selector that an entry spells; notes in ``source`` what is wrong with it."""
+    for i, dtype in enumerate(raw.get("dtypes", ())):
+        if dtype not in DTYPES:
+            source.problem(
+                (*path, "dtypes", i),
+                f"there is no type '{dtype}'",
+                expected=f"one of {', '.join(DTYPES)}",
+                hint=closest(dtype, DTYPES),
+            )
+    return Selector(
+        place=place,
+        op=raw.get("op"),
+        vectors=frozenset(raw.get("vectors", ())),
+        edges=tuple(raw.get("edges", ())),
+        dtypes=tuple(raw.get("dtypes", ())),
+        ranks=tuple(raw.get("ranks", ())),
+        reject=raw.get("reject"),
+        when=raw.get("when", ""),
+        predicate=_predicate(source, path, raw),
+    )
+
+
+def _predicate(
+    source: Source, path: Path, raw: Mapping[str, Any]
+) -> tuple[OpSpec, Expression] | None:
+    if "when" not in raw:
+        return None
+    at = (*path, "when")
+    if "op" not in raw:
+        source.problem(at, "'when' speaks of one operator", hint="say which with 'op'", key=True)
+        return None
+    try:
+        spec = loader.find(raw["op"])
+    except UsageError as error:
+        source.problem((*path, "op"), error.message, hint=error.hint)
+        return None
+    expression = compile_at(source, at, raw["when"], case_scope(scope_of(spec)), Kind("bool"))
+    return None if expression is None else (spec, expression)
+
+
+def unknown(selector: Selector, listed: Collection[Listed]) -> str:
+    """Which name of a selector that matches nothing none of the vectors has; empty if each does."""
+    named: list[tuple[str, set[str | None], set[str | None]]] = [
+        ("operator", {selector.op}, {v.op for v in listed}),
+        ("type", set(selector.dtypes), {v.dtype for v in listed}),
+        ("edge", set(selector.edges), {edge for v in listed for edge in v.edges}),
+        ("must-reject condition", {selector.reject}, {v.reject for v in listed}),
+        ("vector", set(selector.vectors), {v.id for v in listed}),
+    ]
+    for what, wanted, present in named:
+        missing = sorted(name for name in wanted - present if name)
+        if missing:
+            # Ids differ in a digest, so that the nearest one says nothing.
+            known = [] if what == "vector" else [name for name in present if name]
+            near = closest(missing[0], known)
+            return f"no {what} {some(missing)}" + (f" ({near})" if near else "")
+    return ""
+
+
+def some(names: Collection[str]) -> str:
+    """The first few names, and how many more there are."""
+    first = ", ".join(list(names)[:SHOWN])
+    return first + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
