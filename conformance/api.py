@@ -101,8 +101,8 @@ def check(
     ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
     ``"f16=native,f32=standard"``. ``known_failures`` and ``require`` are YAML files, see
     docs/ci.md: a run whose failures are all known has exit code 0, but is never conformant, and
-    ``strict`` fails one whose known failures are out of date. ``on_event`` sees each event as it happens. Ctrl-C ends the run
-    early, with what was found so far; such a run is never conformant.
+    ``strict`` fails one whose known failures are out of date. ``on_event`` sees each event as it
+    happens. Ctrl-C ends the run early, with what was found so far; such a run is never conformant.
 
     Raises:
         BackendError: the backend cannot be found or used.

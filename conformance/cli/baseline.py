@@ -16,9 +16,9 @@ Examples:
   conformance baseline --from run.jsonl --out known.yaml --force --reason "see #12"
       write it anew; entries that were known keep their reason, link and expiry
 
-A finding becomes one entry where an edge, a type or a must-reject condition tells
-exactly its vectors apart, and a list of their ids otherwise. Then open the file, and
-say of each entry why it is tolerated. The format is explained in docs/ci.md.
+A finding becomes one entry where the edge, type or must-reject condition that it
+names tells exactly its vectors apart, and a list of their ids otherwise. Then open
+the file, and say of each entry why it is tolerated: docs/ci.md has the format.
 """
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from conformance.errors import UsageError
-from conformance.grade.findings import FAILED, unnumbered
+from conformance.grade.findings import FAILED, normalised
 from conformance.grade.selector import Selector
 from conformance.model import Finding, Result, Status
 from conformance.spec.source import MAX_BYTES
@@ -19,6 +19,9 @@ HEAD = """\
 # Each entry names failures that are tolerated, and says why. Say it in your own words, add a
 # link to the issue, and a day on which it expires (expires: 2027-03-31). docs/ci.md explains more.
 """
+
+MAX_COMMENT = 110
+"""Characters of a comment at most."""
 
 
 def baseline(
@@ -31,11 +34,11 @@ def baseline(
 ) -> str:
     """The YAML text of known failures that name every failure of a run, and nothing else.
 
-    A finding becomes one entry by an edge, a type or a must-reject condition where exactly its
-    vectors have that, otherwise one by their ids; so does a run that was not ``whole``, whose
-    other vectors might have it too. ``reason`` is what each entry says, except those whose
-    failures were known already: they keep the reason, link and expiry of ``earlier``, which holds
-    entries by the name that the results are marked with.
+    A finding becomes one entry by what its title names (an edge, a type or a must-reject
+    condition) where exactly its vectors have that, otherwise one by their ids; so does a run that
+    was not ``whole``, whose other vectors might have it too. ``reason`` is what each entry says,
+    except those whose failures were known already: they keep the reason, link and expiry of
+    ``earlier``, which holds entries by the name that the results are marked with.
 
     Raises UsageError for more failures than such a file can hold.
     """
@@ -51,9 +54,8 @@ def baseline(
             why = _why(earlier.get(known), reason)
             entries.append((finding, {"op": finding.op, **(narrowing or ids), "kind": kind, **why}))
     entries.sort(key=lambda pair: (pair[0].op, pair[1]["kind"], _dump(pair[1])))
-    text = "".join([HEAD, "\nformat: 1\n", "known:\n" if entries else "known: []\n"])
-    for finding, entry in entries:
-        text += f"\n  # {_comment(unnumbered(finding.title))}\n{_dump(entry)}"
+    listed = "\n".join(_comments(finding) + _dump(entry) for finding, entry in entries)
+    text = f"{HEAD}\nformat: 1\nknown:\n{listed}" if entries else f"{HEAD}\nformat: 1\nknown: []\n"
     if len(text.encode()) > MAX_BYTES:
         raise UsageError(
             f"the known failures take more than {MAX_BYTES:,} bytes",
@@ -92,13 +94,14 @@ def _alike(result: Result, failure: Result) -> bool:
 
 
 def _candidates(finding: Finding, first: Result) -> Iterator[dict[str, Any]]:
-    """What may tell a finding apart, that which its title names before all else."""
-    if first.reject is not None:
-        yield {"reject": first.reject}
+    """What tells a finding apart by its title, and says of it more than chance would."""
     named = finding.title.partition(": ")[0]
-    for edge in sorted(finding.edges, key=lambda edge: (edge != named, edge)):
-        yield {"edges": [edge]}
-    yield {"dtypes": [first.dtype]}
+    if named == first.reject:
+        yield {"reject": named}
+    if named in first.edges:
+        yield {"edges": [named]}
+    if named == first.dtype:
+        yield {"dtypes": [named]}
 
 
 def _why(known: Mapping[str, Any] | None, reason: str) -> dict[str, Any]:
@@ -114,6 +117,14 @@ def _dump(entry: Mapping[str, Any]) -> str:
     return "".join(f"  {line}\n" for line in text.splitlines())
 
 
+def _comments(finding: Finding) -> str:
+    """What a finding says of itself: its title, and the message where it has no wrong element."""
+    said = [finding.title] if finding.witness else [finding.title, normalised(finding.message)]
+    return "".join(f"  # {_comment(text)}\n" for text in said if text)
+
+
 def _comment(text: str) -> str:
-    """Text on one line, without what YAML does not allow in a comment."""
-    return "".join(c if c.isprintable() and c.isascii() else "?" for c in " ".join(text.split()))
+    """Text on one line of bounded length, without what YAML does not allow in a comment."""
+    line = " ".join(text.split())
+    short = line if len(line) <= MAX_COMMENT else line[: MAX_COMMENT - 3] + "..."
+    return "".join(c if c.isprintable() and c.isascii() else "?" for c in short)

@@ -53,7 +53,7 @@ class KnownFailure:
     @property
     def about(self) -> str:
         """What it names, in a few words."""
-        kind = f"{self.kind} alone" if self.kind else ""
+        kind = f"kind {self.kind}" if self.kind else ""
         return ", ".join(filter(None, (str(self.selector), self.finding, kind)))
 
     def lists(self, vector: Listed) -> bool:

@@ -125,6 +125,7 @@ def _environment() -> Environment:
         options=views.options,
         precision=views.precision,
         when=views.when,
+        why=views.why,
         duration=views.duration,
     )
     return environment

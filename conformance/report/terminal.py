@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
+from conformance.report.lines import one_line, vectors, wrap
+from conformance.report.terminal_gate import gate
 from conformance.report.view import (
     FindingView,
     OperatorRow,
@@ -20,7 +22,6 @@ from conformance.report.view import (
     view,
     when,
 )
-from conformance.report.visible import visible
 
 FILE = "summary.txt"
 
@@ -32,16 +33,17 @@ MAX_MESSAGE = 6
 MAX_EDGES = 8
 """Edges of a finding shown at most."""
 
-BOLD, RED, GREEN, RESET = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[0m"
+BOLD, RED, GREEN, YELLOW, RESET = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
+TONES = {"good": GREEN, "known": YELLOW, "bad": RED}
 
 
 def render(run: RunLog) -> str:
-    """The whole summary, every finding in it, 80 columns wide and without colour."""
+    """The whole summary, every new finding in it, 80 columns wide and without colour."""
     return summary(run, limit=len(run.findings)) + "\n"
 
 
 def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 10) -> str:
-    """The summary of a run; its last line is the claim.
+    """The summary of a run; its last line is the claim. New findings are shown, known ones told.
 
     No line is wider than ``width`` except those made to be copied: the claim, and a command with
     a word that is wider. At most ``limit`` findings are shown, the rest counted.
@@ -53,9 +55,10 @@ def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 1
         _table(shown, width),
         _unsupported(shown, width),
         _findings(shown, width, limit, paint),
+        *gate(shown, width),
         _readings(shown, width, paint),
         _verdict(shown, width, paint),
-        [_line(shown.claim)],
+        [one_line(shown.claim)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
@@ -70,30 +73,15 @@ class _Paint:
         return "".join(codes) + text + RESET if self.on else text
 
 
-def _line(text: str) -> str:
-    """Text of unknown origin on one line."""
-    return visible(" ".join(text.splitlines()))
-
-
-def _wrapped(text: str, width: int, indent: str = "", first: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        _line(text),
-        width,
-        initial_indent=indent if first is None else first,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-    )
-
-
 def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
     header = shown.run.header
     backend, suite, options = header["backend"], header["suite"], header["options"]
     asked = f"level {options['level']}, precision {precision(options['precision'])}"
     seconds = "" if shown.run.footer is None else f", {duration(shown.run.footer['seconds'])}"
-    first = _wrapped(f"{backend['name']} {backend['version']}: {asked}", width)
+    first = wrap(f"{backend['name']} {backend['version']}: {asked}", width)
     return [
         *(paint(line, BOLD) for line in first),
-        *_wrapped(
+        *wrap(
             f"suite {suite['name']} ({suite['digest'].removeprefix('sha256:')[:12]}), "
             f"{shown.total.selected:,} vectors; {when(header['started'])}{seconds}",
             width,
@@ -102,7 +90,7 @@ def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
 
 
 def _table(shown: View, width: int) -> list[str]:
-    rows = [(_line(row.op), _counts(row)) for row in shown.rows]
+    rows = [(one_line(row.op), _counts(row)) for row in shown.rows]
     if len(rows) != 1:
         rows.append(("all", _counts(shown.total)))
     numbers = [[f"{count:,}" for count in counts] for _, counts in rows]
@@ -143,27 +131,28 @@ def _unsupported(shown: View, width: int) -> list[str]:
     lines = ["Unsupported"]
     for group in shown.unsupported[:5]:
         reason = group.reason or "no reason given"
-        lines += _wrapped(f"{group.op}, {_vectors(group.count)}: {reason}", width, "    ", "  ")[:3]
+        lines += wrap(f"{group.op}, {vectors(group.count)}: {reason}", width, "    ", "  ")[:3]
     if len(shown.unsupported) > 5:
-        lines.append(f"  and {_vectors(sum(g.count for g in shown.unsupported[5:]))} more")
+        lines.append(f"  and {vectors(sum(g.count for g in shown.unsupported[5:]))} more")
     return lines
 
 
 def _findings(shown: View, width: int, limit: int, paint: _Paint) -> list[str]:
-    if not shown.findings:
+    if not shown.new:
         return []
-    lines = [f"Findings ({len(shown.findings)}), worst first"]
-    for found in shown.findings[:limit]:
+    heading = "New findings" if shown.known else "Findings"
+    lines = [f"{heading} ({len(shown.new)}), worst first"]
+    for found in shown.new[:limit]:
         lines += ["", *_finding(found, width, paint)]
-    if len(shown.findings) > limit:
-        lines += ["", f"and {len(shown.findings) - limit} more findings; the log has them all."]
+    if len(shown.new) > limit:
+        lines += ["", f"and {len(shown.new) - limit} more findings; the log has them all."]
     return lines
 
 
 def _finding(found: FindingView, width: int, paint: _Paint) -> Iterator[str]:
     finding = found.finding
     number = f"{found.number:>3}. "
-    title = _wrapped(f"{finding.op}: {finding.title}", width, " " * len(number), number)
+    title = wrap(f"{finding.op}: {finding.title}", width, " " * len(number), number)
     yield from (paint(line, BOLD) for line in title)
     yield from _field("smallest", finding.smallest, width)
     edges = ", ".join(finding.edges[:MAX_EDGES])
@@ -187,14 +176,12 @@ def _element(finding: Finding, width: int) -> Iterator[str]:
 
 
 def _field(label: str, text: str, width: int) -> list[str]:
-    return _wrapped(text, width, " " * 16, f"     {label:<10} ") if text else []
+    return wrap(text, width, " " * 16, f"     {label:<10} ") if text else []
 
 
 def _message(finding: Finding, width: int) -> Iterator[str]:
     lines = [
-        wrapped
-        for line in finding.message.splitlines()
-        for wrapped in _wrapped(line, width, " " * 16)
+        wrapped for line in finding.message.splitlines() for wrapped in wrap(line, width, " " * 16)
     ]
     if len(lines) > MAX_MESSAGE:
         lines = [*lines[:MAX_MESSAGE], f"{'':16}and {len(lines) - MAX_MESSAGE} more lines"]
@@ -207,7 +194,7 @@ def _command(command: str, width: int) -> Iterator[str]:
     if not command:
         return
     lines: list[str] = []
-    for option in options(_line(command)):
+    for option in options(one_line(command)):
         fits = lines and len(lines[-1]) + len(option) + len("        ") + len(" \\") <= width
         lines[-1:] = [f"{lines[-1]} {option}"] if fits else [*lines[-1:], option]
     yield "     reproduce"
@@ -219,27 +206,23 @@ def _command(command: str, width: int) -> Iterator[str]:
 def _readings(shown: View, width: int, paint: _Paint) -> list[str]:
     if not shown.readings:
         return []
-    lines = _wrapped("How it reads the document (* not as the specification does)", width)
+    lines = wrap("How it reads the document (* not as the specification does)", width)
     for op, questions in shown.readings.items():
-        lines += ["", *(paint(line, BOLD) for line in _wrapped(op, width))]
+        lines += ["", *(paint(line, BOLD) for line in wrap(op, width))]
         for question in questions:
             if question.answers:
                 text = f"{question.text} (mixed)" if question.mixed else question.text
-                lines += _wrapped(text, width, "    ", "  ")
+                lines += wrap(text, width, "    ", "  ")
             for a in question.answers:
-                said = f"{a.answer}: {_vectors(a.vectors)} ({a.dtypes}), {a.example}"
-                lines += _wrapped(said, width, " " * 8, "    * " if a.other else "      ")
+                said = f"{a.answer}: {vectors(a.vectors)} ({a.dtypes}), {a.example}"
+                lines += wrap(said, width, " " * 8, "    * " if a.other else "      ")
         silent = "; ".join(question.text for question in questions if not question.answers)
         if silent:
-            lines += _wrapped(f"not shown: {silent}", width, "    ", "  ")
+            lines += wrap(f"not shown: {silent}", width, "    ", "  ")
     return lines
 
 
 def _verdict(shown: View, width: int, paint: _Paint) -> list[str]:
-    colour = GREEN if shown.good else RED
+    colour = TONES[shown.tone]
     sentence = f"{shown.headline.upper()}. {shown.sentence}"
-    return [paint(line, BOLD, colour) for line in _wrapped(sentence, width)]
-
-
-def _vectors(count: int) -> str:
-    return "1 vector" if count == 1 else f"{count:,} vectors"
+    return [paint(line, BOLD, colour) for line in wrap(sentence, width)]

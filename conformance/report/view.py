@@ -43,11 +43,15 @@ class OperatorRow:
 
 @dataclass(frozen=True)
 class FindingView:
-    """A finding with what the results say about its smallest vector."""
+    """A finding with what the results say about its smallest vector.
+
+    ``known`` where every failure in it is a known one.
+    """
 
     number: int
     finding: Finding
     dtype: str
+    known: bool = False
 
     @property
     def bits(self) -> Mapping[str, str]:
@@ -113,15 +117,18 @@ class Unsupported:
 
 @dataclass(frozen=True)
 class View:
-    """A run, ready to be shown; ``good`` only where the run is conformant.
+    """A run, ready to be shown.
 
-    ``sentence`` says what ``headline`` does not. Findings stay in the order of the log, which is
-    worst first. ``readings`` has the questions of each operator.
+    ``good`` only where the run is conformant and its gate, if it has one, is met; ``tone`` is
+    ``good``, ``known`` (no failure but known ones, and the gate is met) or ``bad``. ``sentence``
+    says what ``headline`` does not. Findings stay in the order of the log, which is worst first,
+    known ones after the new. ``readings`` has the questions of each operator, ``known`` and
+    ``required`` the entries of the gate's files as the footer has them.
     """
 
     run: RunLog
     verdict: str
-    good: bool
+    tone: str
     headline: str
     sentence: str
     claim: str
@@ -130,6 +137,18 @@ class View:
     findings: tuple[FindingView, ...]
     readings: Mapping[str, tuple[Question, ...]]
     unsupported: tuple[Unsupported, ...]
+    known: tuple[Mapping[str, Any], ...]
+    required: tuple[Mapping[str, Any], ...]
+
+    @property
+    def good(self) -> bool:
+        """Whether the run may be shown in green."""
+        return self.tone == "good"
+
+    @property
+    def new(self) -> tuple[FindingView, ...]:
+        """Findings with failures that are not known ones."""
+        return tuple(found for found in self.findings if not found.known)
 
 
 def view(run: RunLog) -> View:
@@ -138,22 +157,43 @@ def view(run: RunLog) -> View:
     rows = tuple(OperatorRow(op, run.selected(op), tally) for op, tally in run.tallies.items())
     total = OperatorRow("all", sum(row.selected for row in rows), _sum(run.tallies))
     dtypes = {result.id: result.dtype for result in run.results}
+    known = {(result.op, result.id) for result in run.results if result.known is not None}
+    tone, headline = _tone(run)
+    told = run.footer or {}
     return View(
         run=run,
         verdict=verdict,
-        good=verdict == "conformant",
-        headline=HEADLINES[verdict],
+        tone=tone,
+        headline=headline,
         sentence=_sentence(run, total),
         claim=_claim(run),
         rows=rows,
         total=total,
         findings=tuple(
-            FindingView(number, finding, dtypes.get(finding.smallest, ""))
+            FindingView(
+                number=number,
+                finding=finding,
+                dtype=dtypes.get(finding.smallest, ""),
+                known=all((finding.op, vector) in known for vector in finding.ids),
+            )
             for number, finding in enumerate(run.findings, 1)
         ),
         readings=_readings(run),
         unsupported=_unsupported(run),
+        known=tuple(told.get("known_failures", ())),
+        required=tuple(told.get("required", ())),
     )
+
+
+def _tone(run: RunLog) -> tuple[str, str]:
+    """The colour and the headline of a run, which answer to its gate as well as its verdict."""
+    verdict = run.verdict
+    met = run.footer is not None and run.footer["exit_code"] == 0
+    if verdict == "conformant":
+        return ("good", HEADLINES[verdict]) if met else ("bad", "Gate not met")
+    if verdict == "not conformant" and met:
+        return "known", "No new failures"
+    return "bad", HEADLINES[verdict]
 
 
 def element(witness: Witness) -> str:
@@ -182,6 +222,12 @@ def precision(asked: Mapping[str, str]) -> str:
     if len(set(asked.values())) == 1:
         return next(iter(asked.values()))
     return ", ".join(f"{dtype} {name}" for dtype, name in asked.items()) or "standard"
+
+
+def why(entry: Mapping[str, Any]) -> str:
+    """Why an entry of known failures is tolerated, where to read on, and until when."""
+    until = f"until {entry['expires']}" if entry.get("expires") else None
+    return "; ".join(filter(None, (entry.get("reason"), entry.get("link"), until)))
 
 
 def options(command: str) -> list[str]:
@@ -236,6 +282,8 @@ def _sentence(run: RunLog, total: OperatorRow) -> str:
     if run.verdict == "inconsistent":
         return "The log contradicts itself, so its verdict does not count: " + run.problems[0]
     sentence: str = _footer(run)["sentence"]
+    if _tone(run)[1] != HEADLINES[run.verdict]:
+        return sentence
     rest = sentence.removeprefix(f"{HEADLINES[run.verdict]}: ")
     return rest[:1].upper() + rest[1:]
 
