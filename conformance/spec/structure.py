@@ -58,7 +58,7 @@ def check(source: Source, expected: str | Mapping[str, Any] = SPEC) -> bool:
         if "propertyNames" in error.absolute_schema_path:
             path = (*path, error.instance)
         _note(source, path, error)
-        if len(path) >= 2 and path[0] in NAMED:
+        if len(path) >= 2 and path[0] in NAMED and isinstance(expected, str):
             _take_out(source, path[:2])
             source.broken.add(str(path[1]).replace("-", "_"))
         else:
