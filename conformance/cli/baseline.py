@@ -13,7 +13,7 @@ Examples:
       name every failure of that run
   conformance check --backend mylib --known-failures known-failures.yaml
       from now on only new failures fail the check
-  conformance baseline --from run.jsonl --out known.yaml --force --reason "see #12"
+  conformance baseline --from run.jsonl --out known.yaml --force
       write it anew; entries that were known keep their reason, link and expiry
 
 A finding becomes one entry where the edge, type or must-reject condition that it

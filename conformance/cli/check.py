@@ -33,8 +33,8 @@ Examples:
       accumulation in f16 and bf16 is good enough, the rest at standard
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
       the vectors whose id begins, or ends, like one of these
-  conformance check --backend mylib --known-failures known-failures.yaml
-      a gate that fails on new failures only (conformance baseline, docs/ci.md)
+  conformance check --backend mylib --known-failures known.yaml --strict
+      a gate that fails on new failures only: conformance baseline --help
 \b
 A backend is a name (conformance backends), a package.module:object or a
 path/to/file.py:object. The object is a function run(op, inputs, attributes),

@@ -217,6 +217,65 @@ def failing(number: int = 400) -> Events:
     return [head, *results, *found, footer(results, head)]
 
 
+GATE = {"known_failures": "known.yaml", "require": "require.yaml", "strict": False}
+
+
+def gated(number: int = 400) -> Events:
+    """The failing run with its failures of one kind known, some entries out of date, and more."""
+    head, *middle, _ = failing(number)
+    first = next(event for event in middle if isinstance(event, Finding))
+    name = "known.yaml:3"
+    results = [
+        replace(event, known=name if event.id in first.ids else None)
+        for event in middle
+        if isinstance(event, Result)
+    ]
+    found = [event for event in middle if isinstance(event, Finding)]
+    head["options"] |= GATE
+    return [
+        head,
+        *results,
+        *found[1:],
+        first,
+        footer(results, head)
+        | {
+            "known_failures": [
+                known_failure(name, failures=len(first.ids)),
+                known_failure("known.yaml:9", problems=["matches nothing: no such vector"]),
+            ],
+            "required": [
+                requirement("require.yaml:2", asked=12),
+                requirement("require.yaml:5", unsupported=["a"], problems=["1 of 12 unsupported"]),
+            ],
+        },
+    ]
+
+
+def known_failure(entry: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "entry": entry,
+        "about": "AvgPool-1, edge ceil-overrun, kind value",
+        "reason": "rounding up was never built",
+        "link": "https://example.org/issues/12",
+        "expires": "2027-03-31",
+        "expired": False,
+        "failures": 0,
+        "passes": [],
+        "problems": [],
+    } | changes
+
+
+def requirement(entry: str, **changes: Any) -> dict[str, Any]:
+    about = "AvgPool-1, f16 or f32"
+    return {
+        "entry": entry,
+        "about": about,
+        "asked": 12,
+        "unsupported": [],
+        "problems": [],
+    } | changes
+
+
 def interrupted(number: int = 120) -> Events:
     results = list(passes(number))
     head = header(by_op(results))
@@ -274,6 +333,7 @@ def hostile(text: str = HOSTILE) -> Events:
     results = [
         result,
         replace(result, id="other", status=Status.UNSUPPORTED, witness=None),
+        replace(result, id="fourth", known=text),
         replace(
             result,
             id="third",
@@ -297,6 +357,11 @@ def hostile(text: str = HOSTILE) -> Events:
     answer = {"answer": text, "adopted": False, "vectors": 1, "dtypes": [text], "example": "third"}
     asked = {"op": "AvgPool-1", "point": text, "level": "open", "question": text}
     foot["readings"] = [{**asked, "answers": [answer]}]
+    head["options"] |= {"known_failures": text, "require": text}
+    words = {"about": text, "problems": [text, text]}
+    known = {"reason": text, "link": text, "expires": text, "passes": [text]}
+    foot["known_failures"] = [known_failure(text, failures=1, **words, **known)]
+    foot["required"] = [requirement(text, unsupported=[text], **words)]
     return [head, *results, found, foot]
 
 

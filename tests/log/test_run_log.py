@@ -27,7 +27,7 @@ from conformance.log.schema import fault, schema
 from conformance.log.writer import LogWriter
 from conformance.model import LEVELS, Finding, Result, Status, Witness
 
-KINDS = ("passing", "failing", "interrupted", "nothing_graded", "hostile")
+KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
 
 # Any characters at all, but no two surrogates, which JSON would join into one character.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.just("\ud800")
@@ -62,6 +62,7 @@ results = st.builds(
     seconds=st.floats(0, 1e9),
     witness=st.none() | witnesses,
     shows=st.dictionaries(texts, st.lists(texts, min_size=1, max_size=3).map(tuple), max_size=3),
+    known=st.none() | texts,
 )
 findings = st.builds(
     Finding,
@@ -393,6 +394,7 @@ class TestReader:
         lines = [result_event(e) if isinstance(e, Result) else e for e in events]
         for line in lines:
             line.pop("shows", None)
+            line.pop("known", None)
         run = read(sample_runs.write(tmp_path / "run.jsonl", lines))
         assert run.verdict == "conformant"
         assert run.readings == ()

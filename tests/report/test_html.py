@@ -19,7 +19,7 @@ from conformance.model import Result
 from conformance.report.html import BAR, bar, facts, render
 from conformance.report.view import OperatorRow
 
-KINDS = ("passing", "failing", "interrupted", "nothing_graded", "hostile")
+KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
 VOID = {"meta", "input", "br", "link", "img", "hr"}
 
 

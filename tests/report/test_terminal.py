@@ -11,7 +11,7 @@ import sample_runs
 from conformance.log.reader import read
 from conformance.report.terminal import render, summary
 
-KINDS = ("passing", "failing", "interrupted", "nothing_graded", "hostile")
+KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
 
 
 def run_of(tmp_path, events):

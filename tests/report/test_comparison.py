@@ -1,0 +1,152 @@
+"""Two runs side by side: every turn that a vector can take, and what differs besides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sample_runs
+
+from conformance.errors import LogError
+from conformance.log.reader import read
+from conformance.model import Result, Status
+from conformance.report.comparison import WORSE, Turn, compare
+from conformance.report.comparison_terminal import text
+
+PASS = Result("v", "AvgPool-1", Status.PASS, dtype="f32", precision="exact")
+FAIL = replace(PASS, status=Status.FAIL, kind="value", message="1 of 4 wrong", precision=None)
+ERROR = replace(PASS, status=Status.ERROR, kind="raised", message="no kernel at 0x7f01")
+UNSUPPORTED = replace(PASS, status=Status.UNSUPPORTED, message="not built")
+SKIPPED = replace(PASS, status=Status.SKIPPED)
+KEPT = replace(PASS, id="kept")
+
+
+def run_of(tmp_path, *results, head=None):
+    """A whole run of these results, and of one vector that passes."""
+    results = [KEPT, *results]
+    header = sample_runs.header(sample_runs.by_op(results)) | (head or {})
+    events = [header, *results, sample_runs.footer(results, header)]
+    return read(sample_runs.write(tmp_path / "run.jsonl", events))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "turn"),
+    [
+        (PASS, PASS, Turn.SAME),
+        (PASS, FAIL, Turn.BROKEN),
+        (PASS, ERROR, Turn.BROKEN),
+        (PASS, UNSUPPORTED, Turn.LOST),
+        (PASS, replace(PASS, precision="standard"), Turn.PRECISION),
+        (PASS, replace(PASS, reading="clip-divisor"), Turn.PRECISION),
+        (FAIL, PASS, Turn.FIXED),
+        (ERROR, PASS, Turn.FIXED),
+        (FAIL, FAIL, Turn.FAILING),
+        (FAIL, replace(FAIL, known="known.yaml:3"), Turn.FAILING),
+        (ERROR, replace(ERROR, message="no kernel at 0x55aa"), Turn.FAILING),
+        (ERROR, replace(ERROR, message="another"), Turn.CHANGED),
+        (FAIL, ERROR, Turn.CHANGED),
+        (FAIL, UNSUPPORTED, Turn.WITHDRAWN),
+        (UNSUPPORTED, PASS, Turn.SUPPORTED),
+        (UNSUPPORTED, FAIL, Turn.WRONG),
+        (UNSUPPORTED, UNSUPPORTED, Turn.SAME),
+        (None, PASS, Turn.ADDED),
+        (PASS, None, Turn.REMOVED),
+        (SKIPPED, FAIL, Turn.ADDED),
+        (FAIL, SKIPPED, Turn.REMOVED),
+    ],
+)
+def test_every_turn(tmp_path, old, new, turn):
+    runs = [run_of(tmp_path, *([one] if one else [])) for one in (old, new)]
+    compared = compare(*runs)
+    turns = {change.shown.id: change.turn for change in compared.changes}
+    assert turns == {"kept": Turn.SAME, "v": turn}
+    assert compared.worse is (turn in WORSE)
+    said = text(compared)
+    assert ("\nBROKEN. " in said) is (turn in WORSE)
+    assert ("\nNOTHING BROKEN. " in said) is (turn not in WORSE)
+    if turn is not Turn.SAME:
+        assert f"{turn.value[:1].upper()}{turn.value[1:]} (1 vector)\n  AvgPool-1 v:" in said
+
+
+def test_the_same_run(tmp_path):
+    run = run_of(tmp_path, PASS)
+    compared = compare(run, run)
+    assert compared.differences == ()
+    assert text(compared).endswith("NOTHING BROKEN. Of 2 vectors in both runs: no change.")
+
+
+def test_nothing_in_common(tmp_path):
+    run = run_of(tmp_path, PASS)
+    other = replace(run, results=(replace(PASS, id="w"),))
+    with pytest.raises(LogError, match="no vector in common"):
+        compare(run, other)
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "said"),
+    [
+        (lambda h: h["backend"].update(version="2.5"), "backend, version", "2.4.1 -> 2.5"),
+        (lambda h: h["backend"].update(name="other"), "backend, name", "example -> other"),
+        (lambda h: h["suite"].update(digest="f" * 64), "suite, digest", "5f0c9b1e"),
+        (lambda h: h["options"].update(level="should"), "options, level", "must -> should"),
+        (lambda h: h["options"]["precision"].update(f16="native"), "options, precision, f16",
+         "standard -> native"),
+        (lambda h: h["environment"]["processor"].update(model="B"),
+         "environment, processor, model", "Example CPU @ 2.0 GHz -> B"),
+        (lambda h: h["environment"]["cores"].update(usable=1), "environment, cores, usable",
+         "4 -> 1"),
+        (lambda h: h["environment"]["backend"].update(threads="1"),
+         "environment, backend, threads", "4 -> 1"),
+        (lambda h: h["environment"]["variables"].update(OMP_NUM_THREADS="2"),
+         "environment, variables, OMP NUM THREADS", "none -> 2"),
+    ],
+)  # fmt: skip
+def test_a_warning_names_what_differs(tmp_path, change, name, said):
+    old, new = run_of(tmp_path, PASS), run_of(tmp_path, PASS)
+    change(new.header)
+    compared = compare(old, new)
+    assert [difference.name for difference in compared.differences] == [name]
+    shown = " ".join(text(compared).split())
+    assert "WARNING: the runs differ" in shown
+    assert f"{name}: " in shown
+    assert said in shown
+
+
+def test_a_gate_is_no_circumstance(tmp_path):
+    old, new = run_of(tmp_path, PASS), run_of(tmp_path, PASS)
+    new.header["options"].update(known_failures="k.yaml", require="r.yaml", strict=True)
+    assert compare(old, new).differences == ()
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("kind", ["failing", "hostile", "gated", "passing"])
+def test_it_fits_and_nothing_reaches_the_terminal(tmp_path, kind, width):
+    run = read(sample_runs.write(tmp_path / "run.jsonl", getattr(sample_runs, kind)()))
+    healed = tuple(
+        replace(r, status=Status.PASS, known=None) if r.status is Status.FAIL else r
+        for r in run.results
+    )
+    header = {**run.header, "environment": {"x": sample_runs.HOSTILE}}
+    said = text(compare(replace(run, results=healed, header=header), run), width=width)
+    assert all(c.isprintable() or c == "\n" for c in said)
+    assert max(map(len, said.splitlines())) <= width
+
+
+def test_long_lists_are_cut(tmp_path):
+    results = [replace(PASS, id=f"v{n:02}") for n in range(30)]
+    old = run_of(tmp_path, *results)
+    new = run_of(tmp_path, *(replace(FAIL, id=r.id) for r in results))
+    said = text(compare(old, new), limit=5)
+    assert "Broken (30 vectors)" in said
+    assert "  and 25 more" in said
+    assert "v04" in said
+    assert "v05" not in said
+
+
+def test_colour_changes_nothing_but_colour(tmp_path):
+    compared = compare(run_of(tmp_path, PASS), run_of(tmp_path, FAIL))
+    coloured = text(compared, color=True)
+    assert "\x1b[31m" in coloured
+    for code in ("\x1b[1m", "\x1b[31m", "\x1b[0m"):
+        coloured = coloured.replace(code, "")
+    assert coloured == text(compared)
