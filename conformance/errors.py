@@ -57,7 +57,7 @@ class Problem:
 
 
 class SpecError(ConformanceError):
-    """A specification that cannot be used; ``problems`` lists all of them, in file order."""
+    """A specification, or another file of YAML, that cannot be used; ``problems`` lists why."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))

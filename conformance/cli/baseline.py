@@ -9,12 +9,12 @@ import click
 EXAMPLES = """
 \b
 Examples:
-  conformance baseline --from reports/mylib/run.jsonl --out known-failures.yaml
+  conformance baseline --from reports/mylib/run.jsonl --out known.yaml
       name every failure of that run
-  conformance check --backend mylib --known-failures known-failures.yaml
+  conformance check --backend mylib --known-failures known.yaml
       from now on only new failures fail the check
   conformance baseline --from run.jsonl --out known.yaml --force
-      write it anew; entries that were known keep their reason, link and expiry
+      write it anew; what was known keeps its reason, link and expiry
 
 A finding becomes one entry where the edge, type or must-reject condition that it
 names tells exactly its vectors apart, and a list of their ids otherwise. Then open

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from conformance.errors import UsageError
+from conformance.grade import known, required
 from conformance.grade.known import KnownFailures, Ledger, read_known
 from conformance.grade.required import Inspection, Requirements, read_required
 from conformance.grade.selector import CaseOf, Listed
@@ -84,14 +85,30 @@ class Watch:
             self.inspection.take(result)
         return result if self.ledger is None else self.ledger.take(result)
 
-    def summary(self, *, interrupted: bool) -> dict[str, Any]:
-        """What the footer of a log says of the gate; empty if nothing was asked."""
+    def summary(self, *, whole: bool) -> dict[str, Any]:
+        """What the footer of a log says of the gate; empty if nothing was asked.
+
+        ``whole`` where the run reached its end and is not a part of a larger one.
+        """
         said: dict[str, Any] = {}
         if self.ledger is not None:
-            said["known_failures"] = self.ledger.summary(interrupted=interrupted)
+            said["known_failures"] = self.ledger.summary(whole=whole)
         if self.inspection is not None:
-            said["required"] = self.inspection.summary(interrupted=interrupted)
+            said["required"] = self.inspection.summary(whole=whole)
         return said
+
+
+def merged(footers: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
+    """What the footer says of the gate of a run that was made in parts, each with its footer.
+
+    All parts must have had the same files. ``whole`` where no part is missing or interrupted.
+    """
+    said: dict[str, Any] = {}
+    for key, merge in (("known_failures", known.merged), ("required", required.merged)):
+        if all(key in footer for footer in footers):
+            parts = zip(*(footer[key] for footer in footers), strict=True)
+            said[key] = [merge(entry, whole=whole) for entry in parts]
+    return said
 
 
 def load_known(path: Path) -> KnownFailures:

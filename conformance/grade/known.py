@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
 from typing import Any
 
 from conformance.errors import Problem, SpecError
@@ -123,12 +122,16 @@ class KnownFailures:
 
 @dataclass
 class Use:
-    """What one entry met in a run: failures marked with it, and vectors that pass after all."""
+    """What one entry met in a run.
+
+    ``failures`` are marked with it, ``shared`` with an earlier entry that names them too;
+    ``passes`` are vectors that pass after all.
+    """
 
     entry: KnownFailure
     expired: bool
     failures: int = 0
-    named: bool = False
+    shared: int = 0
     passes: list[str] = field(default_factory=list)
 
 
@@ -151,10 +154,7 @@ class Ledger:
             Use(entry, expired=entry.expires is not None and entry.expires < today)
             for entry in known.entries
         ]
-
-    @cached_property
-    def _in_force(self) -> list[Use]:
-        return [use for use in self.uses if not use.expired]
+        self._in_force = [use for use in self.uses if not use.expired]
 
     def take(self, result: Result) -> Result:
         """The result, marked with the first entry that names it if it is a failure."""
@@ -165,47 +165,67 @@ class Ledger:
                     use.passes.append(result.id)
             return result
         naming = [use for use in self._in_force if use.entry.names(result, self._case_of)]
-        for use in naming:
-            use.named = True
+        for use in naming[1:]:
+            use.shared += 1
         if not naming:
             return result
         naming[0].failures += 1
         return replace(result, known=naming[0].entry.name)
 
-    def summary(self, *, interrupted: bool) -> list[dict[str, Any]]:
-        """Each entry with what it met, as JSON data; ``problems`` say in what it is out of date."""
-        return [
-            {
-                "entry": use.entry.name,
-                "about": use.entry.about,
-                "reason": use.entry.reason,
-                "link": use.entry.link,
-                "expires": use.entry.expires.isoformat() if use.entry.expires else None,
-                "expired": use.expired,
-                "failures": use.failures,
-                "passes": use.passes,
-                "problems": list(self._problems(use, interrupted)),
-            }
-            for use in self.uses
-        ]
+    def summary(self, *, whole: bool) -> list[dict[str, Any]]:
+        """Each entry with what it met, as JSON data with the :func:`problems` that it has."""
+        said = [self._facts(use) for use in self.uses]
+        return [{**facts, "problems": problems(facts, whole=whole)} for facts in said]
 
-    def _problems(self, use: Use, interrupted: bool) -> Iterable[str]:
+    def _facts(self, use: Use) -> dict[str, Any]:
         entry = use.entry
-        if use.expired:
-            yield f"expired on {entry.expires}, so it excuses nothing"
-            return
-        listed = [vector for vector in self._vectors if entry.lists(vector)]
-        gone = entry.selector.vectors - {vector.id for vector in listed}
-        if not listed or gone:
-            missing = unknown(entry.selector, self._vectors)
-            yield f"matches nothing: the suite has {missing or 'no such vector'}"
-        if use.passes:
-            count, some_ids = len(use.passes), some(use.passes)
-            yield f"{count} vector{'s pass' if count > 1 else ' passes'} unexpectedly: {some_ids}"
-        # A run that leaves some of its vectors out cannot tell whether they fail.
-        asked = bool(listed) and all(vector.id in self._selected for vector in listed)
-        if asked and not (use.named or use.passes or interrupted):
-            yield "matches nothing: no vector that it names failed so"
+        listed = {vector.id for vector in self._vectors if entry.lists(vector)}
+        lacking = not listed or entry.selector.vectors - listed
+        return {
+            "entry": entry.name,
+            "about": entry.about,
+            "reason": entry.reason,
+            "link": entry.link,
+            "expires": entry.expires.isoformat() if entry.expires else None,
+            "expired": use.expired,
+            "failures": use.failures,
+            "shared": use.shared,
+            "passes": use.passes,
+            "vectors": len(listed),
+            "asked": sum(vector in self._selected for vector in listed),
+            "missing": (unknown(entry.selector, self._vectors) or "no such vector") * bool(lacking),
+        }
+
+
+def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
+    """In what an entry is out of date, from what it met in a run.
+
+    A run that is not ``whole``, interrupted or one of several, cannot tell what does not fail.
+    """
+    if facts["expired"]:
+        return [f"expired on {facts['expires']}, so it excuses nothing"]
+    found = []
+    if facts["missing"]:
+        found.append(f"matches nothing: the suite has {facts['missing']}")
+    passes = facts["passes"]
+    if passes:
+        pass_ = "vector passes" if len(passes) == 1 else "vectors pass"
+        found.append(f"{len(passes)} {pass_} unexpectedly: {some(passes)}")
+    # Nor can a run that leaves some of its vectors out.
+    asked = facts["vectors"] and facts["asked"] == facts["vectors"]
+    if asked and whole and not (passes or facts["failures"] or facts["shared"]):
+        found.append("matches nothing: no vector that it names failed so")
+    return found
+
+
+def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
+    """One entry of a run that was made in parts, from what it met in each of them."""
+    facts = {
+        **parts[0],
+        "passes": [vector for part in parts for vector in part["passes"]],
+        **{name: sum(part[name] for part in parts) for name in ("failures", "shared", "asked")},
+    }
+    return {**facts, "problems": problems(facts, whole=whole)}
 
 
 def read_known(source: Source, file: str) -> KnownFailures:

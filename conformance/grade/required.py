@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,9 @@ from conformance.spec.source import Source
 
 UNDECLARED = "undeclared-unsupported"
 """The kind of an error that is a backend's Unsupported where its declaration promised support."""
+
+MAX_REASONS = 10
+"""Reasons that are kept of an entry, the most frequent first."""
 
 
 @dataclass(frozen=True)
@@ -77,30 +80,52 @@ class Inspection:
                 met.unsupported.append(result.id)
                 met.reasons[result.message or "no reason given"] += 1
 
-    def summary(self, *, interrupted: bool) -> list[dict[str, Any]]:
-        """Each entry with what it met, as JSON data; ``problems`` say in what it is not met."""
-        return [
-            {
-                "entry": met.entry.place,
-                "about": str(met.entry),
-                "asked": len(met.asked),
-                "unsupported": met.unsupported,
-                "problems": list(self._problems(met, interrupted)),
-            }
-            for met in self.met
-        ]
+    def summary(self, *, whole: bool) -> list[dict[str, Any]]:
+        """Each entry with what it met, as JSON data with the :func:`problems` that it has."""
+        said = [self._facts(met) for met in self.met]
+        return [{**facts, "problems": problems(facts, whole=whole)} for facts in said]
 
-    def _problems(self, met: Met, interrupted: bool) -> Iterable[str]:
-        if met.unsupported:
-            most = [f"{reason} ({count})" for reason, count in met.reasons.most_common()]
-            yield f"{len(met.unsupported)} of {len(met.asked)} vectors unsupported: {some(most)}"
-        missing = unknown(met.entry, self._vectors)
-        if missing:
-            yield f"matches nothing: the suite has {missing}"
-        elif not interrupted:
-            absent = list(met.absent())
-            if absent:
-                yield f"matches nothing: this run asks no vector of {some(absent)}"
+    def _facts(self, met: Met) -> dict[str, Any]:
+        return {
+            "entry": met.entry.place,
+            "about": str(met.entry),
+            "asked": len(met.asked),
+            "unsupported": met.unsupported,
+            "reasons": dict(met.reasons.most_common(MAX_REASONS)),
+            "absent": list(met.absent()),
+            "missing": unknown(met.entry, self._vectors),
+        }
+
+
+def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
+    """In what an entry is not met, from what it met in a run.
+
+    A run that is not ``whole``, interrupted or one of several, cannot tell what it lacks.
+    """
+    found = []
+    if facts["unsupported"]:
+        why = some([f"{reason} ({count})" for reason, count in facts["reasons"].items()])
+        found.append(f"{len(facts['unsupported'])} of {facts['asked']} vectors unsupported: {why}")
+    if facts["missing"]:
+        found.append(f"matches nothing: the suite has {facts['missing']}")
+    elif whole and facts["absent"]:
+        found.append(f"matches nothing: this run asks no vector of {some(facts['absent'])}")
+    return found
+
+
+def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
+    """One entry of a run that was made in parts, from what it met in each of them."""
+    reasons: Counter[str] = Counter()
+    for part in parts:
+        reasons.update(part["reasons"])
+    facts = {
+        **parts[0],
+        "asked": sum(part["asked"] for part in parts),
+        "unsupported": [vector for part in parts for vector in part["unsupported"]],
+        "reasons": dict(reasons.most_common(MAX_REASONS)),
+        "absent": [name for name in parts[0]["absent"] if all(name in p["absent"] for p in parts)],
+    }
+    return {**facts, "problems": problems(facts, whole=whole)}
 
 
 def read_required(source: Source, file: str) -> Requirements:

@@ -118,7 +118,7 @@ def run(
 
     for finding in findings(results, command=options.command, show=options.show):
         yield illustrated(finding, suite)
-    expected = watch.summary(interrupted=interrupted)
+    expected = watch.summary(whole=not interrupted)
     question = Question(
         backend=f"{backend.name} {backend.version}",
         suite=suite.name,

@@ -49,7 +49,7 @@ class Watched:
         gate = load_gate(known, require, today=TODAY, **more)
         watch = gate.watch(suite or results, results, case_of)
         self.results = [watch.take(one) for one in results]
-        said = watch.summary(interrupted=False)
+        said = watch.summary(whole=True)
         self.known = said.get("known_failures", [])
         self.required = said.get("required", [])
         self.marks = {one.id: one.known for one in self.results if one.known}

@@ -260,18 +260,24 @@ def known_failure(entry: str, **changes: Any) -> dict[str, Any]:
         "expires": "2027-03-31",
         "expired": False,
         "failures": 0,
+        "shared": 0,
         "passes": [],
+        "vectors": 14,
+        "asked": 14,
+        "missing": "",
         "problems": [],
     } | changes
 
 
 def requirement(entry: str, **changes: Any) -> dict[str, Any]:
-    about = "AvgPool-1, f16 or f32"
     return {
         "entry": entry,
-        "about": about,
+        "about": "AvgPool-1, f16 or f32",
         "asked": 12,
         "unsupported": [],
+        "reasons": {},
+        "absent": [],
+        "missing": "",
         "problems": [],
     } | changes
 
@@ -361,7 +367,7 @@ def hostile(text: str = HOSTILE) -> Events:
     words = {"about": text, "problems": [text, text]}
     known = {"reason": text, "link": text, "expires": text, "passes": [text]}
     foot["known_failures"] = [known_failure(text, failures=1, **words, **known)]
-    foot["required"] = [requirement(text, unsupported=[text], **words)]
+    foot["required"] = [requirement(text, unsupported=[text], reasons={text: 1}, **words)]
     return [head, *results, found, foot]
 
 
