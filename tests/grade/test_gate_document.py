@@ -1,0 +1,31 @@
+"""docs/ci.md: its files can be loaded, its tables name every key that there is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gate_files import written
+
+from conformance.grade.gate import load_known, load_required, schema
+from conformance.grade.known import NARROWING
+
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")
+
+
+def examples():
+    return re.findall(r"^```yaml\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+
+
+def test_the_examples_load(tmp_path):
+    known, required = examples()
+    assert len(load_known(written(tmp_path, known)).entries) == 3
+    assert len(load_required(written(tmp_path, required)).entries) == 3
+
+
+def test_every_key_is_explained():
+    entry = schema("known")["properties"]["known"]["items"]["properties"]
+    for key in entry:
+        assert f"`{key}`" in TEXT
+    assert set(NARROWING) <= entry.keys()
+    assert schema("require")["properties"]["require"]["items"]["properties"].keys() <= entry.keys()
