@@ -96,6 +96,19 @@ class TestCheck:
         run = conformance.check(small_suite, last_tie, ops=["AdaptiveMaxPool-8"], level="should")
         assert [result.kind for result in run.results] == ["reading"]
 
+    def test_a_gate(self, small_suite, tmp_path):
+        def wrong(op, inputs, attributes):
+            outputs = right(op, inputs, attributes)
+            return [outputs[0] + 1, *outputs[1:]] if op == "AvgPool-1" else outputs
+
+        (entry,) = (e for e in small_suite.manifest.vectors if e.op == "AvgPool-1" and not e.reject)
+        file = tmp_path / "known.yaml"
+        file.write_text(f"known:\n  - {{vectors: [{entry.id}], reason: why}}\n")
+        run = conformance.check(small_suite, wrong, known_failures=file, strict=True)
+        assert not run.conformant
+        assert run.footer["exit_code"] == 0
+        assert [result.id for result in run.results if result.known] == [entry.id]
+
     @pytest.mark.parametrize(
         ("arguments", "error"),
         [
@@ -107,6 +120,7 @@ class TestCheck:
             ({"precision": "f32"}, UsageError),
             ({"precision": {"f8": "exact"}}, UsageError),
             ({"executor": "cloud"}, UsageError),
+            ({"strict": True}, UsageError),
         ],
     )
     def test_wrong_arguments_are_refused_with_a_hint(self, small_suite, arguments, error):

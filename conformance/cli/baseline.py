@@ -67,7 +67,7 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
             "nobody has looked into it yet."
         ),
         earlier={entry["entry"]: entry for entry in run.footer.get("known_failures", ())},
-        whole=not run.header["options"]["only"],
+        whole=not any(run.header["options"].get(part) for part in ("only", "shard")),
     )
     write_text(out, text)
     failures = sum(tally.failed + tally.errors for tally in run.tallies.values())

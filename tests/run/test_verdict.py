@@ -15,11 +15,11 @@ def result(status, op="A", **more):
     return Result(id="x", op=op, status=status, **{"dtype": "f32", "precision": "exact", **more})
 
 
-def reject(status, op="A"):
-    return result(status, op, reject="zero-stride", precision=None)
+def reject(status, op="A", **more):
+    return result(status, op, reject="zero-stride", precision=None, **more)
 
 
-def concluded(*results, interrupted=False, whole=True, in_suite=None):
+def concluded(*results, interrupted=False, whole=True, in_suite=None, **gate):
     ops = {op: sum(r.op == op for r in results) for op in dict.fromkeys(r.op for r in results)}
     score = Score.of(ops)
     for one in results:
@@ -35,7 +35,7 @@ def concluded(*results, interrupted=False, whole=True, in_suite=None):
         in_suite=values if in_suite is None else in_suite,
         whole=whole,
     )
-    return conclude(score, question, interrupted=interrupted)
+    return conclude(score, question, interrupted=interrupted, **gate)
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,47 @@ def test_verdict_and_exit_code(results, verdict, exit_code):
     footer = concluded(*results)
     assert (footer["verdict"], footer["exit_code"]) == (verdict, exit_code)
     assert footer["sentence"].lower().startswith(verdict)
+
+
+KNOWN = {"known": "known.yaml:3"}
+STALE = {"known_failures": [{"problems": ["expired"]}, {"problems": []}]}
+LACKING = {"required": [{"about": "AvgPool-1, f16", "problems": ["1 of 2 unsupported"]}]}
+
+
+@pytest.mark.parametrize(
+    ("results", "gate", "verdict", "exit_code"),
+    [
+        ([result(PASS), result(FAIL, **KNOWN)], {}, "not conformant", 0),
+        ([result(PASS), result(ERROR, **KNOWN), reject(FAIL, **KNOWN)], {}, "not conformant", 0),
+        ([result(PASS), result(FAIL, **KNOWN), result(FAIL)], {}, "not conformant", 1),
+        # Nothing is right: then there is nothing left that could fail.
+        ([result(FAIL, **KNOWN), reject(PASS)], {}, "not conformant", 1),
+        ([reject(FAIL, **KNOWN), result(UNSUPPORTED)], {}, "not conformant", 1),
+        ([result(PASS)], {"expected": STALE}, "conformant", 0),
+        ([result(PASS)], {"expected": STALE, "strict": True}, "conformant", 1),
+        ([result(PASS), result(FAIL, **KNOWN)], {"expected": STALE, "strict": True},
+         "not conformant", 1),
+        ([result(PASS), result(UNSUPPORTED)], {"expected": LACKING}, "conformant", 1),
+        ([result(UNSUPPORTED)], {"expected": LACKING}, "nothing graded", 1),
+    ],
+)  # fmt: skip
+def test_a_gate(results, gate, verdict, exit_code):
+    footer = concluded(*results, **gate)
+    assert (footer["verdict"], footer["exit_code"]) == (verdict, exit_code)
+    known = sum(r.known is not None for r in results)
+    assert (": conformant" in footer["claim"]) is (verdict == "conformant")
+    assert (f"{known} known failures, " in footer["claim"]) is (known > 0)
+
+
+def test_a_gate_in_the_sentence():
+    footer = concluded(
+        *(result(PASS), result(FAIL, **KNOWN), result(ERROR)), expected=STALE | LACKING, strict=True
+    )
+    assert footer["sentence"] == (
+        "Not conformant: 1 of 3 vectors passed, 1 failed, 1 ended in an error, of these 1 known "
+        "and 1 new; 3 of 3 value vectors graded. Required, but not supported: AvgPool-1, f16. "
+        "1 entry of the known failures out of date, which strict does not allow."
+    )
 
 
 @pytest.mark.parametrize("status", [PASS, FAIL])
