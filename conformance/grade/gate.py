@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from conformance.errors import UsageError
-from conformance.grade import known, required
-from conformance.grade.known import KnownFailures, Ledger, read_known
+from conformance.grade import ledger, required
+from conformance.grade.known import KnownFailures, read_known
+from conformance.grade.ledger import Ledger
 from conformance.grade.required import Inspection, Requirements, read_required
 from conformance.grade.selector import CaseOf, Listed
 from conformance.model import Result
@@ -104,7 +105,7 @@ def merged(footers: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, An
     All parts must have had the same files. ``whole`` where no part is missing or interrupted.
     """
     said: dict[str, Any] = {}
-    for key, merge in (("known_failures", known.merged), ("required", required.merged)):
+    for key, merge in (("known_failures", ledger.merged), ("required", required.merged)):
         if all(key in footer for footer in footers):
             parts = zip(*(footer[key] for footer in footers), strict=True)
             said[key] = [merge(entry, whole=whole) for entry in parts]

@@ -1,20 +1,20 @@
 """Known failures: failures that a vendor has written down, so that a run shows what is new.
 
 A known failure stays a failure. What an entry does is to name it, so that a gate can tell it from
-a new one; an entry that names nothing any more is told of as well.
+a new one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from conformance.errors import Problem, SpecError
 from conformance.grade.findings import FAILED, WORDS, names, unnumbered
-from conformance.grade.selector import CaseOf, Listed, Selector, read_selector, some, unknown
-from conformance.model import Result, Status
+from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
+from conformance.model import Result
 from conformance.spec.kinds import closest
 from conformance.spec.source import Path, Source
 
@@ -118,114 +118,6 @@ class KnownFailures:
                 problems.append(Problem(*where, message, hint=hint))
         if problems:
             raise SpecError(tuple(problems))
-
-
-@dataclass
-class Use:
-    """What one entry met in a run.
-
-    ``failures`` are marked with it, ``shared`` with an earlier entry that names them too;
-    ``passes`` are vectors that pass after all.
-    """
-
-    entry: KnownFailure
-    expired: bool
-    failures: int = 0
-    shared: int = 0
-    passes: list[str] = field(default_factory=list)
-
-
-class Ledger:
-    """Marks the known failures of a run, and says in the end which entries are out of date.
-
-    ``vectors`` are all of the suite, ``selected`` the ids of those that the run asks.
-    """
-
-    def __init__(
-        self,
-        known: KnownFailures,
-        vectors: Sequence[Listed],
-        selected: Collection[str],
-        case_of: CaseOf,
-        today: date,
-    ) -> None:
-        self._vectors, self._selected, self._case_of = vectors, selected, case_of
-        self.uses = [
-            Use(entry, expired=entry.expires is not None and entry.expires < today)
-            for entry in known.entries
-        ]
-        self._in_force = [use for use in self.uses if not use.expired]
-
-    def take(self, result: Result) -> Result:
-        """The result, marked with the first entry that names it if it is a failure."""
-        if result.status is Status.PASS:
-            for use in self._in_force:
-                # A finding holds those that fail; of the others it says nothing.
-                if not use.entry.finding and use.entry.concerns(result, self._case_of):
-                    use.passes.append(result.id)
-            return result
-        naming = [use for use in self._in_force if use.entry.names(result, self._case_of)]
-        for use in naming[1:]:
-            use.shared += 1
-        if not naming:
-            return result
-        naming[0].failures += 1
-        return replace(result, known=naming[0].entry.name)
-
-    def summary(self, *, whole: bool) -> list[dict[str, Any]]:
-        """Each entry with what it met, as JSON data with the :func:`problems` that it has."""
-        said = [self._facts(use) for use in self.uses]
-        return [{**facts, "problems": problems(facts, whole=whole)} for facts in said]
-
-    def _facts(self, use: Use) -> dict[str, Any]:
-        entry = use.entry
-        listed = {vector.id for vector in self._vectors if entry.lists(vector)}
-        lacking = not listed or entry.selector.vectors - listed
-        return {
-            "entry": entry.name,
-            "about": entry.about,
-            "reason": entry.reason,
-            "link": entry.link,
-            "expires": entry.expires.isoformat() if entry.expires else None,
-            "expired": use.expired,
-            "failures": use.failures,
-            "shared": use.shared,
-            "passes": use.passes,
-            "vectors": len(listed),
-            "asked": sum(vector in self._selected for vector in listed),
-            "missing": (unknown(entry.selector, self._vectors) or "no such vector") * bool(lacking),
-        }
-
-
-def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
-    """In what an entry is out of date, from what it met in a run.
-
-    A run that is not ``whole``, interrupted or one of several, cannot tell what does not fail.
-    """
-    if facts["expired"]:
-        return [f"expired on {facts['expires']}, so it excuses nothing"]
-    found = []
-    if facts["missing"]:
-        found.append(f"matches nothing: the suite has {facts['missing']}")
-    passes = facts["passes"]
-    if passes:
-        pass_ = "vector passes" if len(passes) == 1 else "vectors pass"
-        found.append(f"{len(passes)} {pass_} unexpectedly: {some(passes)}")
-    # Nor can a run that leaves some of its vectors out.
-    asked = facts["vectors"] and facts["asked"] == facts["vectors"]
-    if asked and whole and not (passes or facts["failures"] or facts["shared"]):
-        found.append("matches nothing: no vector that it names failed so")
-    return found
-
-
-def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]:
-    """One entry of a run that was made in parts, from what it met in each of them."""
-    facts = {
-        **parts[0],
-        "passes": [vector for part in parts for vector in part["passes"]],
-        **{name: sum(part[name] for part in parts) for name in ("failures", "shared", "asked")},
-    }
-    return {**facts, "problems": problems(facts, whole=whole)}
 
 
 def read_known(source: Source, file: str) -> KnownFailures:

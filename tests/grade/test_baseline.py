@@ -51,7 +51,7 @@ runs = st.lists(
 )  # fmt: skip
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(runs, st.booleans())
 def test_it_names_every_failure_and_is_out_of_date_in_nothing(made, whole):
     results = [type(r)(**{**vars(r), "id": f"v{i}"}) for i, r in enumerate(made)]
