@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.formats import format_option, targets, write
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_DEFECT
 
@@ -33,6 +35,8 @@ Examples:
       accumulation in f16 and bf16 is good enough, the rest at standard
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
       the vectors whose id begins, or ends, like one of these
+  conformance check --backend torch --report out --format junit --format sarif
+      for CI, out/junit.xml and out/conformance.sarif too
 \b
 A backend is a name (conformance backends), a package.module:object or a
 path/to/file.py:object. The object is a function run(op, inputs, attributes),
@@ -73,6 +77,7 @@ Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 wrong usage;
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a run log and an HTML page into this folder.",
 )
+@format_option("the --report folder")
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -83,12 +88,14 @@ def check(
     level: str,
     precision: str,
     report: Path | None,
+    formats: tuple[str, ...],
 ) -> None:
     """Grade a backend on a suite of vectors."""
     from conformance import api
     from conformance.report.registry import write_report
     from conformance.report.terminal import summary
 
+    wanted = targets(formats, report, log=report and report / LOG)
     with ExitStack() as stack:
         run = api.check(
             suite,
@@ -97,21 +104,23 @@ def check(
             only=only,
             level=level,
             precision=precision,
-            on_event=_Watch(stack, report).see,
+            on_event=_Watch(stack, report, [t.path for t in wanted if t.replaces]).see,
         )
     if report is not None:
         page = write_report(run.log, report)
         click.echo(f"report: {page}, log: {report / LOG}", err=True)
-    click.echo(summary(run.log, width=_width(), color=_color()))
+    stdout_taken = write(run.log, wanted)
+    click.echo(summary(run.log, width=_width(), color=_color()), err=stdout_taken)
     ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
 
 
 class _Watch:
     """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
 
-    def __init__(self, stack: ExitStack, report: Path | None) -> None:
+    def __init__(self, stack: ExitStack, report: Path | None, stale: Sequence[Path]) -> None:
         self._stack = stack
         self._report = report
+        self._stale = stale
         self._writer: LogWriter | None = None
         self._done = self._wrong = 0
 
@@ -143,6 +152,8 @@ class _Watch:
             self._writer = self._stack.enter_context(LogWriter(self._report / LOG))
             # The page of an earlier run must not stand beside the log of this one.
             (self._report / report_format("html").FILE).unlink(missing_ok=True)
+        for file in self._stale:
+            file.unlink(missing_ok=True)
         self._progress = self._stack.enter_context(Progress(total, "checking"))
 
 

@@ -26,7 +26,13 @@ class Format(Protocol):
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
+        "badge": "conformance.report.badge",
+        "github": "conformance.report.github",
         "html": "conformance.report.html",
+        "json": "conformance.report.json",
+        "junit": "conformance.report.junit",
+        "sarif": "conformance.report.sarif",
+        "summary": "conformance.report.summary",
         "terminal": "conformance.report.terminal",
     }
 )
@@ -47,18 +53,22 @@ def write_report(run: RunLog, directory: str | os.PathLike[str], name: str = "ht
 
     The file appears whole or not at all. Raises :class:`UsageError` where it cannot be written.
     """
-    chosen = report_format(name)
-    path = Path(directory) / chosen.FILE
-    text = chosen.render(run)
+    path = Path(directory) / report_format(name).FILE
+    write_file(run, path, name)
+    return path
+
+
+def write_file(run: RunLog, path: Path, name: str) -> None:
+    """Write a report to a file, whose folder is made where missing; see :func:`write_report`."""
+    text = report_format(name).render(run)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, text)
     except OSError as error:
         raise UsageError(
             f"{path}: the report cannot be written: {error.strerror or error}",
-            hint="choose another folder with --out",
+            hint="choose a place that you may write to",
         ) from error
-    return path
 
 
 def _replace(path: Path, text: str) -> None:
