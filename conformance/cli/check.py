@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.formats import format_option, targets, write
+from conformance.cli.formats import clear, format_option, take_stdout, targets, write
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_DEFECT
 
 if TYPE_CHECKING:
+    from conformance.cli.formats import Target
     from conformance.log.writer import LogWriter
     from conformance.run.engine import Event
 
@@ -104,23 +105,23 @@ def check(
             only=only,
             level=level,
             precision=precision,
-            on_event=_Watch(stack, report, [t.path for t in wanted if t.replaces]).see,
+            on_event=_Watch(stack, report, wanted).see,
         )
     if report is not None:
         page = write_report(run.log, report)
         click.echo(f"report: {page}, log: {report / LOG}", err=True)
-    stdout_taken = write(run.log, wanted)
-    click.echo(summary(run.log, width=_width(), color=_color()), err=stdout_taken)
+    click.echo(summary(run.log, width=_width(), color=_color()), err=take_stdout(wanted))
+    write(run.log, wanted)
     ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
 
 
 class _Watch:
     """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
 
-    def __init__(self, stack: ExitStack, report: Path | None, stale: Sequence[Path]) -> None:
+    def __init__(self, stack: ExitStack, report: Path | None, wanted: Sequence[Target]) -> None:
         self._stack = stack
         self._report = report
-        self._stale = stale
+        self._wanted = wanted
         self._writer: LogWriter | None = None
         self._done = self._wrong = 0
 
@@ -152,8 +153,7 @@ class _Watch:
             self._writer = self._stack.enter_context(LogWriter(self._report / LOG))
             # The page of an earlier run must not stand beside the log of this one.
             (self._report / report_format("html").FILE).unlink(missing_ok=True)
-        for file in self._stale:
-            file.unlink(missing_ok=True)
+        clear(self._wanted)
         self._progress = self._stack.enter_context(Progress(total, "checking"))
 
 

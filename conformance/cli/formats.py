@@ -44,11 +44,6 @@ class Target:
     path: Path
     append: bool = False
 
-    @property
-    def replaces(self) -> bool:
-        """Whether it is a file of its own."""
-        return self.path != STDOUT and not self.append
-
 
 def targets(
     wanted: Sequence[str], folder: Path | None, *, log: Path | None = None
@@ -58,9 +53,9 @@ def targets(
     Raises :class:`UsageError` for an unknown format, one without a place, or two in one place.
     """
     found = tuple(_target(text, folder) for text in wanted)
-    taken = {} if log is None else {log.absolute(): "the run log"}
+    taken = {} if log is None else {log.resolve(): "the run log"}
     for target in found:
-        place = target.path if target.path == STDOUT else target.path.absolute()
+        place = target.path if target.path == STDOUT else target.path.resolve()
         if place in taken:
             raise UsageError(
                 f"--format {target.name}: {target.path} is taken by {taken[place]}",
@@ -70,8 +65,31 @@ def targets(
     return found
 
 
-def write(run: RunLog, wanted: Sequence[Target]) -> bool:
-    """Write each format, and say whether standard output belongs to one of them now.
+def clear(wanted: Sequence[Target]) -> None:
+    """Remove the files of an earlier run: they must not be taken for those of one that dies.
+
+    Raises :class:`UsageError` for a place where no file can be.
+    """
+    for target in wanted:
+        if target.path == STDOUT or target.append:
+            continue
+        try:
+            target.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{target.path}: the {target.name} report cannot be written: "
+                f"{error.strerror or error}",
+                hint=f"name another file: --format {target.name}=FILE",
+            ) from error
+
+
+def take_stdout(wanted: Sequence[Target]) -> bool:
+    """Whether standard output belongs to a format, and anything else has to go elsewhere."""
+    return any(target.path == STDOUT for target in wanted)
+
+
+def write(run: RunLog, wanted: Sequence[Target]) -> None:
+    """Write each format.
 
     Raises :class:`UsageError` where a file cannot be written.
     """
@@ -87,7 +105,6 @@ def write(run: RunLog, wanted: Sequence[Target]) -> bool:
             write_file(run, target.path, target.name)
         if target.path != STDOUT:
             click.echo(f"{target.name}: {target.path}", err=True)
-    return any(target.path == STDOUT for target in wanted)
 
 
 def _target(text: str, folder: Path | None) -> Target:
