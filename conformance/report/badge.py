@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from conformance.log.run_log import RunLog
-from conformance.report.gate import green
+from conformance.report.gate import met
 from conformance.report.view import View, view
 
 FILE = "badge.json"
@@ -14,7 +14,7 @@ FILE = "badge.json"
 def render(run: RunLog) -> str:
     """Green where everything that was selected passed, yellow where it was conformant with less.
 
-    Any other run is red.
+    Orange where all that failed is known to fail; any other run is red.
     """
     shown = view(run)
     badge = {
@@ -28,16 +28,15 @@ def render(run: RunLog) -> str:
 
 def _message(shown: View) -> str:
     total = shown.total
-    counts = f"{total.tally.passed:,} of {total.selected:,}"
-    if green(shown):
-        return f"conformant, {counts}"
-    if shown.good:
-        return f"failed, {counts}"
-    return f"{shown.headline.lower()}, {counts}"
+    return f"{shown.headline.lower()}, {total.tally.passed:,} of {total.selected:,}"
 
 
 def _colour(shown: View) -> str:
-    if not green(shown):
+    run, total = shown.run, shown.total
+    if not met(run):
         return "red"
-    whole = shown.total.tally.passed == shown.total.selected
-    return "brightgreen" if whole and not shown.run.header["options"]["only"] else "yellow"
+    if run.verdict != "conformant":
+        return "orange"
+    options = run.header["options"]
+    part = options["only"] or options.get("shard")
+    return "yellow" if part or total.tally.passed < total.selected else "brightgreen"

@@ -1,4 +1,4 @@
-"""What a gate in CI has to know of a run: whether it is green, and what no single vector says."""
+"""What a gate in CI has to know of a run: whether it may pass, and what no single vector says."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from conformance.report.view import View
 FAILED = (Status.FAIL, Status.ERROR)
 
 
-def green(shown: View) -> bool:
-    """Whether a gate may let this run pass: conformant, and the check itself said so too."""
-    footer = shown.run.footer
-    return shown.good and footer is not None and footer["exit_code"] == 0
+def met(run: RunLog) -> bool:
+    """Whether a gate may let this run pass.
+
+    It has to be whole and to end with exit code 0, and its own results have to bear that out:
+    some vector with values passed, and none failed but those that are known to.
+    """
+    if run.footer is None or run.problems or run.footer["exit_code"] != 0:
+        return False
+    right = any(result.status is Status.PASS and result.reject is None for result in run.results)
+    graded = run.verdict in ("conformant", "not conformant")
+    return graded and right and not any(failing(result) for result in run.results)
 
 
 def alarm(shown: View) -> str | None:
@@ -24,25 +31,21 @@ def alarm(shown: View) -> str | None:
     A run that was cut short, or graded nothing, may have no vector that failed. A format that
     shows vectors or findings has to show this beside them, or it would look like a success.
     """
-    if green(shown):
+    run = shown.run
+    if met(run):
         return None
-    if shown.good:
-        code = _footer(shown.run)["exit_code"]
-        return f"The check ended with exit code {code}, though its vectors passed."
-    told = any(failing(result) for result in shown.run.results)
-    if shown.verdict == "not conformant" and told:
+    footer: Mapping[str, Any] = run.footer or {}
+    lacking = any(entry["problems"] for entry in footer.get("required", ()))
+    told = any(failing(result) for result in run.results)
+    if run.verdict == "not conformant" and told and not lacking:
         return None
-    return f"{shown.headline}: {shown.sentence}"
-
-
-def known(result: Result) -> str | None:
-    """Why a failure is known, where the vendor has listed it; None elsewhere."""
-    return getattr(result, "known", None)
+    text = f"{shown.headline}: {shown.sentence}"
+    return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text
 
 
 def failing(result: Result) -> bool:
     """Whether a vector failed or ended in an error, and that is not known."""
-    return result.status in FAILED and known(result) is None
+    return result.status in FAILED and _entry(result) is None
 
 
 class Findings:
@@ -56,29 +59,39 @@ class Findings:
             for finding in reversed(run.findings)
             for name in finding.ids
         }
+        entries = (run.footer or {}).get("known_failures", ())
+        self._why = {entry["entry"]: _why(entry) for entry in entries}
 
     def of(self, result: Result) -> Finding | None:
         """The finding that a result belongs to, if any."""
         return self._of.get((result.op, result.id))
 
-    def results(self, finding: Finding) -> list[Result]:
-        """The results of a finding that the log has."""
+    def mild(self, finding: Finding) -> bool:
+        """Whether it breaks only what a document recommends."""
+        found = self._found(finding)
+        return bool(found) and all(r.level == "should" or r.kind == "reading" for r in found)
+
+    def why_known(self, about: Result | Finding) -> str | None:
+        """Why a failure, or each in a finding, is known to the vendor; None for a new one."""
+        if isinstance(about, Result):
+            entry = _entry(about)
+            return None if entry is None else self._why.get(entry, entry)
+        found = self._found(about)
+        reasons = [self.why_known(result) for result in found]
+        if len(found) < len(about.ids) or not reasons or None in reasons:
+            return None
+        return " / ".join(dict.fromkeys(str(reason) for reason in reasons))
+
+    def _found(self, finding: Finding) -> list[Result]:
         found = (self._results.get((finding.op, name)) for name in finding.ids)
         return [result for result in found if result is not None]
 
-    def mild(self, finding: Finding) -> bool:
-        """Whether it breaks only what a document recommends."""
-        results = self.results(finding)
-        return bool(results) and all(r.level == "should" or r.kind == "reading" for r in results)
 
-    def known(self, finding: Finding) -> str | None:
-        """Why every result of a finding is known; None where one is new."""
-        reasons = [known(result) for result in self.results(finding)]
-        if len(reasons) < len(finding.ids) or not reasons or None in reasons:
-            return None
-        return "; ".join(dict.fromkeys(str(reason) for reason in reasons))
+def _entry(result: Result) -> str | None:
+    """The entry of the vendor's known failures that names this one."""
+    return getattr(result, "known", None)
 
 
-def _footer(run: RunLog) -> Mapping[str, Any]:
-    assert run.footer is not None
-    return run.footer
+def _why(entry: Mapping[str, Any]) -> str:
+    until = f"until {entry['expires']}" if entry.get("expires") else None
+    return "; ".join(filter(None, (entry.get("reason"), entry.get("link"), until)))

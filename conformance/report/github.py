@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
-from conformance.report.gate import Findings, alarm, green
+from conformance.report.gate import Findings, alarm
 from conformance.report.location import backend_file
 from conformance.report.view import evidence, view
 from conformance.report.visible import visible
@@ -35,7 +35,7 @@ def render(run: RunLog) -> str:
         commands["error"].append(_command("error", "conformance", trouble, None))
     suppressed = 0
     for finding in run.findings:
-        if findings.known(finding) is not None:
+        if findings.why_known(finding) is not None:
             suppressed += 1
             continue
         level = "warning" if findings.mild(finding) else "error"
@@ -48,7 +48,7 @@ def render(run: RunLog) -> str:
         notice += f"\n{_findings(more)} more: see the report."
     if suppressed:
         notice += f"\n{_findings(suppressed)} known."
-    title = "conformance: conformant" if green(shown) else "conformance: NOT conformant"
+    title = f"conformance: {shown.headline}"
     return "\n".join([*kept, _command("notice", title, notice, None)]) + "\n"
 
 

@@ -10,7 +10,7 @@ from conformance.log.encoding import encode
 from conformance.log.events import as_event
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
-from conformance.report.gate import green
+from conformance.report.gate import met
 from conformance.report.view import view
 
 FILE = "report.json"
@@ -28,7 +28,7 @@ def render(run: RunLog) -> str:
     members = {
         "format": str(FORMAT),
         "verdict": json.dumps(run.verdict),
-        "green": json.dumps(green(shown)),
+        "gate_met": json.dumps(met(run)),
         "sentence": json.dumps(shown.sentence),
         "problems": json.dumps(list(run.problems)),
         "header": _event(run.header),

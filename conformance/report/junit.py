@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result, Status
-from conformance.report.gate import FAILED, Findings, alarm, known
+from conformance.report.gate import FAILED, Findings, alarm
 from conformance.report.view import View, evidence, precision, view
 from conformance.report.visible import visible
 
@@ -30,7 +30,7 @@ def render(run: RunLog) -> str:
     findings = Findings(run)
     cases: dict[str, list[Element]] = {op: [] for op in run.tallies}
     for result in run.results:
-        cases[result.op].append(_case(result, findings.of(result)))
+        cases[result.op].append(_case(result, findings))
     for op in cases:
         _testsuite(root, op, shown, cases[op])
     indent(root)
@@ -86,18 +86,18 @@ def _run_case(trouble: str) -> Element:
     return case
 
 
-def _case(result: Result, finding: Finding | None) -> Element:
+def _case(result: Result, findings: Findings) -> Element:
     case = Element(
         "testcase",
         name=_line(result.id),
         classname=f"conformance.{_line(result.op)}",
         time=f"{result.seconds:.6f}",
     )
-    reason = known(result)
+    reason = findings.why_known(result)
     if result.status in FAILED and reason is None:
         tag = "failure" if result.status is Status.FAIL else "error"
         wrong = SubElement(case, tag, type=_line(result.kind), message=_line(result.message))
-        wrong.text = _text("\n".join(_body(result, finding)))
+        wrong.text = _text("\n".join(_body(result, findings.of(result))))
     elif result.status in FAILED:
         SubElement(case, "skipped", message=_line(f"known failure: {reason}"))
     elif result.status is Status.UNSUPPORTED:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
-from conformance.report.gate import Findings, alarm, green
+from conformance.report.gate import Findings, alarm, met
 from conformance.report.location import backend_file
 from conformance.report.view import View, evidence, view
 from conformance.report.visible import visible
@@ -121,7 +121,7 @@ def _result(run: RunLog, finding: Finding, findings: Findings) -> Json:
             "edges": [_text(edge) for edge in finding.edges[:MAX_LISTED]],
         },
     }
-    reason = findings.known(finding)
+    reason = findings.why_known(finding)
     if reason is not None:
         # Without a status it is accepted; drafts and the standard spell that differently.
         result["suppressions"] = [{"kind": "external", "justification": _text(reason)}]
@@ -175,9 +175,9 @@ def _location(run: RunLog, op: str) -> Json:
 
 def _invocation(shown: View, kept: int, total: int) -> Json:
     run = shown.run
-    sound = run.complete and (green(shown) or run.verdict == "not conformant")
+    sound = run.complete and run.verdict in ("conformant", "not conformant")
     notes = []
-    if not green(shown):
+    if not met(run):
         notes.append(("error", f"{shown.headline}. {shown.sentence}"))
     if kept < total:
         notes.append(("warning", f"{total - kept:,} results are left out; the run log has all."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.log.run_log import RunLog
-from conformance.report.gate import Findings, green
+from conformance.report.gate import Findings, met
 from conformance.report.markdown import block, inline
 from conformance.report.view import (
     FindingView,
@@ -38,7 +38,7 @@ def render(run: RunLog) -> str:
     end = f"\n{inline(shown.claim)}\n"
     room = MAX_BYTES - len((text + end).encode()) - 200
     for found in shown.findings:
-        told = "\n".join(_finding(found, findings.known(found.finding)))
+        told = "\n".join(_finding(found, findings.why_known(found.finding)))
         size = len(told.encode())
         if size > room:
             rest = len(shown.findings) - found.number + 1
@@ -52,7 +52,7 @@ def render(run: RunLog) -> str:
 def _heading(shown: View) -> Iterator[str]:
     header = shown.run.header
     backend, suite, options = header["backend"], header["suite"], header["options"]
-    mark = "✅" if green(shown) else "❌"
+    mark = "❌" if not met(shown.run) else "✅" if shown.verdict == "conformant" else "⚠️"
     name = inline(f"{backend['name']} {backend['version']}")
     yield f"## {mark} {shown.headline}: {name}"
     yield ""

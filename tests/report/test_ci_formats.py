@@ -36,7 +36,7 @@ def is_green(name, text):
     if name == "badge":
         return json.loads(text)["color"] != "red"
     if name == "json":
-        return json.loads(text)["green"]
+        return json.loads(text)["gate_met"]
     if name == "html":
         return 'class="verdict good"' in text
     return "CONFORMANT." in text and "NOT CONFORMANT" not in text
@@ -62,8 +62,8 @@ def test_a_log_that_ends_at_any_line_is_never_green(name, tmp_path):
         assert not is_green(name, render(name, read(path)))
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_known_failures_alone_are_green_and_told(name):
+@pytest.mark.parametrize("name", sorted(set(FORMATS) - {"html", "terminal"}))
+def test_known_failures_alone_are_no_alarm_and_told(name):
     text = render(name, runs.all_known("see issue 7"))
     assert is_green(name, text)
     if name in ("junit", "sarif", "summary"):

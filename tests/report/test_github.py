@@ -49,7 +49,7 @@ def test_findings_come_worst_first_with_what_they_take_to_be_understood():
         assert command.properties["file"] == "examples/backend.py"
         assert f"reproduce: {finding.reproduce}" in command.data
     assert "got: 8.444445 (4,427,423 ULP)" in found[0].data
-    assert notice.properties["title"] == "conformance: NOT conformant"
+    assert notice.properties["title"] == "conformance: Not conformant"
 
 
 def many(count):
@@ -91,4 +91,4 @@ def test_lengths():
 
 def test_a_conformant_run_is_one_notice():
     (notice,) = annotations(runs.run(sample_runs.passing()))
-    assert (notice.name, notice.properties["title"]) == ("notice", "conformance: conformant")
+    assert (notice.name, notice.properties["title"]) == ("notice", "conformance: Conformant")

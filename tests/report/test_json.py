@@ -50,7 +50,7 @@ def test_the_whole_log(kind):
     assert document["findings"] == [decode(encode(finding_event(f))) for f in log.findings]
     assert document["problems"] == list(log.problems)
     assert document["verdict"] == log.verdict
-    assert document["green"] is (kind == "passing")
+    assert document["gate_met"] is (kind == "passing")
 
 
 @runs.FEW

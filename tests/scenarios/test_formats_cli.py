@@ -144,7 +144,7 @@ class TestCheck:
         (result,) = json.loads((out / "conformance.sarif").read_text())["runs"][0]["results"]
         assert result["level"] == "error"
         assert json.loads((out / "badge.json").read_text())["color"] == "red"
-        assert json.loads((out / "report.json").read_text())["green"] is False
+        assert json.loads((out / "report.json").read_text())["gate_met"] is False
         assert "❌ Nothing graded" in (out / "summary.md").read_text("utf-8")
 
     def test_a_run_that_dies_leaves_no_earlier_success(self, run, small_suite, tmp_path):
