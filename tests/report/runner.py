@@ -26,9 +26,22 @@ class Command:
 
 
 def commands(output: str) -> list[Command]:
-    """The commands of an output; lines that are none are left out."""
-    lines = re.split(r"\r\n|\r|\n", output)
-    return [found for line in lines if (found := _new(line) or _old(line)) is not None]
+    """The commands of an output; lines that are none are left out.
+
+    ``stop-commands`` is not among them: up to the line that says its token again, nothing is.
+    """
+    found: list[Command] = []
+    token = None
+    for line in re.split(r"\r\n|\r|\n", output):
+        if token is not None:
+            token = None if line.lstrip().startswith(f"::{token}::") else token
+            continue
+        command = _new(line) or _old(line)
+        if command is not None and command.name == "stop-commands":
+            token = command.data
+        elif command is not None:
+            found.append(command)
+    return found
 
 
 def _new(line: str) -> Command | None:
