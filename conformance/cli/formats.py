@@ -93,16 +93,17 @@ def write(run: RunLog, wanted: Sequence[Target]) -> None:
 
     Raises :class:`UsageError` where a file cannot be written.
     """
-    from conformance.report.registry import report_format, write_file
+    from conformance.report.registry import report_format, write_text
 
     for target in wanted:
+        text = report_format(target.name).render(run)
         if target.path == STDOUT:
             # Bytes, since what a file says of its encoding must be true on any terminal.
-            sys.stdout.buffer.write(report_format(target.name).render(run).encode())
+            sys.stdout.buffer.write(text.encode())
         elif target.append:
-            _append(target, report_format(target.name).render(run))
+            _append(target, text)
         else:
-            write_file(run, target.path, target.name)
+            write_text(target.path, text)
         if target.path != STDOUT:
             click.echo(f"{target.name}: {target.path}", err=True)
 

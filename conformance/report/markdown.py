@@ -6,7 +6,8 @@ import re
 
 from conformance.report.visible import visible
 
-_QUIET = re.compile(r"[^A-Za-z0-9 ,;=/().'+\u0080-\U0010ffff-]")
+# A colon begins what GitHub makes an emoji or a link, but not before a space.
+_MARKS = re.compile(r"[^A-Za-z0-9 ,:;=/().'+\u0080-\U0010ffff-]|:(?! )")
 
 
 def inline(text: str, length: int = 500) -> str:
@@ -18,7 +19,7 @@ def inline(text: str, length: int = 500) -> str:
     line = visible(" ".join(text.split()))
     if len(line) > length:
         line = line[: length - 1] + "…"
-    line = _QUIET.sub(lambda found: f"&#{ord(found[0])};", line)
+    line = _MARKS.sub(lambda found: f"&#{ord(found[0])};", line)
     return re.sub(r"(?i)www\.", lambda found: found[0][:-1] + "&#46;", line)
 
 

@@ -53,22 +53,24 @@ def write_report(run: RunLog, directory: str | os.PathLike[str], name: str = "ht
 
     The file appears whole or not at all. Raises :class:`UsageError` where it cannot be written.
     """
-    path = Path(directory) / report_format(name).FILE
-    write_file(run, path, name)
-    return path
+    chosen = report_format(name)
+    return write_text(Path(directory) / chosen.FILE, chosen.render(run))
 
 
-def write_file(run: RunLog, path: Path, name: str) -> None:
-    """Write a report to a file, whose folder is made where missing; see :func:`write_report`."""
-    text = report_format(name).render(run)
+def write_text(path: Path, text: str) -> Path:
+    """Write a text to a file, whose folder is made where missing, and return its path.
+
+    The file appears whole or not at all. Raises :class:`UsageError` where it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, text)
     except OSError as error:
         raise UsageError(
-            f"{path}: the report cannot be written: {error.strerror or error}",
-            hint="choose a place that you may write to",
+            f"{path}: the file cannot be written: {error.strerror or error}",
+            hint="choose another place with --out",
         ) from error
+    return path
 
 
 def _replace(path: Path, text: str) -> None:
