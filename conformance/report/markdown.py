@@ -6,8 +6,9 @@ import re
 
 from conformance.report.visible import visible
 
-# A colon begins what GitHub makes an emoji or a link, but not before a space.
-_MARKS = re.compile(r"[^A-Za-z0-9 ,:;=/().'+\u0080-\U0010ffff-]|:(?! )")
+# What begins a line may begin a list or a rule, a digit too. A colon begins what GitHub makes an
+# emoji or a link of, but not before a space.
+_MARKS = re.compile(r"^[\x00-@]|[^A-Za-z0-9 ,:;=/().'+\u0080-\U0010ffff-]|:(?! )")
 
 
 def inline(text: str, length: int = 500) -> str:

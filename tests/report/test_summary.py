@@ -23,6 +23,24 @@ STRUCTURE = {
 }
 
 
+LINES = (
+    "---",
+    "- a",
+    "+ a",
+    "===",
+    "1. a",
+    "2) a",
+    "# a",
+    "> a",
+    "    a",
+    "~~~",
+    "***",
+    "|a|",
+    "[a]: b",
+)
+"""Texts that are more than text where a line begins with them."""
+
+
 def inner(tokens):
     return [child for token in tokens if token.type == "inline" for child in token.children]
 
@@ -55,6 +73,15 @@ def test_inline_text_is_shown_as_it_is(text):
     cells = [token.children for token in tokens if token.type == "inline"]
     assert len(cells) == 2
     assert shown(cells[1]) == f"x{visible(' '.join(text.split()))}x"
+
+
+@runs.FEW
+@given(text=runs.hostile_text | st.sampled_from(LINES) | st.text("-+=*_#>~`|:.)1 2\t", max_size=9))
+def test_a_line_is_a_paragraph(text):
+    tokens = PARSER.parse(f"before\n\n{inline(text)}\n\nafter")
+    assert {token.type for token in tokens} <= {"paragraph_open", "inline", "paragraph_close"}
+    said = "".join(shown(token.children) for token in tokens if token.type == "inline")
+    assert said == f"before{visible(' '.join(text.split()))}after"
 
 
 def test_no_links_of_their_own():
