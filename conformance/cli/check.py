@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.formats import clear, format_option, take_stdout, targets, write
+from conformance.cli.formats import clearing, format_option, take_stdout, targets, write
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_DEFECT
 
 if TYPE_CHECKING:
-    from conformance.cli.formats import Target
     from conformance.log.writer import LogWriter
     from conformance.run.engine import Event
 
@@ -105,7 +103,7 @@ def check(
             only=only,
             level=level,
             precision=precision,
-            on_event=_Watch(stack, report, wanted).see,
+            on_event=clearing(wanted, _Watch(stack, report).see),
         )
     if report is not None:
         page = write_report(run.log, report)
@@ -118,10 +116,9 @@ def check(
 class _Watch:
     """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
 
-    def __init__(self, stack: ExitStack, report: Path | None, wanted: Sequence[Target]) -> None:
+    def __init__(self, stack: ExitStack, report: Path | None) -> None:
         self._stack = stack
         self._report = report
-        self._wanted = wanted
         self._writer: LogWriter | None = None
         self._done = self._wrong = 0
 
@@ -153,7 +150,6 @@ class _Watch:
             self._writer = self._stack.enter_context(LogWriter(self._report / LOG))
             # The page of an earlier run must not stand beside the log of this one.
             (self._report / report_format("html").FILE).unlink(missing_ok=True)
-        clear(self._wanted)
         self._progress = self._stack.enter_context(Progress(total, "checking"))
 
 

@@ -15,6 +15,7 @@ from conformance.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.log.run_log import RunLog
+    from conformance.run.engine import Event
 
 STDOUT = Path("-")
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -65,11 +66,22 @@ def targets(
     return found
 
 
-def clear(wanted: Sequence[Target]) -> None:
-    """Remove the files of an earlier run: they must not be taken for those of one that dies.
+def clearing(wanted: Sequence[Target], see: Callable[[Event], None]) -> Callable[[Event], None]:
+    """What sees the events of a run, but for the files of an earlier one, which go when it begins.
 
-    Raises :class:`UsageError` for a place where no file can be.
+    They must not be taken for those of a run that dies. A question that is not sound has no
+    header, and leaves them alone. Raises :class:`UsageError` for a place where no file can be.
     """
+
+    def cleared(event: Event) -> None:
+        if isinstance(event, dict) and event["event"] == "header":
+            _clear(wanted)
+        see(event)
+
+    return cleared
+
+
+def _clear(wanted: Sequence[Target]) -> None:
     for target in wanted:
         if target.path == STDOUT or target.append:
             continue

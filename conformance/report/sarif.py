@@ -1,15 +1,9 @@
-"""A run as SARIF 2.1.0: one result a finding, within what GitHub code scanning takes.
-
-A result's fingerprint says what fails in which way, not how often: it stays the same when a suite
-grows, or some of a finding's vectors are mended.
-"""
+"""A run as SARIF 2.1.0: one result a finding, within what GitHub code scanning takes."""
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
-import re
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +11,7 @@ from urllib.parse import quote
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
+from conformance.report.fingerprint import digest, fingerprint
 from conformance.report.gate import Findings, alarm, met
 from conformance.report.location import backend_file
 from conformance.report.view import View, evidence, view
@@ -94,10 +89,12 @@ def _results(run: RunLog) -> list[Json]:
     results += [_result(run, finding, findings) for finding in run.findings]
     seen: Counter[str] = Counter()
     for result in results:
-        digest = result["partialFingerprints"]["conformance/v1"]
-        seen[digest] += 1
+        known_as = result["partialFingerprints"]["conformance/v1"]
+        seen[known_as] += 1
         # The one that GitHub looks at, of its shape: a hash, and which of those that have it.
-        result["partialFingerprints"]["primaryLocationLineHash"] = f"{digest[:16]}:{seen[digest]}"
+        result["partialFingerprints"]["primaryLocationLineHash"] = (
+            f"{known_as[:16]}:{seen[known_as]}"
+        )
     return results
 
 
@@ -114,7 +111,7 @@ def _result(run: RunLog, finding: Finding, findings: Findings) -> Json:
         "level": "warning" if findings.mild(finding) else "error",
         "message": {"text": _message("\n".join(line for line in lines if line))},
         "locations": [_location(run, finding.op)],
-        "partialFingerprints": {"conformance/v1": _fingerprint(finding)},
+        "partialFingerprints": {"conformance/v1": fingerprint(finding)},
         "properties": {
             "vectors": len(finding.ids),
             "ids": [_text(name) for name in finding.ids[:MAX_LISTED]],
@@ -134,7 +131,7 @@ def _run_result(run: RunLog, trouble: str) -> Json:
         "level": "error",
         "message": {"text": _message(trouble)},
         "locations": [_location(run, "run")],
-        "partialFingerprints": {"conformance/v1": _digest("run")},
+        "partialFingerprints": {"conformance/v1": digest("run")},
     }
 
 
@@ -200,19 +197,6 @@ def _utc(timestamp: str) -> str | None:
     except (ValueError, OverflowError):
         return None
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _fingerprint(finding: Finding) -> str:
-    """What makes it the same finding in another run: all but counts and the smallest vector."""
-    title = re.sub(r"\d+( more)? of \d+ ", "", finding.title)
-    # Findings with a witness, or of an accepted case, are told apart by their title.
-    alike = finding.witness is not None or finding.kind == "accepted"
-    message = "" if alike else re.sub(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*", "#", finding.message)
-    return _digest(finding.op, finding.kind, title, message)
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _message(text: str) -> str:
