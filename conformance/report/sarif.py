@@ -89,11 +89,11 @@ def _results(run: RunLog) -> list[Json]:
     results += [_result(run, finding, findings) for finding in run.findings]
     seen: Counter[str] = Counter()
     for result in results:
-        known_as = result["partialFingerprints"]["conformance/v1"]
-        seen[known_as] += 1
+        identity = result["partialFingerprints"]["conformance/v1"]
+        seen[identity] += 1
         # The one that GitHub looks at, of its shape: a hash, and which of those that have it.
         result["partialFingerprints"]["primaryLocationLineHash"] = (
-            f"{known_as[:16]}:{seen[known_as]}"
+            f"{identity[:16]}:{seen[identity]}"
         )
     return results
 
