@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.formats import clearing, format_option, take_stdout, targets, write
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_DEFECT
 
@@ -35,6 +36,8 @@ Examples:
       the vectors whose id begins, or ends, like one of these
   conformance check --backend mylib --known-failures known.yaml --strict
       a gate that fails on new failures only: conformance baseline --help
+  conformance check --backend torch --report out --format junit --format sarif
+      for CI, out/junit.xml and out/conformance.sarif too
 \b
 A backend is a name (conformance backends), a package.module:object or a
 path/to/file.py:object. The object is a function run(op, inputs, attributes),
@@ -93,6 +96,7 @@ tool; 130 interrupted.
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a run log and an HTML page into this folder.",
 )
+@format_option("the --report folder")
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -106,12 +110,14 @@ def check(
     require: Path | None,
     strict: bool,
     report: Path | None,
+    formats: tuple[str, ...],
 ) -> None:
     """Grade a backend on a suite of vectors."""
     from conformance import api
     from conformance.report.registry import write_report
     from conformance.report.terminal import summary
 
+    wanted = targets(formats, report, log=report and report / LOG)
     with ExitStack() as stack:
         run = api.check(
             suite,
@@ -123,12 +129,13 @@ def check(
             known_failures=known_failures,
             require=require,
             strict=strict,
-            on_event=_Watch(stack, report).see,
+            on_event=clearing(wanted, _Watch(stack, report).see),
         )
     if report is not None:
         page = write_report(run.log, report)
         click.echo(f"report: {page}, log: {report / LOG}", err=True)
-    click.echo(summary(run.log, width=_width(), color=_color()))
+    click.echo(summary(run.log, width=_width(), color=_color()), err=take_stdout(wanted))
+    write(run.log, wanted)
     ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.formats import format_option, targets, write
+
 EXAMPLES = """
 \b
 Examples:
@@ -13,6 +15,8 @@ Examples:
       write index.html beside the log, and print the summary
   conformance report run.jsonl --out elsewhere --findings 100
       write the page into another folder, and print up to 100 findings
+  conformance report run.jsonl --format junit --format github
+      write junit.xml beside the log, and print annotations for GitHub Actions
 
 A page made from a log is the same whenever it is made. The exit code tells whether the
 report was made; the verdict of the run is in the report. A log that was cut short is
@@ -36,13 +40,18 @@ shown as far as it goes, and is never conformant.
     metavar="N",
     help="Print at most so many findings; the page has them all.",
 )
-def report(log: Path, out: Path | None, findings: int) -> None:
+@format_option("the folder of the log, or --out", "; the page and the summary, if not given")
+def report(log: Path, out: Path | None, findings: int, formats: tuple[str, ...]) -> None:
     """Show a run again: its page and its summary, from its log alone."""
     from conformance.log.reader import read
     from conformance.report.registry import write_report
     from conformance.report.terminal import summary
 
+    wanted = targets(formats, out or log.parent, log=log)
     run = read(log)
+    if wanted:
+        write(run, wanted)
+        return
     page = write_report(run, out or log.parent)
     click.echo(f"wrote {page}", err=True)
     # click leaves the colours out where the output is no terminal.

@@ -26,7 +26,13 @@ class Format(Protocol):
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
+        "badge": "conformance.report.badge",
+        "github": "conformance.report.github",
         "html": "conformance.report.html",
+        "json": "conformance.report.json",
+        "junit": "conformance.report.junit",
+        "sarif": "conformance.report.sarif",
+        "summary": "conformance.report.summary",
         "terminal": "conformance.report.terminal",
     }
 )

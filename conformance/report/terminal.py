@@ -13,10 +13,8 @@ from conformance.report.view import (
     FindingView,
     OperatorRow,
     View,
-    accepted,
-    distance,
     duration,
-    element,
+    evidence,
     options,
     precision,
     view,
@@ -159,20 +157,10 @@ def _finding(found: FindingView, width: int, paint: _Paint) -> Iterator[str]:
     if len(finding.edges) > MAX_EDGES:
         edges += f" and {len(finding.edges) - MAX_EDGES} more"
     yield from _field("shared", edges, width)
-    yield from _element(finding, width)
+    for label, text in evidence(finding.witness):
+        yield from _field(label, text, width)
     yield from _message(finding, width)
     yield from _command(finding.reproduce, width)
-
-
-def _element(finding: Finding, width: int) -> Iterator[str]:
-    witness = finding.witness
-    if witness is None:
-        return
-    yield from _field("worst", element(witness), width)
-    yield from _field("exact", witness.exact, width)
-    yield from _field("accepted", f"{accepted(witness)}, rounded {witness.rounded}", width)
-    off = distance(witness)
-    yield from _field("got", f"{witness.got} ({off})" if off else witness.got, width)
 
 
 def _field(label: str, text: str, width: int) -> list[str]:

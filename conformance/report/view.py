@@ -217,6 +217,19 @@ def distance(witness: Witness) -> str:
     return f"{witness.ulp:.3g} ULP" if witness.ulp >= 1e12 else f"{witness.ulp:,.0f} ULP"
 
 
+def evidence(witness: Witness | None) -> list[tuple[str, str]]:
+    """What was wrong with the worst element, as labels and texts; nothing where there is none."""
+    if witness is None:
+        return []
+    off = distance(witness)
+    return [
+        ("worst", element(witness)),
+        ("exact", witness.exact),
+        ("accepted", f"{accepted(witness)}, rounded {witness.rounded}"),
+        ("got", f"{witness.got} ({off})" if off else witness.got),
+    ]
+
+
 def precision(asked: Mapping[str, str]) -> str:
     """The precision that was asked for, by element type where it differs."""
     if len(set(asked.values())) == 1:

@@ -1,0 +1,85 @@
+"""A run as annotations of GitHub Actions: commands that the runner reads from the output of a step.
+
+What a command may hold, and how it is escaped, is the runner's to say (``ActionCommand.cs``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.log.run_log import RunLog
+from conformance.model import Finding
+from conformance.report.gate import Findings, alarm
+from conformance.report.location import backend_file
+from conformance.report.view import evidence, view
+from conformance.report.visible import visible
+
+FILE = "annotations.txt"
+
+MAX_PER_LEVEL = 10
+"""Annotations of one level that GitHub shows of one step."""
+
+MAX_TITLE = 200
+MAX_MESSAGE = 2000
+"""Characters; GitHub allows 255 and 64 KiB."""
+
+
+def render(run: RunLog) -> str:
+    """An error or warning a finding, worst first, as many as are shown; then one notice."""
+    shown = view(run)
+    findings = Findings(run)
+    file = backend_file(run)
+    commands: dict[str, list[str]] = {"error": [], "warning": []}
+    trouble = alarm(shown)
+    if trouble is not None:
+        commands["error"].append(_command("error", "conformance", trouble, None))
+    suppressed = 0
+    for finding in run.findings:
+        if findings.why_known(finding) is not None:
+            suppressed += 1
+            continue
+        level = "warning" if findings.mild(finding) else "error"
+        text = "\n".join(_lines(finding))
+        commands[level].append(_command(level, f"{finding.op}: {finding.title}", text, file))
+    kept = [line for lines in commands.values() for line in lines[:MAX_PER_LEVEL]]
+    more = sum(map(len, commands.values())) - len(kept)
+    notice = f"{shown.headline}. {shown.sentence}"
+    if more:
+        notice += f"\n{_findings(more)} more: see the report."
+    if suppressed:
+        notice += f"\n{_findings(suppressed)} known."
+    title = f"conformance: {shown.headline}"
+    return "\n".join([*kept, _command("notice", title, notice, None)]) + "\n"
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    yield f"smallest: {finding.smallest}"
+    yield from (f"{label}: {text}" for label, text in evidence(finding.witness))
+    yield finding.message
+    if finding.reproduce:
+        yield f"reproduce: {finding.reproduce}"
+
+
+def _findings(count: int) -> str:
+    return "1 finding" if count == 1 else f"{count:,} findings"
+
+
+def _command(level: str, title: str, message: str, file: str | None) -> str:
+    properties = {"title": _cut(" ".join(title.split()), MAX_TITLE)}
+    if file is not None:
+        properties = {"file": file, "line": "1", **properties}
+    spelled = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    return f"::{level} {spelled}::{_data(_cut(message, MAX_MESSAGE))}"
+
+
+def _cut(text: str, length: int) -> str:
+    text = visible(text)
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,127 @@
+"""A run as JUnit XML: a testsuite an operator, a testcase a vector.
+
+There is no standard. What is written satisfies both schemas in common use, the one of the Jenkins
+xUnit plugin and the stricter one of Apache Ant's tasks, which is why every testsuite has
+properties, a host and two streams of output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from conformance.log.run_log import RunLog
+from conformance.model import Finding, Result, Status
+from conformance.report.gate import FAILED, Findings, alarm
+from conformance.report.view import View, evidence, precision, view
+from conformance.report.visible import visible
+
+FILE = "junit.xml"
+
+
+def render(run: RunLog) -> str:
+    """The document. What is wrong with the run as a whole is an error of a testcase of its own."""
+    shown = view(run)
+    root = Element("testsuites")
+    trouble = alarm(shown)
+    if trouble is not None:
+        _testsuite(root, "conformance", shown, [_run_case(trouble)])
+    findings = Findings(run)
+    cases: dict[str, list[Element]] = {op: [] for op in run.tallies}
+    for result in run.results:
+        cases[result.op].append(_case(result, findings))
+    for op in cases:
+        _testsuite(root, op, shown, cases[op])
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _testsuite(root: Element, name: str, shown: View, cases: list[Element]) -> None:
+    kinds = [child.tag for case in cases for child in case]
+    suite = SubElement(
+        root,
+        "testsuite",
+        name=_line(name),
+        package="conformance",
+        id=str(len(root)),
+        hostname="localhost",
+        tests=str(len(cases)),
+        failures=str(kinds.count("failure")),
+        errors=str(kinds.count("error")),
+        skipped=str(kinds.count("skipped")),
+        time=f"{sum(float(case.attrib['time']) for case in cases):.3f}",
+    )
+    suite.attrib.update(_timestamp(shown.run))
+    properties = SubElement(suite, "properties")
+    for key, value in _properties(shown):
+        SubElement(properties, "property", name=key, value=_line(value))
+    suite.extend(cases)
+    SubElement(suite, "system-out").text = _text(f"{shown.headline}. {shown.sentence}")
+    SubElement(suite, "system-err")
+
+
+def _properties(shown: View) -> Iterable[tuple[str, str]]:
+    header = shown.run.header
+    yield "tool", f"{header['tool']['name']} {header['tool']['version']}"
+    yield "backend", f"{header['backend']['name']} {header['backend']['version']}"
+    yield "suite", f"{header['suite']['name']} {header['suite']['digest']}"
+    yield "level", header["options"]["level"]
+    yield "precision", precision(header["options"]["precision"])
+    yield "verdict", shown.verdict
+
+
+def _timestamp(run: RunLog) -> dict[str, str]:
+    """When the run began, as the schemas want it; left out where the log has no such time."""
+    try:
+        moment = datetime.fromisoformat(run.header["started"])
+    except ValueError:
+        return {}
+    return {"timestamp": moment.strftime("%Y-%m-%dT%H:%M:%S")}
+
+
+def _run_case(trouble: str) -> Element:
+    case = Element("testcase", name="the run", classname="conformance", time="0.000000")
+    SubElement(case, "error", type="run", message=_line(trouble)).text = _text(trouble)
+    return case
+
+
+def _case(result: Result, findings: Findings) -> Element:
+    case = Element(
+        "testcase",
+        name=_line(result.id),
+        classname=f"conformance.{_line(result.op)}",
+        time=f"{result.seconds:.6f}",
+    )
+    reason = findings.why_known(result)
+    if result.status in FAILED and reason is None:
+        tag = "failure" if result.status is Status.FAIL else "error"
+        wrong = SubElement(case, tag, type=_line(result.kind), message=_line(result.message))
+        wrong.text = _text("\n".join(_body(result, findings.of(result))))
+    elif result.status in FAILED:
+        SubElement(case, "skipped", message=_line(f"known failure: {reason}"))
+    elif result.status is Status.UNSUPPORTED:
+        SubElement(case, "skipped", message=_line(f"unsupported: {result.message}"))
+    elif result.status is Status.SKIPPED:
+        SubElement(case, "skipped", message=_line(result.message or "not asked at this level"))
+    return case
+
+
+def _body(result: Result, finding: Finding | None) -> Iterable[str]:
+    yield result.message
+    yield from (f"{label}: {text}" for label, text in evidence(result.witness))
+    if result.edges:
+        yield f"edges: {', '.join(result.edges)}"
+    if finding is not None:
+        yield f"one of: {finding.title}"
+        if finding.reproduce:
+            yield f"the smallest of these: {finding.reproduce}"
+
+
+def _text(text: str) -> str:
+    """Text without the characters that XML 1.0 does not allow: they are shown as escapes."""
+    return visible(text)
+
+
+def _line(text: str) -> str:
+    return _text(" ".join(text.splitlines()))

@@ -1,0 +1,217 @@
+"""A run as SARIF 2.1.0: one result a finding, within what GitHub code scanning takes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import quote
+
+from conformance.log.run_log import RunLog
+from conformance.model import Finding
+from conformance.report.fingerprint import digest, fingerprint
+from conformance.report.gate import Findings, alarm, met
+from conformance.report.location import backend_file
+from conformance.report.view import View, evidence, view
+from conformance.report.visible import visible
+
+FILE = "conformance.sarif"
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+
+MAX_RESULTS = 25_000
+"""Results of a run; GitHub refuses a file with more, and shows the worst 5,000."""
+
+MAX_COMPRESSED = 10_000_000
+"""Bytes of a file that was compressed by gzip; GitHub refuses a larger one."""
+
+MAX_TEXT = 1000
+"""Characters of a text; GitHub allows 1,024 in the descriptions of a rule."""
+
+MAX_NAME = 200
+"""Characters of the id of a rule."""
+
+MAX_LISTED = 10
+"""Vectors and edges of a finding that are listed."""
+
+Json = dict[str, Any]
+
+
+def render(run: RunLog) -> str:
+    """The document, with as many findings as GitHub takes, worst first."""
+    results = _results(run)
+    kept = min(len(results), MAX_RESULTS)
+    text = _document(run, results[:kept], len(results))
+    while len(text) > MAX_COMPRESSED and len(gzip.compress(text.encode())) > MAX_COMPRESSED:
+        kept //= 2
+        text = _document(run, results[:kept], len(results))
+    return text
+
+
+def _document(run: RunLog, results: list[Json], total: int) -> str:
+    shown = view(run)
+    rules = {name: i for i, name in enumerate(dict.fromkeys(r["ruleId"] for r in results))}
+    for result in results:
+        result["ruleIndex"] = rules[result["ruleId"]]
+    header = run.header
+    names = (header["backend"]["name"], header["suite"]["name"])
+    document = {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": _name(header["tool"]["name"]),
+                        "version": _name(header["tool"]["version"]),
+                        "rules": [_rule(name) for name in rules],
+                    }
+                },
+                "automationDetails": {"id": f"conformance/{'/'.join(map(_name, names))}/"},
+                "invocations": [_invocation(shown, len(results), total)],
+                "columnKind": "unicodeCodePoints",
+                "results": results,
+            }
+        ],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def _results(run: RunLog) -> list[Json]:
+    """Every result, the worst first, each with a fingerprint of its own."""
+    findings = Findings(run)
+    trouble = alarm(view(run))
+    results = [] if trouble is None else [_run_result(run, trouble)]
+    results += [_result(run, finding, findings) for finding in run.findings]
+    seen: Counter[str] = Counter()
+    for result in results:
+        identity = result["partialFingerprints"]["conformance/v1"]
+        seen[identity] += 1
+        # The one that GitHub looks at, of its shape: a hash, and which of those that have it.
+        result["partialFingerprints"]["primaryLocationLineHash"] = (
+            f"{identity[:16]}:{seen[identity]}"
+        )
+    return results
+
+
+def _result(run: RunLog, finding: Finding, findings: Findings) -> Json:
+    lines = [
+        f"{finding.op}: {finding.title}.",
+        f"Smallest vector: {finding.smallest}",
+        *(f"{label}: {text}" for label, text in evidence(finding.witness)),
+        finding.message,
+        f"Reproduce: {finding.reproduce}" if finding.reproduce else "",
+    ]
+    result: Json = {
+        "ruleId": _rule_id(finding.op, finding.kind),
+        "level": "warning" if findings.mild(finding) else "error",
+        "message": {"text": _message("\n".join(line for line in lines if line))},
+        "locations": [_location(run, finding.op)],
+        "partialFingerprints": {"conformance/v1": fingerprint(finding)},
+        "properties": {
+            "vectors": len(finding.ids),
+            "ids": [_text(name) for name in finding.ids[:MAX_LISTED]],
+            "edges": [_text(edge) for edge in finding.edges[:MAX_LISTED]],
+        },
+    }
+    reason = findings.why_known(finding)
+    if reason is not None:
+        # Without a status it is accepted; drafts and the standard spell that differently.
+        result["suppressions"] = [{"kind": "external", "justification": _text(reason)}]
+    return result
+
+
+def _run_result(run: RunLog, trouble: str) -> Json:
+    return {
+        "ruleId": _rule_id("conformance", "run"),
+        "level": "error",
+        "message": {"text": _message(trouble)},
+        "locations": [_location(run, "run")],
+        "partialFingerprints": {"conformance/v1": digest("run")},
+    }
+
+
+def _rule_id(op: str, kind: str) -> str:
+    return _name(f"{op}/{kind or 'failed'}")
+
+
+def _rule(rule_id: str) -> Json:
+    op, _, kind = rule_id.partition("/")
+    what = "Something is wrong with the run itself, and its results do not count."
+    if rule_id != "conformance/run":
+        what = f"The backend does not do what the specification of {op} says ({kind})."
+    return {
+        "id": rule_id,
+        "shortDescription": {"text": _message(what)},
+        "fullDescription": {"text": _message(what)},
+        "help": {
+            "text": "Each result is one distinct failure, with the smallest vector that shows it. "
+            "Its command shows it again; 'conformance show' with the id of a vector shows how "
+            "the expected values come about."
+        },
+        "defaultConfiguration": {"level": "error"},
+        "properties": {"precision": "very-high", "tags": sorted({"conformance", op})},
+    }
+
+
+def _location(run: RunLog, op: str) -> Json:
+    """The backend's file, else a path that stands for the operator: GitHub wants a location."""
+    path = backend_file(run) or f"conformance/{_name(op)}"
+    return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": quote(path)},
+            "region": {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2},
+        },
+        "logicalLocations": [{"name": _name(op), "kind": "function"}],
+    }
+
+
+def _invocation(shown: View, kept: int, total: int) -> Json:
+    run = shown.run
+    sound = run.complete and run.verdict in ("conformant", "not conformant")
+    notes = []
+    if not met(run):
+        notes.append(("error", f"{shown.headline}. {shown.sentence}"))
+    if kept < total:
+        notes.append(("warning", f"{total - kept:,} results are left out; the run log has all."))
+    invocation: Json = {
+        "executionSuccessful": sound,
+        "startTimeUtc": _utc(run.header["started"]),
+        "toolExecutionNotifications": [
+            {"level": level, "message": {"text": _message(text)}} for level, text in notes
+        ],
+    }
+    if run.footer is not None:
+        invocation["exitCode"] = run.footer["exit_code"]
+        invocation["endTimeUtc"] = _utc(run.footer["finished"])
+    return {key: value for key, value in invocation.items() if value is not None}
+
+
+def _utc(timestamp: str) -> str | None:
+    try:
+        moment = datetime.fromisoformat(timestamp).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _message(text: str) -> str:
+    """A message as SARIF spells it: braces are doubled, and no text turns into a link."""
+    text = _text(text).replace("](", "] (")
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _text(text: str) -> str:
+    return _cut(visible(text), MAX_TEXT) or "-"
+
+
+def _name(text: str) -> str:
+    return _cut(visible(" ".join(text.split())), MAX_NAME) or "-"
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import runs
+import sample_runs
+from hypothesis import given
+
+from conformance.model import Result, Status
+from conformance.report.badge import render
+
+
+def badge(log):
+    return json.loads(render(log))
+
+
+def everything_passed():
+    return [
+        replace(event, status=Status.PASS) if isinstance(event, Result) else event
+        for event in sample_runs.passing()[:-1]
+    ]
+
+
+def whole(**options):
+    events = everything_passed()
+    results = [event for event in events if isinstance(event, Result)]
+    head = events[0] | {"options": events[0]["options"] | options}
+    return runs.run([head, *results, sample_runs.footer(results, head)])
+
+
+def test_all_of_it():
+    assert badge(whole()) == {
+        "schemaVersion": 1,
+        "label": "conformance",
+        "message": "conformant, 200 of 200",
+        "color": "brightgreen",
+    }
+
+
+def test_less_than_all_is_yellow_and_counted():
+    shown = badge(runs.run(sample_runs.passing()))
+    assert (shown["message"], shown["color"]) == ("conformant, 180 of 200", "yellow")
+    assert badge(whole(only=["f32"]))["color"] == "yellow"
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("failing", "not conformant, 339 of 400"),
+        ("nothing graded", "nothing graded, 0 of 30"),
+        ("interrupted", "interrupted, 36 of 120"),
+        ("cut short", "cut short, 180 of 200"),
+        ("a result is missing", "not to be trusted, 179 of 200"),
+    ],
+)
+def test_anything_else_is_red(kind, message):
+    shown = badge(runs.run(runs.RED[kind]()))
+    assert (shown["message"], shown["color"]) == (message, "red")
+
+
+def test_an_exit_code_that_is_not_0_is_red():
+    assert badge(runs.run(runs.RED["exit code 1"]()))["color"] == "red"
+
+
+def test_known_failures_are_orange():
+    shown = badge(runs.all_known())
+    assert shown["color"] == "orange"
+    assert shown["message"].endswith(", 339 of 400")
+
+
+@runs.FEW
+@given(log=runs.hostile_runs())
+def test_no_text_of_a_backend_is_in_it(log):
+    shown = badge(log)
+    assert set(shown) == {"schemaVersion", "label", "message", "color"}
+    assert len(shown["message"]) < 60

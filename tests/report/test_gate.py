@@ -1,0 +1,72 @@
+"""When a gate may let a run pass: only where its own results bear out the exit code 0."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import runs
+import sample_runs
+
+from conformance.model import Status
+from conformance.report.gate import Findings, alarm, met
+from conformance.report.view import view
+
+
+def test_met():
+    log = runs.run(sample_runs.passing())
+    assert met(log)
+    assert alarm(view(log)) is None
+    assert met(runs.all_known())
+
+
+@pytest.mark.parametrize("kind", runs.RED)
+def test_not_met(kind):
+    assert not met(runs.run(runs.RED[kind]()))
+
+
+def test_an_exit_code_that_the_results_do_not_bear_out_is_not_believed():
+    log = runs.run(sample_runs.failing())
+    assert not met(replace(log, footer={**log.footer, "exit_code": 0}))
+    passing = runs.run(sample_runs.passing())
+    rejected = tuple(replace(result, reject="zero-stride") for result in passing.results)
+    unsupported = tuple(replace(r, status=Status.UNSUPPORTED) for r in passing.results)
+    for results in ((), rejected, unsupported):
+        assert not met(replace(passing, results=results, problems=()))
+
+
+@pytest.mark.parametrize("kind", sorted(runs.QUIET))
+def test_a_red_run_without_a_failure_raises_the_alarm(kind):
+    assert alarm(view(runs.run(runs.RED[kind]())))
+
+
+def test_failures_speak_for_themselves_unless_something_required_is_missing():
+    log = runs.run(sample_runs.failing())
+    assert alarm(view(log)) is None
+    required = [{"entry": "caps.yaml:1", "problems": ["f64 is not supported"]}]
+    lacking = replace(log, footer={**log.footer, "required": required})
+    assert "exit code 1" in alarm(view(lacking))
+
+
+def test_a_finding_is_known_only_where_all_of_it_is():
+    log = runs.all_known("see issue 7")
+    finding = log.findings[0]
+    assert Findings(log).why_known(finding) == "see issue 7"
+    new = tuple(
+        replace(result, known=None) if result.id == finding.ids[-1] else result
+        for result in log.results
+    )
+    assert Findings(replace(log, results=new)).why_known(finding) is None
+    gone = tuple(result for result in log.results if result.id != finding.ids[-1])
+    assert Findings(replace(log, results=gone)).why_known(finding) is None
+
+
+def test_the_reason_comes_with_its_link_and_its_end():
+    log = runs.all_known("slow to mend")
+    entry = log.footer["known_failures"][0] | {"link": "https://x.org/7", "expires": "2027-01-31"}
+    log = replace(log, footer={**log.footer, "known_failures": [entry]})
+    assert Findings(log).why_known(log.findings[0]) == (
+        "slow to mend; https://x.org/7; until 2027-01-31"
+    )
+    without = replace(log, footer={**log.footer, "known_failures": []})
+    assert Findings(without).why_known(log.findings[0]) == "known.yaml:3"
