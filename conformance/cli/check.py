@@ -33,6 +33,8 @@ Examples:
       accumulation in f16 and bf16 is good enough, the rest at standard
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
       the vectors whose id begins, or ends, like one of these
+  conformance check --backend mylib -j 4 --timeout 5 --memory 2G
+      in four processes; what hangs or takes too much is an error
 \b
 A backend is a name (conformance backends), a package.module:object or a
 path/to/file.py:object. The object is a function run(op, inputs, attributes),
@@ -69,6 +71,26 @@ Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 wrong usage;
     "native: sums in the element type. Or one for each type.",
 )
 @click.option(
+    "--executor",
+    type=click.Choice(["process", "inline"]),
+    help="process: the backend runs in processes of its own, so that a crash or a hang loses one "
+    "vector. inline: in this one. Default: process, but inline for numpy and reference.",
+)
+@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; 1.")
+@click.option("--timeout", type=float, metavar="SECONDS", help="The most a vector may take; 30.")
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="The most memory that a process may take, as in 4G; no limit if left out.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Ask each vector N times; answers that differ in a bit are a failure.",
+)
+@click.option(
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a run log and an HTML page into this folder.",
@@ -82,6 +104,11 @@ def check(
     only: tuple[str, ...],
     level: str,
     precision: str,
+    executor: str | None,
+    jobs: int | None,
+    timeout: float | None,
+    memory: str | None,
+    repeat: int,
     report: Path | None,
 ) -> None:
     """Grade a backend on a suite of vectors."""
@@ -97,6 +124,11 @@ def check(
             only=only,
             level=level,
             precision=precision,
+            executor=executor,
+            jobs=jobs,
+            timeout=timeout,
+            memory=memory,
+            repeat=repeat,
             on_event=_Watch(stack, report).see,
         )
     if report is not None:

@@ -78,19 +78,24 @@ class Score:
         return [op for op, counts in self.counts.items() if counts["graded"]]
 
 
-def conclude(score: Score, question: Question, *, interrupted: bool) -> dict[str, Any]:
+def conclude(
+    score: Score, question: Question, *, interrupted: bool, given_up: str = ""
+) -> dict[str, Any]:
     """The footer's facts that follow from the counts.
+
+    ``given_up`` is empty, or says why the backend was not asked any more.
 
     ``precision_reached`` gives the best precision that every vector of a dtype reaches whose
     elements could be compared, None where some reach none.
     """
     verdict, exit_code = _verdict(score, interrupted)
+    end = f" Ended early: {given_up}." if given_up else ""
     return {
         "counts": score.counts,
         "by_reading": score.by_reading,
         "precision_reached": score.reached,
         "verdict": verdict,
-        "sentence": _sentence(score, question, verdict),
+        "sentence": _sentence(score, question, verdict) + end,
         "claim": _claim(score, question, verdict),
         "exit_code": exit_code,
     }
