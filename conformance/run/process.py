@@ -22,8 +22,9 @@ F_SETPIPE_SZ = 1031
 KEPT = 16 << 10
 """Bytes of stderr that are kept: the last ones."""
 
-SHOWN_LINES, SHOWN_WIDTH = 8, 160
-"""How many lines of stderr are shown of a lost process, and how much of each."""
+SHOWN_LINES, SHOWN_FATAL, SHOWN_WIDTH = 10, 6, 160
+"""How many lines of stderr are shown of a lost process, how many of them of a fatal error, and how
+much of each."""
 
 DYING = 1.0
 """Seconds that the end of a process may take."""
@@ -175,11 +176,13 @@ class WorkerProcess:
         return f"the process was killed by signal {-code}"
 
     def last_words(self) -> str:
-        """The last lines of stderr, or the first ones of a fatal error of Python; printable."""
+        """The last lines of stderr, or those around a fatal error of Python; printable."""
         lines = self._tail.decode("utf-8", errors="replace").splitlines()
         lines = [line for line in map(printable, lines) if line.strip()]
         fatal = [i for i, line in enumerate(lines) if line.startswith("Fatal Python error")]
-        shown = lines[fatal[-1] :][:SHOWN_LINES] if fatal else lines[-SHOWN_LINES:]
+        # Below its first lines the traceback of a fatal error is that of this package.
+        end = fatal[-1] + SHOWN_FATAL if fatal else len(lines)
+        shown = lines[max(0, end - SHOWN_LINES) : end]
         return "\n".join(line[:SHOWN_WIDTH] for line in shown)
 
 
