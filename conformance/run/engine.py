@@ -113,8 +113,9 @@ def run(
                 yield suite.read(entry)
 
         def probes() -> Iterator[Vector]:
-            asked = (v for v in map(suite.read, _spread(selection.entries)) if not unasked(v))
-            return islice(asked, PROBES)
+            for part in _parts(selection.entries):
+                found = (v for v in map(suite.read, part) if unasked(v) is None)
+                yield from islice(found, 1)
 
         executor.probes = probes
         declared = identity.capabilities is not None
@@ -159,10 +160,10 @@ def run(
     }
 
 
-def _spread(entries: Sequence[Entry]) -> list[Entry]:
-    """Some entries from all over, the last of each of equal parts; more than are needed."""
-    parts = min(4 * PROBES, len(entries))
-    return [entries[(i + 1) * len(entries) // parts - 1] for i in range(parts)]
+def _parts(entries: Sequence[Entry]) -> list[Sequence[Entry]]:
+    """The last few entries of each of ``PROBES`` equal parts."""
+    ends = [(i + 1) * len(entries) // PROBES for i in range(PROBES)]
+    return [entries[max(0, end - 4) : end] for end in ends]
 
 
 def _refusals(identity: Identity) -> Callable[[Vector], str | None]:

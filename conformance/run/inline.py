@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, Protocol, Self
@@ -26,19 +27,17 @@ class Inline(Executor):
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._vector: Vector | None = None
+        self._vectors: deque[Vector] = deque()
 
     def __enter__(self) -> Self:
         self.identity = identity_of(self._backend)
         return self
 
     def submit(self, vector: Vector) -> None:
-        self._vector = vector
+        self._vectors.append(vector)
 
     def take(self) -> Outcome:
-        vector, self._vector = self._vector, None
-        assert vector is not None
-        return execute(self._backend, vector)
+        return execute(self._backend, self._vectors.popleft())
 
 
 class Runnable(Protocol):
