@@ -272,13 +272,13 @@ class ProcessExecutor(Executor):
         self._pending.extendleft(reversed(worker.tickets))
 
     def _not_started(self, error: BackendError) -> None:
-        """Before the run that is the end of it; later other workers go on, if there are some."""
-        if self._introduction is None:
+        """Before the run that is the end of it; else other workers go on, if there are some."""
+        if self._introduction is None and not self._workers:
             raise error
         self._failed_starts += 1
         if self._failed_starts < STARTS:
             return
-        if any(worker.ready for worker in self._workers):
+        if self._workers:
             self._room = len(self._workers)
         else:
             self._give_up(f"the backend could not be started again: {error.message}")

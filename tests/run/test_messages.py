@@ -68,15 +68,14 @@ class TestFraming:
 
 class TestQuestions:
     def test_inputs_arrive_in_their_types(self):
-        inputs = tuple(
-            np.arange(4).astype(row.numpy).reshape(2, 2, 1) for row in DTYPES.values()
-        ) + (np.zeros((0, 3), np.float32), np.array(5))
+        inputs = [np.arange(4).astype(row.numpy).reshape(2, 2, 1) for row in DTYPES.values()]
+        inputs += [np.zeros((0, 3), np.float32), np.array(5)]
         case = Case("Op-1", {"T": "f32"}, {}, {"kernel": [2, 3], "exclude-pad": True, "m": "x"})
         answers = (
             Answer("a", "bf16", np.zeros((3, 5))),
             Answer("b", "i64", np.zeros((3, 5), np.int64)),
         )
-        vector = Vector("id", case, "must", (), "", "", inputs, answers)
+        vector = Vector("id", case, "must", (), "", "", tuple(inputs), answers)
         header, payload = received(messages.question(3, vector))
         assert (header["number"], header["op"], header["limit"]) == (3, "Op-1", 120)
         assert header["attributes"] == case.attributes
@@ -170,7 +169,7 @@ class TestAnswers:
 
     def test_any_damage_is_refused_or_harmless(self):
         whole = messages.answer(7, Outcome(Ending.RETURNED, [WIDE, None], "word", (1,), 0.5), 1000)
-        chance = random.Random(5)  # noqa: S311
+        chance = random.Random(5)
         refused = 0
         for _ in range(3000):
             damaged = bytearray(whole)
