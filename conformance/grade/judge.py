@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, cast
 
 from numpy.typing import NDArray
@@ -16,6 +18,8 @@ from conformance.grade.precision import DEFAULT
 from conformance.model import PRECISIONS, Answer, Result, Status, Vector, Witness
 
 Array = NDArray[Any]
+
+NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 ABNORMAL = LOST | {Ending.ABORTED, Ending.ABANDONED}
 """Endings that are an error whatever was asked; none of them rejects anything."""
@@ -113,7 +117,7 @@ def result(
     outputs = sum(answer.expected.size for answer in vector.answers)
     return Result(
         id=vector.id,
-        op=vector.case.op,
+        op=sys.intern(vector.case.op),
         status=status,
         edges=vector.edges,
         message=message,
@@ -121,12 +125,12 @@ def result(
         reading=reading,
         precision=precision,
         level=vector.level,
-        dtype=next(iter(vector.case.types.values()), ""),
+        dtype=sys.intern(next(iter(vector.case.types.values()), "")),
         size=inputs + outputs,
         reject=vector.case.reject,
         seconds=seconds,
         witness=witness,
-        shows=shows or {},
+        shows=shows or NOTHING,
     )
 
 

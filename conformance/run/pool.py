@@ -10,27 +10,23 @@ from __future__ import annotations
 import os
 import selectors
 from collections import deque
-from dataclasses import dataclass, field
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
-from conformance.dtypes import name_of
 from conformance.errors import BackendError, UsageError
-from conformance.grade.outcome import LOST, MESSAGE_LIMIT, Ending, Outcome
+from conformance.grade.outcome import LOST, Ending, Outcome
 from conformance.model import Vector
 from conformance.run import messages, wire
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor, Identity
 from conformance.run.limits import Limits, shown_size
 from conformance.run.process import DYING, WorkerProcess
+from conformance.run.staff import DEPTH, Lost, Ticket, Worker, unloadable
 from conformance.run.threads import shares
 
 TICK = 0.05
 """Seconds after which workers are looked at, if nothing happens before."""
-
-DEPTH = 3
-"""Questions that a worker may have: one that it works on, and others for when it is done."""
 
 FAREWELL = 2.0
 """Seconds in which idle workers may end by themselves."""
@@ -40,52 +36,6 @@ STARTS = 2
 
 PATIENCE = 3
 """How many vectors a backend may lose, having answered none, before others are tried."""
-
-
-@dataclass(eq=False)
-class _Ticket:
-    """A vector that was handed over, and its outcome once that is known."""
-
-    number: int
-    vector: Vector
-    outcome: Outcome | None = None
-
-
-@dataclass(eq=False)
-class _Worker:
-    """A worker process and what it was asked. ``spent`` counts seconds on the oldest question."""
-
-    process: WorkerProcess
-    ready: bool = False
-    tickets: deque[_Ticket] = field(default_factory=deque)
-    spent: float = 0.0
-    done: int = 0
-
-    def ask(self, ticket: _Ticket) -> None:
-        """Send a question; it is worked on after those that were sent before."""
-        if not self.tickets:
-            self.spent = 0.0
-        self.tickets.append(ticket)
-        self.process.send(messages.question(ticket.number, ticket.vector))
-
-    def answered(self, header: dict[str, Any], payload: bytes) -> None:
-        """Take the answer to the oldest question. Raises Malformed if it is not one."""
-        if not self.tickets:
-            raise wire.Malformed("an answer to no question")
-        ticket = self.tickets[0]
-        inputs = len(ticket.vector.inputs)
-        ticket.outcome = messages.answered(header, payload, ticket.number, inputs)
-        self.tickets.popleft()
-        self.done += 1
-
-
-class _Lost(Exception):
-    """A worker that is no use any more: how its question ended, and why, unless it is dead."""
-
-    def __init__(self, ending: Ending, why: str = "", *, error: BackendError | None = None) -> None:
-        self.ending = ending
-        self.why = why
-        self.error = error
 
 
 class ProcessExecutor(Executor):
@@ -109,11 +59,11 @@ class ProcessExecutor(Executor):
         self.ahead = DEPTH * jobs - 1
         self._variables = shares(jobs, usable_cores() or 1, os.environ)
         self._introduction: Identity | None = None
-        self._workers: list[_Worker] = []
+        self._workers: list[Worker] = []
         self._room = jobs
         self._failed_starts = 0
-        self._untaken: deque[_Ticket] = deque()
-        self._pending: deque[_Ticket] = deque()
+        self._untaken: deque[Ticket] = deque()
+        self._pending: deque[Ticket] = deque()
         self._numbers = self._taken = self._lost = 0
         self._clock = self._weighed = monotonic()
         self._selector = selectors.DefaultSelector()
@@ -140,7 +90,7 @@ class ProcessExecutor(Executor):
 
     def submit(self, vector: Vector) -> None:
         self._numbers += 1
-        ticket = _Ticket(self._numbers, vector)
+        ticket = Ticket(self._numbers, vector)
         self._untaken.append(ticket)
         if self.given_up:
             ticket.outcome = Outcome(Ending.ABANDONED, message=self.given_up)
@@ -190,7 +140,8 @@ class ProcessExecutor(Executor):
         """Hand out questions, move bytes, take answers, and part with lost workers."""
         self._hand_out()
         for key, _ in self._selector.select(wait):
-            key.data()
+            if key.data() is False:  # at its end a pipe can be read for ever
+                self._selector.unregister(key.fd)
         now = monotonic()
         # Time in which nobody looked, or this process was stopped, is not the worker's.
         spent, self._clock = min(now - self._clock, 2 * TICK), now
@@ -203,45 +154,45 @@ class ProcessExecutor(Executor):
             try:
                 self._hear(worker)
                 self._check(worker, weigh=weigh)
-            except _Lost as lost:
+            except Lost as lost:
                 self._replace(worker, lost)
         self._hand_out()
 
-    def _hear(self, worker: _Worker) -> None:
-        """Take what a worker has answered. Raises _Lost if nothing more can come."""
+    def _hear(self, worker: Worker) -> None:
+        """Take what a worker has answered. Raises Lost if nothing more can come."""
         process = worker.process
         over = process.ended() or process.closed
         try:
-            while message := process.inbox.take(_room_for(worker)):
+            while message := process.inbox.take(worker.room()):
                 worker.spent = 0.0
                 if worker.ready:
                     worker.answered(*message)
                 else:
                     self._introduced(worker, message[0])
         except wire.Malformed as error:
-            raise _Lost(Ending.CRASHED, f"the process sent what is no answer: {error}") from error
+            raise Lost(Ending.CRASHED, f"the process sent what is no answer: {error}") from error
         if over:
-            raise _Lost(Ending.CRASHED)
+            raise Lost(Ending.CRASHED)
 
-    def _check(self, worker: _Worker, *, weigh: bool) -> None:
-        """Raises _Lost for a worker that takes more time or memory than it may."""
+    def _check(self, worker: Worker, *, weigh: bool) -> None:
+        """Raises Lost for a worker that takes more time or memory than it may."""
         # Once an answer has begun to come, it has as long again to arrive.
         patience = self.limits.timeout * (2 if len(worker.process.inbox) else 1)
         if not worker.ready and worker.spent > self.limits.start:
-            raise _Lost(Ending.HUNG, f"the backend was not loaded within {self.limits.start:g} s")
+            raise Lost(Ending.HUNG, f"the backend was not loaded within {self.limits.start:g} s")
         if worker.ready and worker.tickets and worker.spent > patience:
-            raise _Lost(Ending.HUNG, f"no answer within {self.limits.timeout:g} s")
+            raise Lost(Ending.HUNG, f"no answer within {self.limits.timeout:g} s")
         most = self.limits.memory
         if weigh and most is not None and (taken := worker.process.resident()) > most:
             why = f"the process took {shown_size(taken)} of memory; {shown_size(most)} are allowed"
-            raise _Lost(Ending.MEMORY, why)
+            raise Lost(Ending.MEMORY, why)
 
-    def _introduced(self, worker: _Worker, header: dict[str, Any]) -> None:
-        """Learn who the backend is. Raises _Lost if it is not who it was in another process."""
+    def _introduced(self, worker: Worker, header: dict[str, Any]) -> None:
+        """Learn who the backend is. Raises Lost if it is not who it was in another process."""
         try:
             identity = messages.introduced(header, self._variables)
         except BackendError as error:
-            raise _Lost(Ending.CRASHED, error=error) from error
+            raise Lost(Ending.CRASHED, error=error) from error
         if self._introduction is None:
             self._introduction = identity
         elif identity != self._introduction:
@@ -253,7 +204,7 @@ class ProcessExecutor(Executor):
         worker.ready = True
         self._failed_starts = 0
 
-    def _replace(self, worker: _Worker, lost: _Lost) -> None:
+    def _replace(self, worker: Worker, lost: Lost) -> None:
         """Part with a worker: its loss answers its question, the others are asked again."""
         if worker not in self._workers:
             return  # the backend was given up meanwhile
@@ -263,11 +214,11 @@ class ProcessExecutor(Executor):
         why = lost.why or worker.process.how_it_ended()
         words = worker.process.last_words()
         if not worker.ready:
-            self._not_started(lost.error or _unloadable(self.spec, why, words))
+            self._not_started(lost.error or unloadable(self.spec, why, words))
         elif worker.tickets:
-            ticket = worker.tickets.popleft()
-            told = (why, _running(ticket.vector, worker.done), words and f"stderr:\n{words}")
+            told = (why, worker.doing(), words and f"stderr:\n{words}")
             message = "\n".join(filter(None, told))
+            ticket = worker.tickets.popleft()
             ticket.outcome = Outcome(lost.ending, message=message, seconds=worker.spent)
         self._pending.extendleft(reversed(worker.tickets))
 
@@ -309,13 +260,13 @@ class ProcessExecutor(Executor):
             process = WorkerProcess(self.spec, self._variables)
         except OSError as error:
             why = f"no process could be started ({error.strerror or error})"
-            self._not_started(_unloadable(self.spec, why))
+            self._not_started(unloadable(self.spec, why))
             return
-        self._workers.append(_Worker(process))
+        self._workers.append(Worker(process))
         self._selector.register(process.answers, selectors.EVENT_READ, process.receive)
         self._selector.register(process.stderr, selectors.EVENT_READ, process.listen)
 
-    def _end(self, worker: _Worker, patience: float = 0.0) -> None:
+    def _end(self, worker: Worker, patience: float = 0.0) -> None:
         """End a worker, which may take ``patience`` seconds to end by itself."""
         process = worker.process
         for descriptor in (process.questions, process.answers, process.stderr):
@@ -333,27 +284,3 @@ class ProcessExecutor(Executor):
             worker = self._workers[-1]
             self._end(worker, patience=FAREWELL if worker in idle else 0.0)
         self._selector.close()
-
-
-def _room_for(worker: _Worker) -> int:
-    """Bytes of arrays that the next message of a worker may hold."""
-    if not worker.tickets:
-        return 0
-    return messages.MAX_OUTPUTS * messages.largest(worker.tickets[0].vector)
-
-
-def _unloadable(spec: str, why: str, words: str = "") -> BackendError:
-    return BackendError(
-        f"{spec}: {why} while the backend was loaded" + (f"\n{words}" if words else ""),
-        hint="load it in a Python of its own, where its output can be seen; "
-        "--executor inline does not protect against it",
-    )
-
-
-def _running(vector: Vector, done: int) -> str:
-    """What a worker was doing, in one line."""
-    case = vector.case
-    inputs = ", ".join(f"{name_of(array.dtype)}{list(array.shape)}" for array in vector.inputs)
-    given = ", ".join(f"{name}={value}" for name, value in case.attributes.items())
-    text = f"running {case.op} on {inputs}" + (f" with {given}" if given else "")
-    return f"{text[:MESSAGE_LIMIT]}; {done} vectors before it in this process"

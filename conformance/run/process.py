@@ -156,7 +156,7 @@ class WorkerProcess:
             self._process.wait(DYING)  # one that the kernel cannot end is left to itself
         self.listen()
         for descriptor in (self.questions, self.answers):
-            if descriptor >= 0:
+            with suppress(OSError):
                 os.close(descriptor)
         self.questions = self.answers = -1
         assert self._process.stderr is not None
