@@ -76,8 +76,15 @@ Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 wrong usage;
     help="process: the backend runs in processes of its own, so that a crash or a hang loses one "
     "vector. inline: in this one. Default: process, but inline for numpy and reference.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Processes; 1.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="The most a vector may take; 30.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; 1 if left out."
+)
+@click.option(
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help="The most that a vector may take; 30 if left out.",
+)
 @click.option(
     "--memory",
     metavar="SIZE",

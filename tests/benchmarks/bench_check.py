@@ -5,7 +5,8 @@
 The loop calls the same backend object on the same arrays, already in memory, and looks at nothing:
 what is left of a check is reading and verifying the files, copying and comparing inputs, judging,
 and writing the run log. With the process executor the backend answers in processes of its own; the
-time to load it there is left out, as it is for the loop, and shown by itself. A share is the least time of a part by the least time of the check.
+time to load it there is left out, as it is for the loop, and shown by itself. A share is the least
+time of a part by the least time of the check.
 """
 
 from __future__ import annotations
