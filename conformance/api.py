@@ -9,14 +9,14 @@ assert run.conformant, [r.message for r in run.results if r.status in ("fail", "
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from conformance.backends.discovery import load
-from conformance.backends.protocol import Backend, as_backend
+from conformance.backends.protocol import Backend
 from conformance.data import directory
 from conformance.errors import Unsupported
 from conformance.grade.gate import load_gate
@@ -27,6 +27,7 @@ from conformance.reference import evaluate
 from conformance.run.engine import Event, Options
 from conformance.run.engine import run as stream
 from conformance.run.interruption import Interruption
+from conformance.run.isolation import Isolation
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite
 
@@ -86,7 +87,11 @@ def check(
     only: Sequence[str] = (),
     level: str = "must",
     precision: str | Mapping[str, str] = DEFAULT,
-    executor: str = "inline",
+    executor: str | None = None,
+    jobs: int | None = None,
+    timeout: float | None = None,
+    memory: int | str | None = None,
+    repeat: int = 1,
     known_failures: str | Path | None = None,
     require: str | Path | None = None,
     strict: bool = False,
@@ -99,10 +104,15 @@ def check(
     ``only`` (ids or their beginnings) narrow the suite. ``level`` is ``must`` (any allowed
     reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
     ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
-    ``"f16=native,f32=standard"``. ``known_failures`` and ``require`` are YAML files, see
-    docs/ci.md: a run whose failures are all known has exit code 0, but is never conformant, and
-    ``strict`` fails one whose known failures are out of date. ``on_event`` sees each event as it
-    happens. Ctrl-C ends the run early, with what was found so far; such a run is never conformant.
+    ``"f16=native,f32=standard"``. ``executor`` is ``process``, the default for a backend that is
+    named (but for ``reference`` and ``numpy``): it runs in ``jobs`` processes, in which a vector
+    may take ``timeout`` seconds (30) and a process ``memory`` bytes (no limit; ``"2G"`` will do),
+    and a crash costs one vector; or ``inline``, in this process, as for any object. Each vector is
+    asked ``repeat`` times, and must be answered alike, to the bit. ``known_failures`` and
+    ``require`` are YAML files, see docs/ci.md: a run whose failures are all known has exit code 0,
+    but is never conformant, and ``strict`` fails one whose known failures are out of date.
+    ``on_event`` sees each event as it happens. Ctrl-C ends the run early, with what was found so
+    far; such a run is never conformant.
 
     Raises:
         BackendError: the backend cannot be found or used.
@@ -112,7 +122,8 @@ def check(
     """
     gate = load_gate(_path(known_failures), _path(require), strict=strict)
     spec = backend if isinstance(backend, str) else ""
-    runner = load(backend) if isinstance(backend, str) else as_backend(backend)
+    isolation = Isolation(executor, jobs, timeout, memory)
+    runner = isolation.executor_for(backend)
     suite_words = _suite_words(suite)
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
     options = Options(
@@ -120,16 +131,19 @@ def check(
         only=only,
         level=level,
         precision=precision,
-        executor=executor,
+        repeat=repeat,
         spec=spec,
-        command=_command(spec, suite_words, level, precision),
+        command=_command(spec, suite_words, level, precision, isolation, repeat),
         show=suite_words,
         gate=gate,
     )
     events = _Collected(on_event)
     interruption = Interruption()
-    with interruption.listening():
-        for event in stream(opened, runner, options, interruption=interruption):
+    with (
+        interruption.listening(),
+        closing(stream(opened, runner, options, interruption=interruption)) as found,
+    ):
+        for event in found:
             events.take(event)
     return Run(events.log())
 
@@ -186,7 +200,12 @@ def _suite_words(suite: Suite | str | Path | None) -> tuple[str, ...]:
 
 
 def _command(
-    spec: str, suite_words: Sequence[str], level: str, precision: str | Mapping[str, str]
+    spec: str,
+    suite_words: Sequence[str],
+    level: str,
+    precision: str | Mapping[str, str],
+    isolation: Isolation,
+    repeat: int,
 ) -> tuple[str, ...]:
     """The command line of the same check, but for operators and vectors; empty if there is none."""
     if not spec:
@@ -197,4 +216,7 @@ def _command(
     asked = spell(parse_precision(precision))
     if asked != DEFAULT:
         words += ["--precision", asked]
+    words += isolation.words()
+    if repeat > 1:
+        words += ["--repeat", str(repeat)]
     return tuple(words)

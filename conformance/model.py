@@ -141,7 +141,7 @@ class Witness:
     total: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Result:
     """The verdict of one vector.
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
-import types
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 import conformance
 from conformance.cli import main
-from conformance.reference import evaluate
-from conformance.spec.loader import find
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -33,20 +28,26 @@ def test_the_quick_start_has_two_commands() -> None:
     assert "pytest" in shell[1]
 
 
+LIBRARY = """
+from conformance.reference import evaluate
+from conformance.spec.loader import find
+
+__version__ = "1.0"
+
+def avg_pool(data, **attributes):
+    given = {k.replace("exclude_pad", "exclude-pad"): v for k, v in attributes.items()}
+    return evaluate(find("AvgPool-1"), [data], given, exact=False)[0]
+"""
+
+
 def test_the_first_backend_is_short_and_passes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = blocks("python")[0]
     assert len(text.splitlines()) <= 16
 
-    def avg_pool(data: Any, **attributes: Any) -> Any:
-        given = {k.replace("exclude_pad", "exclude-pad"): v for k, v in attributes.items()}
-        return evaluate(find("AvgPool-1"), [data], given, exact=False)[0]
-
-    library = types.ModuleType("mylib")
-    library.__version__ = "1.0"  # type: ignore[attr-defined]
-    library.avg_pool = avg_pool  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "mylib", library)
+    (tmp_path / "mylib.py").write_text(LIBRARY, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
     file = tmp_path / "mybackend.py"
     file.write_text(text, encoding="utf-8")
     arguments = ["check", "--backend", f"{file}:MyLib", "--suite", "smoke"]

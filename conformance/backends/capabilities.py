@@ -60,6 +60,23 @@ class Capabilities:
                     hint="give a tuple, as in ('AvgPool-1',)",
                 )
 
+    @classmethod
+    def from_json(cls, data: Any) -> Capabilities:
+        """The declaration that :meth:`to_json` gave. Raises :class:`BackendError` for others."""
+        try:
+            names = ("operators", "dtypes", "ranks")
+            lists = {name: None if data[name] is None else tuple(data[name]) for name in names}
+            excluding = tuple(
+                Exclusion(op=_text(one["op"]), when=_text(one["when"]), reason=str(one["reason"]))
+                for one in data["excluding"]
+            )
+        except (KeyError, TypeError) as error:
+            raise BackendError(
+                f"capabilities that cannot be read: {type(error).__name__}: {error}",
+                hint="operators, dtypes and ranks are tuples, and exclusions are made of texts",
+            ) from error
+        return cls(excluding=excluding, **lists)
+
     def reason_against(
         self, spec: OpSpec, case: Case, *, backend: str = "the backend"
     ) -> str | None:
@@ -114,6 +131,12 @@ class Capabilities:
 
 
 EVERYTHING = Capabilities()
+
+
+def _text(value: Any) -> str | None:
+    if not isinstance(value, str | None):
+        raise TypeError(f"{value!r} is not a text")
+    return value
 
 
 def _compile(exclusion: Exclusion, when: str, spec: OpSpec, backend: str) -> Expression:

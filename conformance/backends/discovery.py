@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from conformance.backends.protocol import Backend, as_backend
 from conformance.errors import BackendError, ConformanceError
+from conformance.grade.outcome import describe
 
 GROUP = "conformance.backends"
 DISTRIBUTION = "opconform"
@@ -181,7 +182,7 @@ def _guarded(spec: str, find: Callable[[], Backend]) -> Backend:
         ) from error
     except (Exception, SystemExit) as error:
         raise BackendError(
-            f"{spec}: {_place(error)}{type(error).__name__}: {error}",
+            f"{spec}: {_place(error)}{describe(error)}",
             hint="the backend could not be imported or created; this is what it raised",
         ) from error
 

@@ -34,6 +34,8 @@ Examples:
       accumulation in f16 and bf16 is good enough, the rest at standard
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
       the vectors whose id begins, or ends, like one of these
+  conformance check --backend mylib -j 4 --timeout 5 --memory 2G
+      in four processes; what hangs or takes too much is an error
   conformance check --backend mylib --known-failures known.yaml --strict
       a gate that fails on new failures only: conformance baseline --help
   conformance check --backend torch --report out --format junit --format sarif
@@ -75,6 +77,33 @@ tool; 130 interrupted.
     "native: sums in the element type. Or one for each type.",
 )
 @click.option(
+    "--executor",
+    type=click.Choice(["process", "inline"]),
+    help="process: the backend runs in processes of its own, so that a crash or a hang loses one "
+    "vector. inline: in this one. Default: process, but inline for numpy and reference.",
+)
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; 1 if left out."
+)
+@click.option(
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help="The most that a vector may take; 30 if left out.",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="The most memory that a process may take, as in 4G; no limit if left out.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Ask each vector N times; answers that differ in a bit are a failure.",
+)
+@click.option(
     "--known-failures",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -106,6 +135,11 @@ def check(
     only: tuple[str, ...],
     level: str,
     precision: str,
+    executor: str | None,
+    jobs: int | None,
+    timeout: float | None,
+    memory: str | None,
+    repeat: int,
     known_failures: Path | None,
     require: Path | None,
     strict: bool,
@@ -126,6 +160,11 @@ def check(
             only=only,
             level=level,
             precision=precision,
+            executor=executor,
+            jobs=jobs,
+            timeout=timeout,
+            memory=memory,
+            repeat=repeat,
             known_failures=known_failures,
             require=require,
             strict=strict,

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType, name_of
+from conformance.dtypes import DTYPES, DType
+from conformance.grade.outcome import described
 from conformance.model import OPEN_BIT, PRECISIONS, Answer, Witness
 
 Array = NDArray[Any]
@@ -47,20 +48,24 @@ class Comparison:
 
 def structure(answer: Answer, got: object) -> Mismatch | None:
     """What is wrong with the type, dtype or shape of an output, or None."""
-    name = answer.name
-    if type(got) is not np.ndarray:
-        what = "None" if got is None else f"of type {_type_name(got)}"
+    if (
+        type(got) is np.ndarray
+        and got.dtype == DTYPES[answer.dtype].numpy
+        and got.shape == answer.expected.shape
+    ):
+        return None
+    name, seen = answer.name, described(got)
+    if seen.shape is None:
+        what = "None" if seen.type == "NoneType" else f"of type {seen.type}"
         return Mismatch("outputs", f"{name}: the output is {what}, not a numpy.ndarray")
-    wanted = DTYPES[answer.dtype]
-    if got.dtype != wanted.numpy:
-        given = name_of(got.dtype)
-        if got.dtype.newbyteorder() == wanted.numpy:
-            given = f"{answer.dtype} in foreign byte order"
+    if seen.dtype != answer.dtype:
+        swapped = seen.swapped == answer.dtype
+        given = f"{answer.dtype} in foreign byte order" if swapped else seen.dtype
         return Mismatch("dtype", f"{name}: dtype {given} instead of {answer.dtype}")
-    if got.shape != answer.expected.shape:
-        shape = f"shape {got.shape} instead of {answer.expected.shape}"
+    if seen.shape != answer.expected.shape:
+        shape = f"shape {seen.shape} instead of {answer.expected.shape}"
         return Mismatch("shape", f"{name}: {shape}")
-    return None
+    return Mismatch("outputs", f"{name}: the output was not handed over")
 
 
 def compare(answer: Answer, got: Array, precision: str) -> Comparison:
@@ -182,8 +187,3 @@ def _accepted(answer: Answer, index: tuple[int, ...], precision: str) -> tuple[s
     more = [f"{len(allowed) - SHOWN_CHOICES} more"] if len(allowed) > SHOWN_CHOICES else []
     text = " or ".join(allowed[:SHOWN_CHOICES] + more)
     return expected, text, text
-
-
-def _type_name(value: object) -> str:
-    kind = type(value)
-    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"

@@ -25,6 +25,11 @@ WORDS = {
     "outputs": "without usable outputs",
     "raised": "raised an exception",
     "aborted": "ended the call abnormally",
+    "crashed": "crashed the process",
+    "hung": "did not end in time",
+    "memory": "took more memory than allowed",
+    "abandoned": "were not asked, the backend being given up",
+    "unsteady": "differ from call to call",
     "accepted": "accepted, though they must be rejected",
     "input-changed": "wrote their input",
     "reading": "follow a reading that level should excludes",
@@ -134,7 +139,8 @@ def _failed_alike(result: Result) -> tuple[str, ...]:
     elif result.witness:
         what = result.witness.output
     else:
-        what = normalised(result.message)
+        # What follows the first line is about one vector, such as where its process crashed.
+        what = normalised(result.message.partition("\n")[0])
     asked = "reject" if result.reject is not None else "value"
     known = "" if result.known is None else "known"
     return result.op, asked, result.status, result.kind, what, str(result.reading), known

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, cast
 
-import numpy as np
 from numpy.typing import NDArray
 
 from conformance.grade.compare import Comparison, Mismatch, compare, structure, witness
 from conformance.grade.evidence import BASE, evidence
-from conformance.grade.outcome import Ending, Outcome
+from conformance.grade.outcome import LOST, Ending, Outcome, described
 from conformance.grade.precision import DEFAULT
 from conformance.model import PRECISIONS, Answer, Result, Status, Vector, Witness
 
 Array = NDArray[Any]
+
+NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+ABNORMAL = LOST | {Ending.ABORTED, Ending.ABANDONED}
+"""Endings that are an error whatever was asked; none of them rejects anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +64,10 @@ def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[st
     seconds = outcome.seconds
     if outcome.ending is Ending.UNSUPPORTED:
         return unsupported(vector, outcome.message, seconds=seconds)
-    if outcome.ending is Ending.ABORTED:
-        return result(vector, Status.ERROR, "aborted", outcome.message, seconds=seconds)
+    if outcome.ending in ABNORMAL:
+        return result(vector, Status.ERROR, outcome.ending.value, outcome.message, seconds=seconds)
+    if outcome.unsteady:
+        return result(vector, Status.FAIL, "unsteady", outcome.unsteady, seconds=seconds)
     if vector.case.reject is None:
         if outcome.ending is Ending.RAISED:
             return result(vector, Status.ERROR, "raised", outcome.message, seconds=seconds)
@@ -109,7 +117,7 @@ def result(
     outputs = sum(answer.expected.size for answer in vector.answers)
     return Result(
         id=vector.id,
-        op=vector.case.op,
+        op=sys.intern(vector.case.op),
         status=status,
         edges=vector.edges,
         message=message,
@@ -117,12 +125,12 @@ def result(
         reading=reading,
         precision=precision,
         level=vector.level,
-        dtype=next(iter(vector.case.types.values()), ""),
+        dtype=sys.intern(next(iter(vector.case.types.values()), "")),
         size=inputs + outputs,
         reject=vector.case.reject,
         seconds=seconds,
         witness=witness,
-        shows=shows or {},
+        shows=shows or NOTHING,
     )
 
 
@@ -225,10 +233,11 @@ def _asked(answer: Answer, precision: Mapping[str, str]) -> str:
 
 def _as_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] | Mismatch:
     """One entry an output. A bare array stands for the list that holds only it."""
-    if isinstance(returned, np.ndarray) and len(answers) == 1:
-        return (returned,)
     if type(returned) not in (list, tuple):
-        return Mismatch("outputs", f"returned {type(returned).__name__}, not a list of arrays")
+        seen = described(returned)
+        if seen.shape is not None and len(answers) == 1:
+            return (returned,)
+        return Mismatch("outputs", f"returned {seen.type}, not a list of arrays")
     outputs = tuple(cast("Sequence[Any]", returned))
     if len(outputs) != len(answers):
         names = ", ".join(answer.name for answer in answers)

@@ -5,7 +5,12 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+import numpy as np
+
+from conformance.dtypes import DTYPES, name_of
+
 MESSAGE_LIMIT = 400
+NAME_LIMIT = 200
 
 
 class Ending(enum.StrEnum):
@@ -18,15 +23,43 @@ class Ending(enum.StrEnum):
     """The backend raised :class:`conformance.errors.Unsupported`."""
     ABORTED = "aborted"
     """``SystemExit``, or another exception that is not an ``Exception``."""
+    CRASHED = "crashed"
+    """The process that ran the call came to an end, or stopped making sense."""
+    HUNG = "hung"
+    """The call took longer than a vector may; its process was killed."""
+    MEMORY = "memory"
+    """The process took more memory than it may, and was killed."""
+    ABANDONED = "abandoned"
+    """The vector was not asked: the backend had been given up."""
+
+
+LOST = frozenset({Ending.CRASHED, Ending.HUNG, Ending.MEMORY})
+"""Endings that cost the backend its process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """Something that a backend returned, told in words and not handed on.
+
+    ``type`` is the name of its Python type. An array also has ``dtype`` (spelled as specifications
+    do, else as numpy does), ``swapped`` (the same in the other byte order) and ``shape``.
+    """
+
+    type: str
+    dtype: str = ""
+    swapped: str = ""
+    shape: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One call of a backend, observed.
 
-    ``returned`` is whatever came back; arrays in a list or tuple are copies. ``message`` says
-    why a call did not return. ``changed`` holds the positions of the inputs that the call
-    changed. ``seconds`` is the wall time of the call alone.
+    ``returned`` is whatever came back; arrays in a list or tuple are copies, and anything may be
+    :class:`Described` in place of being there. ``message`` says why a call did not return; its
+    first line says it the same way wherever the cause is the same. ``changed`` holds the positions
+    of the inputs that the call changed. ``seconds`` is the wall time of the call alone.
+    ``unsteady`` says in what several calls on the same inputs differed; empty if in nothing.
     """
 
     ending: Ending
@@ -34,6 +67,20 @@ class Outcome:
     message: str = ""
     changed: tuple[int, ...] = ()
     seconds: float = 0.0
+    unsteady: str = ""
+
+
+def described(value: object) -> Described:
+    """What is told of a returned object; only its type is looked at, unless it is a plain array."""
+    if type(value) is not np.ndarray:
+        return value if isinstance(value, Described) else Described(_type_name(value))
+    swapped = name_of(value.dtype.newbyteorder())
+    return Described(
+        "numpy.ndarray",
+        name_of(value.dtype)[:NAME_LIMIT],
+        swapped if swapped in DTYPES else "",
+        value.shape,
+    )
 
 
 def describe(error: BaseException) -> str:
@@ -43,12 +90,27 @@ def describe(error: BaseException) -> str:
     later what it is. The exception comes from a backend: its text may be anything, or fail to be
     made.
     """
-    name = type(error).__name__
+    name = printable(type(error).__name__[:NAME_LIMIT])
     try:
         text = " ".join(str(error)[: 10 * MESSAGE_LIMIT].split())
     except (Exception, SystemExit):
         return f"{name} (its message cannot be shown)"
-    text = "".join(c if c.isprintable() else "?" for c in text)
+    text = printable(text)
     if len(text) > MESSAGE_LIMIT:
         text = text[: MESSAGE_LIMIT - 1] + "…"
     return f"{name}: {text}" if text else name
+
+
+def printable(text: str) -> str:
+    """The text with a question mark for each character that a terminal might act on."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _type_name(value: object) -> str:
+    """The name of a value's type, with its module; the type may be anything, too."""
+    kind = type(value)
+    try:
+        name, module = str(kind.__name__), str(kind.__module__)
+    except Exception:
+        return "an unnamed type"
+    return (name if module == "builtins" else f"{module}.{name}")[:NAME_LIMIT]

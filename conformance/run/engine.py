@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from time import perf_counter
 from typing import Any
 
 from conformance import __version__
-from conformance.backends.protocol import Backend, capabilities_of, environment_of
+from conformance.backends.protocol import Backend
+from conformance.errors import UsageError
 from conformance.grade.findings import findings
 from conformance.grade.gate import Gate
 from conformance.grade.judge import applies, judge, result, skipped, unsupported
-from conformance.grade.outcome import Ending, Outcome, describe
+from conformance.grade.outcome import Ending, Outcome
 from conformance.grade.precision import known, parse_precision
 from conformance.model import LEVELS, Finding, Result, Status, Vector
-from conformance.run import inline
+from conformance.run.asking import answered
 from conformance.run.environment import fingerprint, peak_memory
+from conformance.run.executor import Executor, Identity
 from conformance.run.illustrate import illustrated
-from conformance.run.interruption import Interruption
+from conformance.run.inline import Inline
+from conformance.run.interruption import Interruption, Stopped
 from conformance.run.readings import readings, with_observations
 from conformance.run.selection import Selection, select
 from conformance.run.verdict import Question, Score, conclude
 from conformance.spec import loader
+from conformance.suite.manifest import Entry
 from conformance.suite.store import Suite
 
 LOG_FORMAT = 1
@@ -31,15 +36,16 @@ LOG_FORMAT = 1
 Event = dict[str, Any] | Result | Finding
 """A header or footer as JSON data, or a result or finding, in the order of the run log."""
 
-EXECUTORS: dict[str, Callable[[Backend, Vector], Outcome]] = {"inline": inline.execute}
-"""How a backend is called, by name. None raises anything but KeyboardInterrupt."""
+PROBES = 5
+"""How many vectors from all over a run tell a dead backend from one that fails on the first."""
 
 
 @dataclass(frozen=True)
 class Options:
     """What a run asks for.
 
-    ``ops`` and ``only`` (ids or their beginnings) narrow the suite. ``spec`` is the backend as
+    ``ops`` and ``only`` (ids or their beginnings) narrow the suite. Each vector is asked
+    ``repeat`` times. ``spec`` is the backend as
     the user named it; ``command`` and ``show`` are the arguments that reproduce a finding, see
     :func:`conformance.grade.findings.findings`. ``gate`` holds known failures and what must be
     supported.
@@ -49,7 +55,7 @@ class Options:
     only: Sequence[str] = ()
     level: str = "must"
     precision: str | Mapping[str, str] = "standard"
-    executor: str = "inline"
+    repeat: int = 1
     spec: str = ""
     command: Sequence[str] = ()
     show: Sequence[str] = ()
@@ -58,69 +64,92 @@ class Options:
 
 def run(
     suite: Suite,
-    backend: Backend,
+    backend: Backend | Executor,
     options: Options = Options(),
     *,
     interruption: Interruption | None = None,
-) -> Iterator[Event]:
+) -> Generator[Event]:
     """Check a backend: a header, a result for each vector, findings, a footer.
 
-    Everything that can be wrong with the question is found before the header. An interruption
-    ends the results early; findings and footer still come.
+    A backend object is called in this process; an executor knows its own way. Everything that can
+    be wrong with the question is found before the header. An interruption ends the results early;
+    findings and footer still come.
 
     Raises:
         UsageError: an unknown option, or a filter that matches nothing.
+        BackendError: the backend cannot be loaded.
         SpecError: known failures that would excuse all of an operator.
         SuiteError: the suite is damaged; without a footer the run can never look green.
     """
     level = known(options.level, LEVELS, "level")
     precision = parse_precision(options.precision)
-    execute = EXECUTORS[known(options.executor, EXECUTORS, "executor")]
+    if options.repeat < 1:
+        raise UsageError(f"repeat is {options.repeat}", hint="ask each vector once, or more often")
     selection = select(suite.manifest, ops=options.ops, only=options.only)
     watch = options.gate.watch(
         suite.manifest.vectors, selection.entries, lambda vector: suite.get(vector).case
     )
     interruption = interruption or Interruption()
-    refusal = _refusals(backend)
-    declared = getattr(backend, "capabilities", None) is not None
-
-    yield _header(suite, backend, options, selection, precision)
-    started = perf_counter()
     score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()})
     results: list[Result] = []
     interrupted = False
-    for entry in selection.entries:
-        if interruption.requested:
-            interrupted = True
-            break
-        vector = suite.read(entry)
-        reason = refusal(vector) if applies(vector, level) else None
-        if not applies(vector, level):
-            verdict = skipped(vector)
-        elif reason is not None:
-            verdict = unsupported(vector, reason)
-        else:
+
+    with backend if isinstance(backend, Executor) else Inline(backend) as executor:
+        identity = executor.identity
+        yield _header(suite, executor, options, selection, precision)
+        started = perf_counter()
+        refusal = _refusals(identity)
+
+        def unasked(vector: Vector) -> Result | None:
+            if not applies(vector, level):
+                return skipped(vector)
+            reason = refusal(vector)
+            return None if reason is None else unsupported(vector, reason)
+
+        def take() -> Outcome:
+            interruption.stop_if_requested()
             try:
                 with interruption.backend_runs():
-                    outcome = execute(backend, vector)
+                    return executor.take()
             except KeyboardInterrupt:
-                interrupted = True
-                break
-            if outcome.ending is Ending.UNSUPPORTED and declared:
-                verdict = _undeclared(vector, outcome)
-            else:
-                verdict = judge(vector, outcome, level=level, precision=precision)
-                verdict = with_observations(verdict, vector, outcome)
-        verdict = watch.take(verdict)
-        score.add(verdict)
-        results.append(verdict)
-        yield verdict
+                raise Stopped from None
+
+        def vectors() -> Iterator[Vector]:
+            for entry in selection.entries:
+                interruption.stop_if_requested()
+                yield suite.read(entry)
+
+        def probes() -> Iterator[Vector]:
+            for part in _parts(selection.entries):
+                found = (v for v in map(suite.read, part) if unasked(v) is None)
+                yield from islice(found, 1)
+
+        executor.probes = probes
+        declared = identity.capabilities is not None
+        try:
+            for vector, seen in answered(
+                vectors(), executor, take, unasked=unasked, repeat=options.repeat
+            ):
+                if isinstance(seen, Result):
+                    verdict = seen
+                elif seen.ending is Ending.UNSUPPORTED and declared and not seen.unsteady:
+                    verdict = _undeclared(vector, seen)
+                else:
+                    verdict = judge(vector, seen, level=level, precision=precision)
+                    verdict = with_observations(verdict, vector, seen)
+                del vector, seen  # the next ones are read before these would be replaced
+                verdict = watch.take(verdict)
+                score.add(verdict)
+                results.append(verdict)
+                yield verdict
+        except Stopped:
+            interrupted = True
 
     for finding in findings(results, command=options.command, show=options.show):
         yield illustrated(finding, suite)
     expected = watch.summary(whole=not interrupted)
     question = Question(
-        backend=f"{backend.name} {backend.version}",
+        backend=f"{identity.name} {identity.version}",
         suite=suite.name,
         digest=suite.digest,
         level=level,
@@ -135,7 +164,12 @@ def run(
         "seconds": perf_counter() - started,
         "interrupted": interrupted,
         **conclude(
-            score, question, interrupted=interrupted, expected=expected, strict=options.gate.strict
+            score,
+            question,
+            interrupted=interrupted,
+            given_up=executor.given_up,
+            expected=expected,
+            strict=options.gate.strict,
         ),
         **expected,
         "readings": readings(selection.by_op, results),
@@ -143,15 +177,21 @@ def run(
     }
 
 
-def _refusals(backend: Backend) -> Callable[[Vector], str | None]:
+def _parts(entries: Sequence[Entry]) -> list[Sequence[Entry]]:
+    """The last few entries of each of ``PROBES`` equal parts."""
+    ends = [(i + 1) * len(entries) // PROBES for i in range(PROBES)]
+    return [entries[max(0, end - 4) : end] for end in ends]
+
+
+def _refusals(identity: Identity) -> Callable[[Vector], str | None]:
     """Why the backend's declaration leaves a vector out, or None where it does not."""
-    if getattr(backend, "capabilities", None) is None:
+    capabilities = identity.capabilities
+    if capabilities is None:
         return lambda _: None
-    capabilities = capabilities_of(backend)
 
     def reason(vector: Vector) -> str | None:
         return capabilities.reason_against(
-            loader.find(vector.case.op), vector.case, backend=backend.name
+            loader.find(vector.case.op), vector.case, backend=identity.name
         )
 
     return reason
@@ -164,12 +204,12 @@ def _undeclared(vector: Vector, outcome: Outcome) -> Result:
 
 def _header(
     suite: Suite,
-    backend: Backend,
+    executor: Executor,
     options: Options,
     selection: Selection,
     precision: Mapping[str, str],
 ) -> dict[str, Any]:
-    declared = getattr(backend, "capabilities", None)
+    who = executor.identity
     return {
         "event": "header",
         "format": LOG_FORMAT,
@@ -183,28 +223,22 @@ def _header(
             "by_op": selection.by_op,
         },
         "backend": {
-            "name": backend.name,
-            "version": backend.version,
-            "spec": options.spec or backend.name,
-            "capabilities": None if declared is None else capabilities_of(backend).to_json(),
+            "name": who.name,
+            "version": who.version,
+            "spec": options.spec or who.name,
+            "capabilities": None if who.capabilities is None else who.capabilities.to_json(),
         },
         "options": {
             "ops": list(options.ops) if options.ops else None,
             "only": list(options.only),
             "level": options.level,
             "precision": dict(precision),
-            "executor": options.executor,
+            "repeat": options.repeat,
+            **executor.settings(),
             **options.gate.options(),
         },
-        "environment": fingerprint() | {"backend": _backend_facts(backend)},
+        "environment": fingerprint(who.variables) | {"backend": who.facts},
     }
-
-
-def _backend_facts(backend: Backend) -> dict[str, str]:
-    try:
-        return environment_of(backend)
-    except Exception as error:  # a backend's own code: what it cannot tell is no reason to stop
-        return {"error": describe(error)}
 
 
 def _now() -> str:

@@ -6,8 +6,10 @@ import hashlib
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 PACKAGES = ("numpy", "ml_dtypes")
@@ -19,6 +21,9 @@ THREAD_VARIABLES = (
     "MKL_NUM_THREADS",
     "MKL_ENABLE_INSTRUCTIONS",
     "OPENBLAS_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
     "ONEDNN_MAX_CPU_ISA",
     "ATEN_CPU_CAPABILITY",
     "CUDA_VISIBLE_DEVICES",
@@ -32,9 +37,13 @@ KERNEL_FLAGS = (
 )
 
 
-def fingerprint() -> dict[str, Any]:
-    """The environment of this process, as JSON data; nothing that names a person or a machine."""
+def fingerprint(variables: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
+    """The environment of this process, as JSON data; nothing that names a person or a machine.
+
+    ``variables`` are set for a backend beside those of this process.
+    """
     model, flags = _processor()
+    seen = {**os.environ, **variables}
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": " ".join((platform.system(), platform.machine(), *platform.libc_ver())).strip(),
@@ -44,8 +53,8 @@ def fingerprint() -> dict[str, Any]:
             "flags": [flag for flag in KERNEL_FLAGS if flag in flags],
             "flags_sha256": hashlib.sha256(" ".join(sorted(flags)).encode()).hexdigest()[:16],
         },
-        "cores": {"machine": os.cpu_count(), "usable": _usable_cores()},
-        "variables": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
+        "cores": {"machine": os.cpu_count(), "usable": usable_cores()},
+        "variables": {name: seen[name] for name in THREAD_VARIABLES if name in seen},
         "packages": {name: _version(name) for name in PACKAGES},
     }
 
@@ -84,7 +93,8 @@ def _processor() -> tuple[str, set[str]]:
     )
 
 
-def _usable_cores() -> int | None:
+def usable_cores() -> int | None:
+    """How many cores this process may use; None where it is not known."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.backends.protocol import Backend
 from conformance.errors import Unsupported
 from conformance.grade.outcome import Ending, Outcome, describe
 from conformance.model import Vector
+from conformance.run.executor import Executor, identity_of
 
 Array = NDArray[Any]
 
 COPY_LIMIT = 1 << 30
 """Bytes above which an output is not copied; no vector asks for one, so its shape is wrong."""
+
+
+class Inline(Executor):
+    """Calls a backend object in this process; a crash, a hang or runaway memory ends the run."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._vectors: deque[Vector] = deque()
+
+    def __enter__(self) -> Self:
+        self.identity = identity_of(self._backend)
+        return self
+
+    def submit(self, vector: Vector) -> None:
+        self._vectors.append(vector)
+
+    def take(self) -> Outcome:
+        return execute(self._backend, self._vectors.popleft())
 
 
 class Runnable(Protocol):
@@ -29,21 +50,28 @@ class Runnable(Protocol):
 
 
 def execute(backend: Runnable, vector: Vector) -> Outcome:
-    """Call the backend on fresh copies of the vector's inputs and attributes.
+    """Call the backend on a vector; see :func:`call`."""
+    return call(backend, vector.case.op, vector.inputs, vector.case.attributes)
+
+
+def call(
+    backend: Runnable, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+) -> Outcome:
+    """Call the backend on fresh copies of inputs and attributes.
 
     Inputs are writable, C-contiguous, of the logical type (bf16 is ``ml_dtypes.bfloat16``);
     attributes are those that the case gives, spelled as the document spells them. Outputs are
     copied before anything else happens, since a backend may hand out views of its own buffers.
     An interruption from the keyboard passes through; nothing else does.
     """
-    originals = [np.ascontiguousarray(array) for array in vector.inputs]
-    inputs = [array.copy() for array in originals]
-    given = list(inputs)  # the backend may change the list
-    attributes = fresh(vector.case.attributes)
+    originals = [np.ascontiguousarray(array) for array in inputs]
+    copies = [array.copy() for array in originals]
+    given = list(copies)  # the backend may change the list
+    asked = fresh(attributes)
     ending, returned, message = Ending.RETURNED, None, ""
     started = perf_counter()
     try:
-        returned = backend.run(vector.case.op, given, attributes)
+        returned = backend.run(op, given, asked)
         seconds = perf_counter() - started
         returned = _copied(returned)
     except KeyboardInterrupt:
@@ -54,7 +82,7 @@ def execute(backend: Runnable, vector: Vector) -> Outcome:
         returned = None
     changed = tuple(
         i
-        for i, (before, after) in enumerate(zip(originals, inputs, strict=True))
+        for i, (before, after) in enumerate(zip(originals, copies, strict=True))
         if not _same_bits(before, after)
     )
     return Outcome(ending, returned, message, changed, seconds)

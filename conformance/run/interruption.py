@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
+class Stopped(Exception):
+    """The results end here, since the user wants it so."""
+
+
 class Interruption:
     """Whether the user asked to stop.
 
@@ -18,6 +22,11 @@ class Interruption:
     def __init__(self) -> None:
         self.requested = False
         self._in_backend = False
+
+    def stop_if_requested(self) -> None:
+        """Raise :class:`Stopped` for a wish that was only noted."""
+        if self.requested:
+            raise Stopped
 
     @contextmanager
     def backend_runs(self) -> Iterator[None]:

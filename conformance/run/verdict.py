@@ -102,17 +102,20 @@ def conclude(
     question: Question,
     *,
     interrupted: bool,
+    given_up: str = "",
     expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
     """The footer's facts that follow from the counts.
 
-    ``expected`` is what :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known
-    failures that are out of date fail the run. ``precision_reached`` gives the best precision that
-    every vector of a dtype reaches whose elements could be compared, None where some reach none.
+    ``given_up`` is empty, or says why the backend was not asked any more. ``expected`` is what
+    :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known failures that are out
+    of date fail the run. ``precision_reached`` gives the best precision that every vector of a
+    dtype reaches whose elements could be compared, None where some reach none.
     """
     verdict = _verdict(score, interrupted)
-    told = [] if interrupted else remarks(expected or {}, strict=strict)
+    told = [f"Ended early: {given_up}."] if given_up else []
+    told += [] if interrupted else remarks(expected or {}, strict=strict)
     return {
         "counts": score.counts,
         "by_reading": score.by_reading,

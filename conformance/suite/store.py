@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -105,7 +105,8 @@ class Suite:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )
-        return vector
+        # The same texts as in the manifest, not copies of them: results are kept for a whole run.
+        return replace(vector, id=entry.id, edges=entry.edges)
 
     def verify(self) -> tuple[str, ...]:
         """Reads every file, withdrawn ones too; returns what is wrong with each."""

@@ -4,11 +4,14 @@
 
 The loop calls the same backend object on the same arrays, already in memory, and looks at nothing:
 what is left of a check is reading and verifying the files, copying and comparing inputs, judging,
-and writing the run log. A share is the least time of a part by the least time of the check.
+and writing the run log. With the process executor the backend answers in processes of its own; the
+time to load it there is left out, as it is for the loop, and shown by itself. A share is the least
+time of a part by the least time of the check.
 """
 
 from __future__ import annotations
 
+import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -35,6 +38,39 @@ BACKENDS = {"numpy": 1, "torch": 1, "openvino": 10}
 """Each with its step through the core suite: openvino, which compiles a model for each vector, is
 asked every tenth."""
 
+JOBS = (1, 2)
+
+REPEATED = (1_000, 20_000)
+"""Vectors of runs that are compared in memory: a hundred of them, again and again."""
+
+REPEATING = """
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+import conformance
+from conformance.run.engine import Options, run
+from conformance.run.environment import peak_memory
+from conformance.run.isolation import Isolation
+
+core = conformance.load_suite()
+some = [entry for entry in core.manifest.vectors if entry.op == "AdaptiveAvgPool-8"][:100]
+ids = (f"{some[i % 100].id[:-8]}{i:08x}" for i in range(int(sys.argv[1])))
+entries = {one: replace(some[i % 100], id=one) for i, one in enumerate(ids)}
+known = {entry.sha256: entry for entry in some}
+
+def read(entry):
+    return replace(core.read(known[entry.sha256]), id=entry.id)
+
+suite = SimpleNamespace(
+    manifest=replace(core.manifest, listed=tuple(entries.values())),
+    name="repeated", digest="", read=read, get=lambda one: read(entries[one]),
+)
+before = peak_memory()
+for event in run(suite, Isolation("process").executor_for("numpy"), Options()):
+    pass
+print(peak_memory() - before)
+"""
+
 MEMORY = {
     "import numpy": measure.python("import numpy"),
     "check --backend numpy": measure.conformance("check", "--backend", "numpy"),
@@ -59,6 +95,36 @@ def bare_loop(backend: Backend, calls: Sequence[Call]) -> None:
             backend.run(call.op, call.inputs, call.attributes)
         except Exception:  # what a check takes for a refusal
             continue
+
+
+def seconds_of(run: Run) -> float:
+    """From the first vector to the last, without loading the backend."""
+    return float(run.footer["seconds"])
+
+
+def in_processes(name: str, suite: Suite, calls: Sequence[Call], folder: Path) -> None:
+    """The check with worker processes, beside the bare loop in this one."""
+    backend = load(name)
+    log = folder / "processes.jsonl"
+
+    def whole(jobs: int) -> Run:
+        with LogWriter(log) as writer:
+            return conformance.check(
+                suite, name, executor="process", jobs=jobs, on_event=writer.write
+            )
+
+    asked: dict[int, list[float]] = {jobs: [] for jobs in JOBS}
+    calls_of: dict[str, Callable[[], object]] = {"bare loop": lambda: bare_loop(backend, calls)}
+    for jobs in JOBS:
+        calls_of[f"-j {jobs}"] = lambda jobs=jobs: asked[jobs].append(seconds_of(whole(jobs)))
+    times = measure.interleaved(RUNS, calls_of)
+    for jobs in JOBS:
+        alone = asked[jobs][1:]  # the first was to warm up
+        label = f"{name}: process -j {jobs}"
+        ratios = measure.ratios(alone, times["bare loop"])
+        measure.show(f"{label} / bare loop", ratios, "times")
+        loading = [all_ - one for all_, one in zip(times[f"-j {jobs}"], alone, strict=True)]
+        measure.show(f"{label}: loading, findings, end", loading, "s")
 
 
 def thinned(suite: Suite, step: int) -> Suite:
@@ -95,6 +161,7 @@ def one_backend(backend: Backend, suite: Suite, folder: Path) -> None:
     measure.show(f"{backend.name}: bare loop", measure.rates(bare, len(calls)), "vectors/s", count)
     measure.show(f"{backend.name}: check", measure.rates(whole, len(calls)), "vectors/s")
     measure.show(f"{backend.name}: check / bare loop", measure.ratios(whole, bare), "times")
+    in_processes(backend.name, suite, calls, folder)
     least["all else"] = 2 * least["check"] - sum(least.values())
     for part in (*times, "all else"):
         measure.show_one(
@@ -140,6 +207,11 @@ def bench() -> None:
                 one_backend(load(name), thinned(core, step), Path(folder))
             else:
                 measure.absent(name)
+    measure.title("Memory of a run with worker processes, beyond what the suite takes")
+    for count in REPEATED:
+        command = measure.python(REPEATING, str(count))
+        grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        measure.show_one(f"{count:,} vectors", grown / 1e6, "MB")
     measure.title("Peak memory of whole commands, each in a fresh process")
     for label, command in MEMORY.items():
         if "openvino" in label and not measure.installed("openvino"):

@@ -158,6 +158,7 @@ class TestReport:
                 *(sys.executable, "-c", "from conformance.cli import main; main()", "check"),
                 *("--suite", small_suite.path, "--report", report),
                 *("--backend", adapter("__import__('os')._exit(0)")),
+                *("--executor", "inline"),
             ],
             capture_output=True,
             check=False,

@@ -1,0 +1,76 @@
+"""Several calls on the same inputs: whether all of them did the same, to the bit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from conformance.grade.outcome import LOST, Ending, Outcome, described
+
+
+def together(outcomes: Sequence[Outcome]) -> Outcome:
+    """What calls on the same inputs come to: the first, marked where another one differs.
+
+    A call that was lost, or not made, stands for all of them.
+    """
+    first, *others = outcomes
+    if not others:
+        return first
+    for number, outcome in enumerate(outcomes, start=1):
+        if outcome.ending is Ending.ABANDONED:
+            return outcome
+        if outcome.ending in LOST:
+            told = f"{outcome.message}\nin call {number} of {len(outcomes)} on the same inputs"
+            return replace(outcome, message=told)
+    changed = tuple(sorted({position for outcome in outcomes for position in outcome.changed}))
+    return replace(first, changed=changed, unsteady=_unsteady(outcomes))
+
+
+def _unsteady(outcomes: Sequence[Outcome]) -> str:
+    """In what the calls differ; empty if in nothing."""
+    endings = Counter(outcome.ending for outcome in outcomes)
+    if len(endings) > 1:
+        told = ", ".join(f"{count} {ending.value}" for ending, count in sorted(endings.items()))
+        messages = [outcome.message for outcome in outcomes if outcome.message]
+        return f"of {len(outcomes)} calls on the same inputs {told}: {messages[0]}"
+    kept = [_outputs(outcome) for outcome in outcomes]
+    if len({len(outputs) for outputs in kept}) > 1:
+        return f"{len(outcomes)} calls on the same inputs returned different numbers of outputs"
+    told = "; ".join(
+        difference
+        for position, versions in enumerate(zip(*kept, strict=True))
+        if (difference := _difference(position, versions))
+    )
+    return told and f"{len(outcomes)} calls on the same inputs: {told}"
+
+
+def _outputs(outcome: Outcome) -> list[Any]:
+    returned = outcome.returned
+    return list(returned) if isinstance(returned, list | tuple) else [returned]
+
+
+def _difference(position: int, versions: Sequence[Any]) -> str:
+    """In what the versions of one output differ; arrays are compared by their bits."""
+    first = described(versions[0])
+    if any(described(version) != first for version in versions):
+        return f"output {position} differs in type or shape"
+    if first.shape is None or not all(_plain(version) for version in versions):
+        return ""
+    bits = [
+        np.frombuffer(version.tobytes(), np.uint8).reshape(version.size, -1) for version in versions
+    ]
+    if not versions[0].size:
+        return ""
+    differing = np.zeros(versions[0].size, bool)
+    for other in bits[1:]:
+        differing |= (other != bits[0]).any(axis=1)
+    count = int(np.count_nonzero(differing))
+    return f"{count} of {differing.size} elements of output {position} differ" if count else ""
+
+
+def _plain(version: Any) -> bool:
+    return isinstance(version, np.ndarray) and not version.dtype.hasobject

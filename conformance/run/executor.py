@@ -1,0 +1,87 @@
+"""What an executor is: the way a run calls its backend, one vector after the other."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from conformance.backends.capabilities import Capabilities
+from conformance.backends.protocol import Backend, environment_of
+from conformance.grade.outcome import Outcome, describe
+from conformance.model import Vector
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a backend says of itself before the run; ``capabilities`` None if it declares none.
+
+    ``facts`` are for the run log only; ``variables`` are those of the environment that the
+    executor sets for the backend.
+    """
+
+    name: str
+    version: str
+    capabilities: Capabilities | None = None
+    facts: dict[str, str] = field(default_factory=dict, compare=False)
+    variables: dict[str, str] = field(default_factory=dict, compare=False)
+
+
+class Executor(ABC):
+    """How a backend is called. A context manager: the backend is there within.
+
+    Vectors are handed over one by one; their outcomes are taken in the same order. At most
+    ``ahead`` vectors more than the one whose outcome is taken may be under way. ``given_up`` is
+    empty, or says why the backend is not asked any more: then each outcome is ``ABANDONED``.
+    ``probes`` gives vectors from all over the run, by which one that is dead can be told from one
+    that fails on the first few.
+    """
+
+    identity: Identity
+    ahead: int = 0
+    given_up: str = ""
+    probes: Callable[[], Iterable[Vector]] = staticmethod(tuple)
+
+    def __enter__(self) -> Self:
+        """Make the backend ready and learn its identity. Raises :class:`BackendError`."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End what runs."""
+        return
+
+    @abstractmethod
+    def submit(self, vector: Vector) -> None:
+        """Hand over one vector; this does not wait."""
+
+    @abstractmethod
+    def take(self) -> Outcome:
+        """Wait for the oldest vector whose outcome was not taken. Only Ctrl-C is raised."""
+
+    def settings(self) -> dict[str, Any]:
+        """How the backend is called, as options of the run log."""
+        return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None}
+
+
+def identity_of(backend: Backend) -> Identity:
+    """The identity of a backend object in this process."""
+    return Identity(
+        name=backend.name,
+        version=backend.version,
+        capabilities=getattr(backend, "capabilities", None),
+        facts=_facts(backend),
+    )
+
+
+def _facts(backend: Backend) -> dict[str, str]:
+    try:
+        return environment_of(backend)
+    except Exception as error:  # a backend's own code: what it cannot tell is no reason to stop
+        return {"error": describe(error)}

@@ -1,0 +1,80 @@
+"""How a backend is to be kept apart from the run, as a user asks for it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from conformance.backends.discovery import load
+from conformance.backends.protocol import as_backend
+from conformance.errors import UsageError
+from conformance.grade.precision import known
+from conformance.run.executor import Executor
+from conformance.run.inline import Inline
+from conformance.run.limits import DEFAULT_TIMEOUT, Limits, parse_size, spell_size
+from conformance.run.pool import ProcessExecutor
+
+EXECUTORS = ("inline", "process")
+TRUSTED = ("reference", "numpy")
+"""Backends of this package that compute in plain Python and numpy and need no watching."""
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """What is asked for; None stands for the default.
+
+    ``executor`` is ``process`` or ``inline``, ``jobs`` the number of processes, ``timeout`` the
+    seconds for a vector, ``memory`` the bytes of resident memory for a process, as a number or as
+    in ``"2G"``.
+    """
+
+    executor: str | None = None
+    jobs: int | None = None
+    timeout: float | None = None
+    memory: int | str | None = None
+
+    def executor_for(self, backend: object) -> Executor:
+        """The executor of a backend: an object, or the text that names it.
+
+        Only a named one can be loaded in another process. Raises :class:`UsageError` for what
+        cannot be done, and :class:`BackendError` for a backend that cannot be used.
+        """
+        bounds = (self.jobs, self.timeout, self.memory)
+        named = isinstance(backend, str)
+        if self.executor is not None:
+            kind = known(self.executor, EXECUTORS, "executor")
+        elif named and os.name == "posix":
+            plain = backend in TRUSTED and bounds == (None, None, None)
+            kind = "inline" if plain else "process"
+        else:
+            kind = "inline"
+        if kind == "process":
+            if not isinstance(backend, str):
+                raise UsageError(
+                    "a backend given as an object cannot be loaded in another process",
+                    hint='name it, as in "mypackage.adapter:MyLib" or "mylib.py:MyLib"',
+                )
+            timeout = DEFAULT_TIMEOUT if self.timeout is None else self.timeout
+            jobs = 1 if self.jobs is None else self.jobs
+            return ProcessExecutor(backend, Limits(timeout, self._bytes()), jobs=jobs)
+        if bounds not in ((None, None, None), (1, None, None)):
+            raise UsageError(
+                "jobs, timeout and memory need processes of their own for the backend",
+                hint="leave them out, or use the executor 'process' with a backend that has a name",
+            )
+        return Inline(load(backend) if isinstance(backend, str) else as_backend(backend))
+
+    def words(self) -> list[str]:
+        """The options of the command line that ask for the same, but for ``jobs``."""
+        words: list[str] = []
+        if self.executor is not None:
+            words += ["--executor", self.executor]
+        if self.timeout is not None:
+            words += ["--timeout", f"{self.timeout:g}"]
+        size = self._bytes()
+        if size is not None:
+            words += ["--memory", spell_size(size)]
+        return words
+
+    def _bytes(self) -> int | None:
+        return parse_size(self.memory) if isinstance(self.memory, str) else self.memory

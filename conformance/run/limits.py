@@ -1,0 +1,65 @@
+"""What one vector may take when its backend runs in a process of its own."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from conformance.errors import UsageError
+
+DEFAULT_TIMEOUT = 30.0
+"""Seconds a vector."""
+
+MAX_SECONDS = 1e6
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``timeout`` seconds for each vector, ``start`` seconds to load the backend, and ``memory``
+    bytes of resident memory for each process (None: no limit).
+
+    Raises :class:`UsageError` for numbers that make no sense.
+    """
+
+    timeout: float = DEFAULT_TIMEOUT
+    memory: int | None = None
+    start: float = 120.0
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "start"):
+            seconds = getattr(self, name)
+            if not (math.isfinite(seconds) and 0 < seconds <= MAX_SECONDS):
+                raise UsageError(
+                    f"{name} is {seconds}, not a number of seconds above 0",
+                    hint="a vector takes milliseconds; 30 seconds are plenty for most backends",
+                )
+        if self.memory is not None and self.memory <= 0:
+            raise UsageError(
+                f"memory is {self.memory}, not a number of bytes above 0",
+                hint="give a size as in 512M or 4G",
+            )
+
+
+def parse_size(text: str) -> int:
+    """Bytes from ``512M``, ``1.5G`` (powers of 1024) or a plain number. Raises UsageError."""
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        raise UsageError(f"{text!r} is not a size", hint="a size looks like 512M or 4G")
+    return int(float(found["number"]) * _UNITS[found["unit"].upper()])
+
+
+def spell_size(size: int) -> str:
+    """The size as :func:`parse_size` reads it back."""
+    for unit in ("T", "G", "M", "K"):
+        if size % _UNITS[unit] == 0:
+            return f"{size // _UNITS[unit]}{unit}"
+    return str(size)
+
+
+def shown_size(size: int) -> str:
+    """The size for people."""
+    unit = next((unit for unit in ("G", "M") if size >= _UNITS[unit]), "K")
+    return f"{size / _UNITS[unit]:.1f} {unit}iB"

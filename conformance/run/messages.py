@@ -1,0 +1,258 @@
+"""What a run and its workers tell each other: an introduction, questions and answers.
+
+What comes from a worker is checked member by member. Arrays are handed on where they could be
+right; of anything else that a backend returned only a description travels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.backends.capabilities import Capabilities
+from conformance.dtypes import DTYPES, name_of
+from conformance.errors import BackendError, ConformanceError
+from conformance.grade.outcome import (
+    MESSAGE_LIMIT,
+    NAME_LIMIT,
+    Described,
+    Ending,
+    Outcome,
+    described,
+)
+from conformance.model import Vector
+from conformance.run.executor import Identity
+from conformance.run.wire import Header, Malformed, pack
+
+Array = NDArray[Any]
+
+MAX_OUTPUTS = 64
+"""How many returned objects are told one by one; no operator has as many outputs."""
+
+MAX_COUNT = 1 << 20
+"""The largest number of returned objects that is told as it is."""
+
+MAX_RANK = 64
+MAX_ERROR = 4000
+"""Characters of an error that are handed on."""
+
+ANSWERED = {
+    ending.value: ending
+    for ending in (Ending.RETURNED, Ending.RAISED, Ending.UNSUPPORTED, Ending.ABORTED)
+}
+
+
+def introduction(identity: Identity) -> bytes:
+    """The message that says who a backend is. Raises TypeError or ValueError if none can."""
+    declared = identity.capabilities
+    told = {
+        "name": identity.name,
+        "version": identity.version,
+        "capabilities": None if declared is None else declared.to_json(),
+        "facts": identity.facts,
+    }
+    return pack({"identity": told})
+
+
+def failure(error: ConformanceError) -> bytes:
+    """The message that says why a backend could not be loaded."""
+    told = {"message": error.message[:MAX_ERROR], "hint": (error.hint or "")[:MAX_ERROR]}
+    return pack({"error": told})
+
+
+def introduced(header: Header, variables: Mapping[str, str]) -> Identity:
+    """Who the backend is; ``variables`` were set for it.
+
+    Raises :class:`BackendError` where it could not be loaded, and :class:`Malformed`.
+    """
+    if "error" in header:
+        error = _member(header, "error", _is_object)
+        message = _member(error, "message", _text(MAX_ERROR))
+        raise BackendError(message, hint=_member(error, "hint", _text(MAX_ERROR)) or None)
+    told = _member(header, "identity", _is_object)
+    declared = told.get("capabilities")
+    return Identity(
+        name=_member(told, "name", _is_name),
+        version=_member(told, "version", _is_name),
+        capabilities=None if declared is None else Capabilities.from_json(declared),
+        facts=_member(told, "facts", _is_facts),
+        variables=dict(variables),
+    )
+
+
+def question(number: int, vector: Vector) -> bytes:
+    """The message that asks a vector. Of the answers only the size of the largest is told."""
+    case = vector.case
+    header = {
+        "number": number,
+        "op": case.op,
+        "attributes": dict(case.attributes),
+        "inputs": [
+            {"dtype": name_of(array.dtype), "shape": list(array.shape)} for array in vector.inputs
+        ],
+        "limit": largest(vector),
+    }
+    return pack(header, vector.inputs)
+
+
+def largest(vector: Vector) -> int:
+    """Bytes of the largest output that could be right; larger ones are told, not sent."""
+    return max(
+        (
+            math.prod(answer.expected.shape) * DTYPES[answer.dtype].numpy.itemsize
+            for answers in (vector.answers, *vector.readings.values())
+            for answer in answers
+        ),
+        default=0,
+    )
+
+
+def asked(header: Header, payload: bytes) -> list[Array]:
+    """The inputs of a question."""
+    inputs, offset = [], 0
+    for facts in header["inputs"]:
+        array, offset = _array(facts["dtype"], facts["shape"], payload, offset)
+        inputs.append(array)
+    return inputs
+
+
+def answer(number: int, outcome: Outcome, limit: int) -> bytes:
+    """The message that answers a question; outputs above ``limit`` bytes are only described."""
+    arrays: list[Array] = []
+
+    def told(item: object) -> Header:
+        seen = described(item)
+        sent = type(item) is np.ndarray and seen.dtype in DTYPES and item.nbytes <= limit
+        if sent:
+            arrays.append(item)  # type: ignore[arg-type]  # a plain array, as was just found
+        return {
+            "type": seen.type,
+            "dtype": seen.dtype,
+            "swapped": seen.swapped,
+            "shape": None if seen.shape is None else list(seen.shape),
+            "sent": sent,
+        }
+
+    plural = isinstance(outcome.returned, list)
+    items: list[Any] = outcome.returned if plural else [outcome.returned]  # type: ignore[assignment]
+    header = {
+        "number": number,
+        "ending": outcome.ending.value,
+        "message": outcome.message,
+        "changed": list(outcome.changed),
+        "seconds": outcome.seconds,
+        "plural": plural,
+        "count": min(len(items), MAX_COUNT),
+        "returned": [told(item) for item in items[:MAX_OUTPUTS]],
+    }
+    return pack(header, arrays)
+
+
+def answered(header: Header, payload: bytes, number: int, inputs: int) -> Outcome:
+    """The outcome in the answer to a question of some ``number`` with so many ``inputs``.
+
+    Raises :class:`Malformed` for anything but a well-formed answer to that very question.
+    """
+    if header.get("number") != number:
+        raise Malformed("an answer to another question")
+    ending = ANSWERED[_member(header, "ending", _is_ending)]
+    plural = _member(header, "plural", lambda value: isinstance(value, bool))
+    count = _member(header, "count", _whole(MAX_COUNT + 1))
+    told = _member(header, "returned", lambda value: isinstance(value, list))
+    if len(told) != min(count, MAX_OUTPUTS) or not (plural or count == 1):
+        raise Malformed("not as many outputs as there are said to be")
+    items: list[Any] = []
+    offset = 0
+    for facts in told:
+        item, offset = _item(facts, payload, offset)
+        items.append(item)
+    if offset != len(payload):
+        raise Malformed("bytes that belong to no output")
+    items += [None] * (count - len(items))
+    return Outcome(
+        ending,
+        items if plural else items[0],
+        message=_member(header, "message", _text(2 * MESSAGE_LIMIT)),
+        changed=tuple(_member(header, "changed", _numbers(inputs, inputs))),
+        seconds=_member(header, "seconds", _is_seconds),
+    )
+
+
+def _item(facts: Any, payload: bytes, offset: int) -> tuple[Array | Described, int]:
+    """A returned object: the array that was sent, or what it is described as."""
+    if not _is_object(facts):
+        raise Malformed("an output that is not described")
+    dtype = _member(facts, "dtype", _text(NAME_LIMIT))
+    shape = facts.get("shape")
+    if shape is not None:
+        shape = tuple(_member(facts, "shape", _numbers(1 << 63, MAX_RANK)))
+        if facts.get("sent") is True:
+            return _array(dtype, shape, payload, offset)
+    seen = Described(
+        type=_member(facts, "type", _text(NAME_LIMIT)),
+        dtype=dtype,
+        swapped=_member(facts, "swapped", _text(NAME_LIMIT)),
+        shape=shape,
+    )
+    return seen, offset
+
+
+def _array(dtype: str, shape: Any, payload: bytes, offset: int) -> tuple[Array, int]:
+    """The array at some place of the payload, without a copy, and the place after it."""
+    row = DTYPES.get(dtype)
+    if row is None:
+        raise Malformed("an array of no known type")
+    end = offset + math.prod(shape) * row.storage.itemsize
+    if end > len(payload):
+        raise Malformed("an array without its elements")
+    try:
+        stored: Array = np.ndarray(shape, row.storage, buffer=payload, offset=offset)
+    except (ValueError, OverflowError) as error:  # sizes that no array has, beside one that is 0
+        raise Malformed("an array of no possible shape") from error
+    return row.from_storage(stored), end
+
+
+def _member(header: Header, name: str, is_right: Callable[[Any], bool]) -> Any:
+    value = header.get(name)
+    if not is_right(value):
+        raise Malformed(f"no usable '{name}'")
+    return value
+
+
+def _text(limit: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and len(value) <= limit
+
+
+def _whole(below: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and 0 <= value < below
+
+
+def _numbers(below: int, length: int) -> Callable[[Any], bool]:
+    is_one = _whole(below)
+    return lambda value: (
+        isinstance(value, list) and len(value) <= length and all(map(is_one, value))
+    )
+
+
+def _is_object(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_facts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(fact, str) for fact in value.values())
+
+
+def _is_ending(value: Any) -> bool:
+    return isinstance(value, str) and value in ANSWERED
+
+
+def _is_seconds(value: Any) -> bool:
+    return type(value) is float and 0 <= value < 1e9

@@ -1,0 +1,286 @@
+"""Runs a backend in worker processes, any of which may be lost at any time.
+
+The pools that others keep (concurrent.futures, loky, pebble, billiard) unpickle what comes back
+from a worker, and most give up when one dies; so this one is our own. It is one loop over
+non-blocking pipes in the thread of the run: what a worker does or leaves undone cannot block it.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+from collections import deque
+from time import monotonic
+from types import TracebackType
+from typing import Any, Self
+
+from conformance.errors import BackendError, UsageError
+from conformance.grade.outcome import LOST, Ending, Outcome
+from conformance.model import Vector
+from conformance.run import messages, wire
+from conformance.run.environment import usable_cores
+from conformance.run.executor import Executor, Identity
+from conformance.run.limits import Limits, shown_size
+from conformance.run.process import DYING, WorkerProcess
+from conformance.run.staff import DEPTH, Lost, Ticket, Worker, unloadable
+from conformance.run.threads import shares
+
+TICK = 0.05
+"""Seconds after which workers are looked at, if nothing happens before."""
+
+FAREWELL = 2.0
+"""Seconds in which idle workers may end by themselves."""
+
+STARTS = 2
+"""How often in a row a new worker may fail to start."""
+
+PATIENCE = 3
+"""How many vectors a backend may lose, having answered none, before others are tried."""
+
+
+class ProcessExecutor(Executor):
+    """Loads the backend that ``spec`` names in ``jobs`` processes and asks them in turn.
+
+    A process that crashes, hangs, takes too much memory or talks nonsense loses the vector that it
+    was working on, and is replaced. POSIX only. Raises :class:`UsageError` elsewhere.
+    """
+
+    def __init__(self, spec: str, limits: Limits, *, jobs: int = 1) -> None:
+        if os.name != "posix":
+            raise UsageError(
+                "backends can be run in processes of their own on Linux and macOS only",
+                hint="use --executor inline; a crash of the backend then ends the run",
+            )
+        if jobs < 1:
+            raise UsageError(f"{jobs} jobs", hint="give the number of processes, as in -j 2")
+        self.spec = spec
+        self.limits = limits
+        self.jobs = jobs
+        self.ahead = DEPTH * jobs - 1
+        self._variables = shares(jobs, usable_cores() or 1, os.environ)
+        self._introduction: Identity | None = None
+        self._workers: list[Worker] = []
+        self._room = jobs
+        self._failed_starts = 0
+        self._untaken: deque[Ticket] = deque()
+        self._pending: deque[Ticket] = deque()
+        self._numbers = self._taken = self._lost = 0
+        self._clock = self._weighed = monotonic()
+        self._selector = selectors.DefaultSelector()
+
+    def __enter__(self) -> Self:
+        try:
+            for _ in range(self._room):
+                self._start()
+            while self._introduction is None:
+                self._round()
+        except BaseException:
+            self._close()
+            raise
+        self.identity = self._introduction
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._close()
+
+    def submit(self, vector: Vector) -> None:
+        self._numbers += 1
+        ticket = Ticket(self._numbers, vector)
+        self._untaken.append(ticket)
+        if self.given_up:
+            ticket.outcome = Outcome(Ending.ABANDONED, message=self.given_up)
+        else:
+            self._pending.append(ticket)
+            self._round(wait=0)
+
+    def take(self) -> Outcome:
+        ticket = self._untaken[0]
+        while ticket.outcome is None:
+            self._round()
+        outcome = ticket.outcome
+        self._taken += 1
+        self._lost += outcome.ending in LOST
+        if self._taken == self._lost == PATIENCE and not any(map(self._answers, self.probes())):
+            self._give_up("the backend lost its process on every vector that was tried")
+        self._untaken.popleft()
+        return outcome
+
+    def settings(self) -> dict[str, Any]:
+        return {
+            "executor": "process",
+            "jobs": self.jobs,
+            "timeout": self.limits.timeout,
+            "memory": self.limits.memory,
+        }
+
+    def _answers(self, vector: Vector) -> bool:
+        """Whether the backend survives a vector in a new process."""
+        try:
+            with ProcessExecutor(self.spec, self.limits) as fresh:
+                fresh.submit(vector)
+                return fresh.take().ending not in LOST
+        except BackendError:
+            return False
+
+    def _give_up(self, reason: str) -> None:
+        """Ask the backend nothing any more."""
+        self.given_up = reason
+        self._pending.clear()
+        for ticket in self._untaken:
+            ticket.outcome = ticket.outcome or Outcome(Ending.ABANDONED, message=reason)
+        while self._workers:
+            self._end(self._workers[0])
+
+    def _round(self, wait: float = TICK) -> None:
+        """Hand out questions, move bytes, take answers, and part with lost workers."""
+        self._hand_out()
+        for key, _ in self._selector.select(wait):
+            if key.data() is False:  # at its end a pipe can be read for ever
+                self._selector.unregister(key.fd)
+        now = monotonic()
+        # Time in which nobody looked, or this process was stopped, is not the worker's.
+        spent, self._clock = min(now - self._clock, 2 * TICK), now
+        weigh = self.limits.memory is not None and now - self._weighed >= TICK
+        self._weighed = now if weigh else self._weighed
+        for worker in list(self._workers):
+            if worker not in self._workers:
+                break  # all were ended: the backend has been given up
+            worker.spent += spent
+            try:
+                self._hear(worker)
+                self._check(worker, weigh=weigh)
+            except Lost as lost:
+                self._replace(worker, lost)
+        self._hand_out()
+
+    def _hear(self, worker: Worker) -> None:
+        """Take what a worker has answered. Raises Lost if nothing more can come."""
+        process = worker.process
+        over = process.ended() or process.closed
+        try:
+            while message := process.inbox.take(worker.room()):
+                worker.spent = 0.0
+                if worker.ready:
+                    worker.answered(*message)
+                else:
+                    self._introduced(worker, message[0])
+        except wire.Malformed as error:
+            raise Lost(Ending.CRASHED, f"the process sent what is no answer: {error}") from error
+        if over:
+            raise Lost(Ending.CRASHED)
+
+    def _check(self, worker: Worker, *, weigh: bool) -> None:
+        """Raises Lost for a worker that takes more time or memory than it may."""
+        # Once an answer has begun to come, it has as long again to arrive.
+        patience = self.limits.timeout * (2 if len(worker.process.inbox) else 1)
+        if not worker.ready and worker.spent > self.limits.start:
+            raise Lost(Ending.HUNG, f"the backend was not loaded within {self.limits.start:g} s")
+        if worker.ready and worker.tickets and worker.spent > patience:
+            raise Lost(Ending.HUNG, f"no answer within {self.limits.timeout:g} s")
+        most = self.limits.memory
+        if weigh and most is not None and (taken := worker.process.resident()) > most:
+            why = f"the process took {shown_size(taken)} of memory; {shown_size(most)} are allowed"
+            raise Lost(Ending.MEMORY, why)
+
+    def _introduced(self, worker: Worker, header: dict[str, Any]) -> None:
+        """Learn who the backend is. Raises Lost if it is not who it was in another process."""
+        try:
+            identity = messages.introduced(header, self._variables)
+        except BackendError as error:
+            raise Lost(Ending.CRASHED, error=error) from error
+        if self._introduction is None:
+            self._introduction = identity
+        elif identity != self._introduction:
+            self._give_up(
+                "a new process of the backend declares other capabilities than the first one, "
+                "or another name or version, so their answers do not belong together"
+            )
+            return
+        worker.ready = True
+        self._failed_starts = 0
+
+    def _replace(self, worker: Worker, lost: Lost) -> None:
+        """Part with a worker: its loss answers its question, the others are asked again."""
+        if worker not in self._workers:
+            return  # the backend was given up meanwhile
+        if lost.ending is Ending.HUNG:
+            worker.process.show_traceback()
+        self._end(worker, patience=0.0 if lost.why else DYING)
+        why = lost.why or worker.process.how_it_ended()
+        words = worker.process.last_words()
+        if not worker.ready:
+            self._not_started(lost.error or unloadable(self.spec, why, words))
+        elif worker.tickets:
+            told = (why, worker.doing(), words and f"stderr:\n{words}")
+            message = "\n".join(filter(None, told))
+            ticket = worker.tickets.popleft()
+            ticket.outcome = Outcome(lost.ending, message=message, seconds=worker.spent)
+        self._pending.extendleft(reversed(worker.tickets))
+
+    def _not_started(self, error: BackendError) -> None:
+        """Before the run that is the end of it; else other workers go on, if there are some."""
+        if self._introduction is None and not self._workers:
+            raise error
+        self._failed_starts += 1
+        if self._failed_starts < STARTS:
+            return
+        if self._workers:
+            self._room = len(self._workers)
+        else:
+            self._give_up(f"the backend could not be started again: {error.message}")
+
+    def _hand_out(self) -> None:
+        """Start workers where some are missing, and give each as much to do as the others."""
+        while self._pending and len(self._workers) < self._room:
+            self._start()
+        ready = [worker for worker in self._workers if worker.ready]
+        while ready and self._pending:
+            worker = min(ready, key=lambda one: len(one.tickets))
+            if len(worker.tickets) == DEPTH:
+                break
+            worker.ask(self._pending.popleft())
+        for worker in ready:
+            self._await_room(worker.process)
+
+    def _await_room(self, process: WorkerProcess) -> None:
+        """Watch the pipe of questions just as long as something waits to be written."""
+        watched = process.questions in self._selector.get_map()
+        if process.sending and not watched:
+            self._selector.register(process.questions, selectors.EVENT_WRITE, process.flush)
+        elif watched and not process.sending:
+            self._selector.unregister(process.questions)
+
+    def _start(self) -> None:
+        try:
+            process = WorkerProcess(self.spec, self._variables)
+        except OSError as error:
+            why = f"no process could be started ({error.strerror or error})"
+            self._not_started(unloadable(self.spec, why))
+            return
+        self._workers.append(Worker(process))
+        self._selector.register(process.answers, selectors.EVENT_READ, process.receive)
+        self._selector.register(process.stderr, selectors.EVENT_READ, process.listen)
+
+    def _end(self, worker: Worker, patience: float = 0.0) -> None:
+        """End a worker, which may take ``patience`` seconds to end by itself."""
+        process = worker.process
+        for descriptor in (process.questions, process.answers, process.stderr):
+            if descriptor >= 0 and descriptor in self._selector.get_map():
+                self._selector.unregister(descriptor)
+        process.kill(patience)
+        self._workers.remove(worker)
+
+    def _close(self) -> None:
+        """End all workers: those with something to do at once, idle ones by themselves."""
+        idle = [worker for worker in self._workers if worker.ready and not worker.tickets]
+        for worker in idle:
+            worker.process.hang_up()
+        while self._workers:
+            worker = self._workers[-1]
+            self._end(worker, patience=FAREWELL if worker in idle else 0.0)
+        self._selector.close()

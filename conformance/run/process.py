@@ -1,0 +1,205 @@
+"""One worker, as seen from the run: a process, two pipes and the end of what it wrote to stderr.
+
+Nothing here waits for the worker, except for one that is being ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+
+from conformance.grade.outcome import printable
+from conformance.run import wire
+
+READ = 1 << 20
+PIPE_SIZE = 1 << 20
+F_SETPIPE_SZ = 1031
+KEPT = 16 << 10
+"""Bytes of stderr that are kept: the last ones."""
+
+SHOWN_LINES, SHOWN_FATAL, SHOWN_WIDTH = 10, 6, 160
+"""How many lines of stderr are shown of a lost process, how many of them of a fatal error, and how
+much of each."""
+
+DYING = 1.0
+"""Seconds that the end of a process may take."""
+
+_BOOT = """
+import sys
+sys.path[:] = sys.argv[5:]
+from conformance.run.worker import main
+main()
+"""
+
+
+class WorkerProcess:
+    """A process that loads the backend ``spec`` and answers questions.
+
+    ``variables`` are added to its environment. It has a process group of its own, so that Ctrl-C
+    does not reach it and what it starts is ended with it. ``closed`` says that no more can come.
+    """
+
+    def __init__(self, spec: str, variables: Mapping[str, str]) -> None:
+        theirs_in, self.questions = os.pipe()
+        self.answers, theirs_out = os.pipe()
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this Python, and no shell
+                [
+                    *(sys.executable, "-c", _BOOT),
+                    *(str(os.getpid()), str(theirs_in), str(theirs_out), spec, *sys.path),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env={**os.environ, **variables},
+                pass_fds=(theirs_in, theirs_out),
+                start_new_session=True,
+                bufsize=0,
+            )
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        assert self._process.stderr is not None
+        self.stderr = self._process.stderr.fileno()
+        for descriptor in (self.questions, self.answers, self.stderr):
+            os.set_blocking(descriptor, False)
+            _enlarge(descriptor)
+        self.pid = self._process.pid
+        self.inbox = wire.Inbox()
+        self.closed = False
+        self._outgoing: deque[memoryview] = deque()
+        self._tail = b""
+        self._code: int | None = None
+
+    @property
+    def sending(self) -> bool:
+        """Whether something waits to be written."""
+        return bool(self._outgoing)
+
+    def send(self, message: bytes) -> None:
+        """Write a message, as far as the pipe takes it now; the rest waits for :meth:`flush`."""
+        self._outgoing.append(memoryview(message))
+        self.flush()
+
+    def flush(self) -> None:
+        """Write what the pipe takes now."""
+        while self._outgoing:
+            try:
+                written = os.write(self.questions, self._outgoing[0])
+            except BlockingIOError:
+                return
+            except OSError:  # it does not read any more; what it answered before still counts
+                self._outgoing.clear()
+                return
+            rest = self._outgoing[0][written:]
+            if rest:
+                self._outgoing[0] = rest
+            else:
+                self._outgoing.popleft()
+
+    def receive(self) -> None:
+        """Take in what came from the pipe of answers, at most one piece."""
+        data = _read(self.answers)
+        if data:
+            self.inbox.feed(data)
+        elif data is not None:
+            self.closed = True
+
+    def listen(self) -> bool:
+        """Take in what came from stderr, at most one piece; False once it is closed."""
+        data = _read(self.stderr)
+        if data:
+            self._tail = (self._tail + data)[-KEPT:]
+        return data != b""
+
+    def ended(self) -> bool:
+        """Whether the process has come to an end; then all that it answered has been taken in."""
+        if self._process.poll() is None:
+            return False
+        for _ in range(2):  # a pipe holds no more than one piece, and its end
+            self.receive()
+        return True
+
+    def resident(self) -> int:
+        """Bytes of memory that the process takes; 0 if it is gone."""
+        import psutil
+
+        try:
+            return int(psutil.Process(self.pid).memory_info().rss)
+        except psutil.Error:
+            return 0
+
+    def show_traceback(self, patience: float = 0.5) -> None:
+        """Ask the process to die telling where it is, which its fault handler does on SIGABRT."""
+        with suppress(OSError):
+            self._process.send_signal(signal.SIGABRT)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience)
+
+    def hang_up(self) -> None:
+        """Let an idle worker see that no more questions come, so that it ends by itself."""
+        os.close(self.questions)
+        self.questions = -1
+
+    def kill(self, patience: float = 0.0) -> None:
+        """End the process and all in its group, at once or after ``patience`` seconds."""
+        with suppress(subprocess.TimeoutExpired):
+            self._code = self._process.wait(patience)
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(DYING)  # one that the kernel cannot end is left to itself
+        self.listen()
+        for descriptor in (self.questions, self.answers):
+            with suppress(OSError):
+                os.close(descriptor)
+        self.questions = self.answers = -1
+        assert self._process.stderr is not None
+        self._process.stderr.close()
+
+    def how_it_ended(self) -> str:
+        """What became of the process before :meth:`kill` ended it."""
+        code = self._code
+        if code is None:
+            return "the process closed the pipe for its answers"
+        if code >= 0:
+            return f"the process ended with exit code {code}"
+        with suppress(ValueError):
+            name = signal.Signals(-code).name
+            why = " (the system may have run out of memory)" if name == "SIGKILL" else ""
+            return f"the process was killed by {name} ({signal.strsignal(-code)}){why}"
+        return f"the process was killed by signal {-code}"
+
+    def last_words(self) -> str:
+        """The last lines of stderr, or those around a fatal error of Python; printable."""
+        lines = self._tail.decode("utf-8", errors="replace").splitlines()
+        lines = [line for line in map(printable, lines) if line.strip()]
+        fatal = [i for i, line in enumerate(lines) if line.startswith("Fatal Python error")]
+        # Below its first lines the traceback of a fatal error is that of this package.
+        end = fatal[-1] + SHOWN_FATAL if fatal else len(lines)
+        shown = lines[max(0, end - SHOWN_LINES) : end]
+        return "\n".join(line[:SHOWN_WIDTH] for line in shown)
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What can be read now; nothing (b"") at the end, None if there is nothing yet."""
+    try:
+        return os.read(descriptor, READ)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
+
+
+def _enlarge(descriptor: int) -> None:
+    """Give a pipe room, so that neither side waits for the other while it has something to do."""
+    if sys.platform == "linux":
+        import fcntl
+
+        with suppress(OSError):  # the system's limit for one user may be used up
+            fcntl.fcntl(descriptor, F_SETPIPE_SZ, PIPE_SIZE)

@@ -1,0 +1,86 @@
+"""The workers of a run, each with the questions that it was asked."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from conformance.dtypes import name_of
+from conformance.errors import BackendError
+from conformance.grade.outcome import MESSAGE_LIMIT, Ending, Outcome
+from conformance.model import Vector
+from conformance.run import messages
+from conformance.run.process import WorkerProcess
+from conformance.run.wire import Malformed
+
+DEPTH = 3
+"""Questions that a worker may have: one that it works on, and others for when it is done."""
+
+
+@dataclass(eq=False)
+class Ticket:
+    """A vector that was handed over, and its outcome once that is known."""
+
+    number: int
+    vector: Vector
+    outcome: Outcome | None = None
+
+
+@dataclass(eq=False)
+class Worker:
+    """A worker process and what it was asked. ``spent`` counts seconds on the oldest question."""
+
+    process: WorkerProcess
+    ready: bool = False
+    tickets: deque[Ticket] = field(default_factory=deque)
+    spent: float = 0.0
+    done: int = 0
+
+    def ask(self, ticket: Ticket) -> None:
+        """Send a question; it is worked on after those that were sent before."""
+        if not self.tickets:
+            self.spent = 0.0
+        self.tickets.append(ticket)
+        self.process.send(messages.question(ticket.number, ticket.vector))
+
+    def answered(self, header: dict[str, Any], payload: bytes) -> None:
+        """Take the answer to the oldest question. Raises Malformed if it is not one."""
+        if not self.tickets:
+            raise Malformed("an answer to no question")
+        ticket = self.tickets[0]
+        inputs = len(ticket.vector.inputs)
+        ticket.outcome = messages.answered(header, payload, ticket.number, inputs)
+        self.tickets.popleft()
+        self.done += 1
+
+    def room(self) -> int:
+        """Bytes of arrays that the next message may hold."""
+        if not self.tickets:
+            return 0
+        return messages.MAX_OUTPUTS * messages.largest(self.tickets[0].vector)
+
+    def doing(self) -> str:
+        """What the oldest question is, in one line."""
+        case, inputs = self.tickets[0].vector.case, self.tickets[0].vector.inputs
+        data = ", ".join(f"{name_of(array.dtype)}{list(array.shape)}" for array in inputs)
+        given = ", ".join(f"{name}={value}" for name, value in case.attributes.items())
+        text = f"running {case.op} on {data}" + (f" with {given}" if given else "")
+        return f"{text[:MESSAGE_LIMIT]}; {self.done} vectors before it in this process"
+
+
+class Lost(Exception):
+    """A worker that is no use any more: how its question ended, and why, unless it is dead."""
+
+    def __init__(self, ending: Ending, why: str = "", *, error: BackendError | None = None) -> None:
+        self.ending = ending
+        self.why = why
+        self.error = error
+
+
+def unloadable(spec: str, why: str, words: str = "") -> BackendError:
+    """The error of a backend whose process was lost before it was there; ``words`` are stderr's."""
+    return BackendError(
+        f"{spec}: {why} while the backend was loaded" + (f"\n{words}" if words else ""),
+        hint="import it and make one in Python by itself, where all that it writes can be seen",
+    )

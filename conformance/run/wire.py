@@ -1,0 +1,72 @@
+"""Framing of messages between a run and its workers: a JSON header, then the bytes of arrays.
+
+A message is a prefix (the lengths of both parts, big-endian), the header as ASCII, and the
+elements of each array that the header lists, little-endian and in C order. What a worker sends is
+as foreign as the backend in it: nothing is unpickled or evaluated, and every length is checked
+before memory is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+Header = dict[str, Any]
+
+PREFIX = struct.Struct(">IQ")
+MAX_HEADER = 16 << 20
+"""The longest header, in bytes: a line of the run log is no longer."""
+
+
+class Malformed(ValueError):
+    """What came is not a message of this form."""
+
+
+class Inbox:
+    """Bytes as they come, taken out as whole messages."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    def feed(self, data: bytes) -> None:
+        """Append what was read."""
+        self._bytes += data
+
+    def take(self, limit: int) -> tuple[Header, bytes] | None:
+        """The next message, or None until it is whole; arrays may take ``limit`` bytes.
+
+        Raises :class:`Malformed`, before the message is whole if its prefix already shows it.
+        """
+        if len(self._bytes) < PREFIX.size:
+            return None
+        header, payload = PREFIX.unpack_from(self._bytes)
+        if header > MAX_HEADER or payload > limit:
+            raise Malformed(f"a message of {header} + {payload} bytes")
+        begin, end = PREFIX.size + header, PREFIX.size + header + payload
+        if len(self._bytes) < end:
+            return None
+        text, rest = bytes(self._bytes[PREFIX.size : begin]), bytes(self._bytes[begin:end])
+        del self._bytes[:end]
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise Malformed("a header that is not JSON") from error
+        if not isinstance(value, dict):
+            raise Malformed("a header that is not an object")
+        return value, rest
+
+
+def pack(header: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:
+    """A message. Raises ValueError where its header is longer than a reader accepts."""
+    text = json.dumps(header, separators=(",", ":")).encode("ascii")
+    if len(text) > MAX_HEADER:
+        raise ValueError(f"takes {len(text):,} bytes; at most {MAX_HEADER:,} are taken")
+    parts = [array.tobytes() for array in arrays]
+    return b"".join((PREFIX.pack(len(text), sum(map(len, parts))), text, *parts))

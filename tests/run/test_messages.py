@@ -1,0 +1,236 @@
+"""Messages from a worker: what is well-formed arrives, and nothing else does any harm."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.dtypes import DTYPES
+from conformance.errors import BackendError
+from conformance.grade.outcome import Described, Ending, Outcome
+from conformance.model import Answer, Case, Vector
+from conformance.run import messages
+from conformance.run.executor import Identity
+from conformance.run.wire import MAX_HEADER, PREFIX, Inbox, Malformed, pack
+
+WIDE = np.arange(6, dtype=np.float64).reshape(2, 3)
+
+
+def received(message, limit=sys.maxsize):
+    inbox = Inbox()
+    inbox.feed(message)
+    return inbox.take(limit)
+
+
+def carried(outcome, *, limit=1000, inputs=2):
+    header, payload = received(messages.answer(7, outcome, limit))
+    return messages.answered(header, payload, 7, inputs)
+
+
+class TestFraming:
+    def test_bytes_may_come_one_by_one(self):
+        message = pack({"a": 1}, [WIDE]) + pack({"b": 2})
+        inbox, found = Inbox(), []
+        for byte in message:
+            inbox.feed(bytes([byte]))
+            if one := inbox.take(48):
+                found.append(one)
+        assert found == [({"a": 1}, WIDE.tobytes()), ({"b": 2}, b"")]
+        assert len(inbox) == 0
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            PREFIX.pack(MAX_HEADER + 1, 0),
+            PREFIX.pack(2, 49),
+            PREFIX.pack(2, 2**64 - 1),
+            PREFIX.pack(2, 0) + b"[]",
+            PREFIX.pack(4, 0) + b"null",
+            PREFIX.pack(3, 0) + b"{x}",
+            PREFIX.pack(2, 0) + b"\xff\xfe",
+            PREFIX.pack(200_000, 0) + b"[" * 200_000,
+        ],
+    )
+    def test_what_is_no_message_is_refused(self, message):
+        with pytest.raises(Malformed):
+            received(message, limit=48)
+
+    def test_a_header_that_is_too_long_is_not_sent(self):
+        with pytest.raises(ValueError, match="at most"):
+            pack({"a": "x" * MAX_HEADER})
+
+
+class TestQuestions:
+    def test_inputs_arrive_in_their_types(self):
+        inputs = [np.arange(4).astype(row.numpy).reshape(2, 2, 1) for row in DTYPES.values()]
+        inputs += [np.zeros((0, 3), np.float32), np.array(5)]
+        case = Case("Op-1", {"T": "f32"}, {}, {"kernel": [2, 3], "exclude-pad": True, "m": "x"})
+        answers = (
+            Answer("a", "bf16", np.zeros((3, 5))),
+            Answer("b", "i64", np.zeros((3, 5), np.int64)),
+        )
+        vector = Vector("id", case, "must", (), "", "", tuple(inputs), answers)
+        header, payload = received(messages.question(3, vector))
+        assert (header["number"], header["op"], header["limit"]) == (3, "Op-1", 120)
+        assert header["attributes"] == case.attributes
+        arrived = messages.asked(header, payload)
+        for before, after in zip(inputs, arrived, strict=True):
+            assert (before.dtype, before.shape) == (after.dtype, after.shape)
+            assert before.tobytes() == after.tobytes()
+
+
+class TestAnswers:
+    def test_plain_arrays_arrive(self):
+        returned = [WIDE, WIDE.astype(ml_dtypes.bfloat16), np.zeros((0, 2), np.int32)]
+        found = carried(Outcome(Ending.RETURNED, returned, "", (1,), 0.25))
+        assert (found.ending, found.changed, found.seconds) == (Ending.RETURNED, (1,), 0.25)
+        for before, after in zip(returned, found.returned, strict=True):
+            np.testing.assert_array_equal(before, after)
+            assert before.dtype == after.dtype
+
+    def test_a_bare_array_stays_one(self):
+        np.testing.assert_array_equal(carried(Outcome(Ending.RETURNED, WIDE)).returned, WIDE)
+
+    @pytest.mark.parametrize(
+        ("value", "seen"),
+        [
+            (None, Described("NoneType")),
+            ("text", Described("str")),
+            (np.float32(1), Described("numpy.float32")),
+            (WIDE.astype(">f8"), Described("numpy.ndarray", ">f8", "f64", (2, 3))),
+            (WIDE.astype(object), Described("numpy.ndarray", "object", "", (2, 3))),
+            (np.zeros(1000), Described("numpy.ndarray", "f64", "", (1000,))),
+        ],
+    )
+    def test_all_else_is_described(self, value, seen):
+        assert carried(Outcome(Ending.RETURNED, value)).returned == seen
+        assert carried(Outcome(Ending.RETURNED, [value])).returned == [seen]
+
+    def test_many_outputs_are_counted(self):
+        assert len(carried(Outcome(Ending.RETURNED, [WIDE] * 5000)).returned) == 5000
+
+    @pytest.mark.parametrize(
+        ("member", "value"),
+        [
+            ("number", 8),
+            ("ending", "crashed"),
+            ("ending", []),
+            ("ending", None),
+            ("message", 3),
+            ("message", "x" * 5000),
+            ("changed", [2]),
+            ("changed", [-1]),
+            ("changed", [0, 0, 0]),
+            ("changed", {}),
+            ("seconds", -1.0),
+            ("seconds", 1e300),
+            ("seconds", "1"),
+            ("plural", 1),
+            ("count", 0),
+            ("count", 2),
+            ("count", 10**12),
+            ("returned", {}),
+            ("returned", [3]),
+            ("returned", []),
+        ],
+    )
+    def test_what_is_not_well_formed_is_refused(self, member, value):
+        header, payload = received(messages.answer(7, Outcome(Ending.RETURNED, [WIDE]), 1000))
+        with pytest.raises(Malformed):
+            messages.answered(header | {member: value}, payload, 7, 2)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"dtype": "f128"},
+            {"dtype": None},
+            {"dtype": "f32"},
+            {"shape": [2, 4]},
+            {"shape": [-2, -3]},
+            {"shape": [0, 2**62, 2**62]},
+            {"shape": [10**30]},
+            {"shape": "23"},
+            {"shape": [1] * 65},
+            {"sent": False},
+            {"type": 3, "sent": False},
+        ],
+    )
+    def test_an_output_that_is_not_what_it_says_is_refused(self, change):
+        header, payload = received(messages.answer(7, Outcome(Ending.RETURNED, [WIDE]), 1000))
+        header["returned"][0] |= change
+        with pytest.raises(Malformed):
+            messages.answered(header, payload, 7, 2)
+
+    def test_any_damage_is_refused_or_harmless(self):
+        whole = messages.answer(7, Outcome(Ending.RETURNED, [WIDE, None], "word", (1,), 0.5), 1000)
+        chance = random.Random(5)
+        refused = 0
+        for _ in range(3000):
+            damaged = bytearray(whole)
+            for _ in range(chance.randint(1, 3)):
+                damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+            try:
+                if message := received(bytes(damaged), limit=1000):
+                    assert isinstance(messages.answered(*message, 7, 2), Outcome)
+            except Malformed:
+                refused += 1
+        assert refused > 1000
+
+
+class TestIntroductions:
+    def test_what_a_backend_declares_arrives(self):
+        declared = Capabilities(
+            operators=("AvgPool-1",),
+            ranks=(3, 4),
+            excluding=(Exclusion("no", "any(size > 3)", "AvgPool-1"), Exclusion("never")),
+        )
+        who = Identity("n\ud800\x00", "1", declared, {"a": "b"})
+        header, _ = received(messages.introduction(who))
+        found = messages.introduced(header, {"OMP_NUM_THREADS": "2"})
+        assert found == who
+        assert found.facts == who.facts
+        assert found.variables == {"OMP_NUM_THREADS": "2"}
+
+    def test_an_error_arrives(self):
+        header, _ = received(messages.failure(BackendError("no driver", hint="install it")))
+        with pytest.raises(BackendError, match="no driver") as caught:
+            messages.introduced(header, {})
+        assert caught.value.hint == "install it"
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            {},
+            {"identity": []},
+            {"identity": {"name": "", "version": "1", "facts": {}}},
+            {"identity": {"name": "n", "version": 1, "facts": {}}},
+            {"identity": {"name": "n", "version": "1", "facts": {"a": 1}}},
+            {"identity": {"name": "n", "version": "1"}},
+            {"error": "no"},
+            {"error": {"message": 1}},
+        ],
+    )
+    def test_others_are_refused(self, header):
+        with pytest.raises(Malformed):
+            messages.introduced(header, {})
+
+    @pytest.mark.parametrize(
+        "declared",
+        [
+            [],
+            "everything",
+            {"operators": None},
+            {"operators": 3, "dtypes": None, "ranks": None, "excluding": []},
+            {"operators": None, "dtypes": None, "ranks": None, "excluding": [{"when": 1}]},
+        ],
+    )
+    def test_capabilities_that_cannot_be_read_are_an_error_of_the_backend(self, declared):
+        told = {"name": "n", "version": "1", "facts": {}, "capabilities": declared}
+        with pytest.raises(BackendError, match="capabilities"):
+            messages.introduced(json.loads(json.dumps({"identity": told})), {})
