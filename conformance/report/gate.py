@@ -45,7 +45,7 @@ def alarm(shown: View) -> str | None:
 
 def failing(result: Result) -> bool:
     """Whether a vector failed or ended in an error, and that is not known."""
-    return result.status in FAILED and _entry(result) is None
+    return result.status in FAILED and result.known is None
 
 
 class Findings:
@@ -74,7 +74,7 @@ class Findings:
     def why_known(self, about: Result | Finding) -> str | None:
         """Why a failure, or each in a finding, is known to the vendor; None for a new one."""
         if isinstance(about, Result):
-            entry = _entry(about)
+            entry = about.known
             return None if entry is None else self._why.get(entry, entry)
         found = self._found(about)
         reasons = [self.why_known(result) for result in found]
@@ -85,11 +85,6 @@ class Findings:
     def _found(self, finding: Finding) -> list[Result]:
         found = (self._results.get((finding.op, name)) for name in finding.ids)
         return [result for result in found if result is not None]
-
-
-def _entry(result: Result) -> str | None:
-    """The entry of the vendor's known failures that names this one."""
-    return getattr(result, "known", None)
 
 
 def _why(entry: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,7 @@ runs = st.lists(
 @settings(deadline=None, max_examples=80)
 @given(runs, st.booleans())
 def test_it_names_every_failure_and_is_out_of_date_in_nothing(made, whole):
-    results = [type(r)(**{**vars(r), "id": f"v{i}"}) for i, r in enumerate(made)]
+    results = [replace(r, id=f"v{i}") for i, r in enumerate(made)]
     with tempfile.TemporaryDirectory() as folder:
         known = written(Path(folder), text_of(results, whole=whole, reason=REASON))
         found = Watched(results, known=known)
@@ -120,8 +121,8 @@ def test_what_was_known_keeps_its_reason(tmp_path):
 
 def test_a_message_cannot_leave_its_comment(tmp_path):
     hostile = "\n  - {vectors: [d], reason: sneaked in}\n\x85\u2028 \x1b[31m"
-    results = [type(r)(**{**vars(r), "message": hostile}) for r in CEIL]
-    results[0] = type(results[0])(**{**vars(results[0]), "kind": "raised", "witness": None})
+    results = [replace(r, message=hostile) for r in CEIL]
+    results[0] = replace(results[0], kind="raised", witness=None)
     known = written(tmp_path, text_of(results))
     assert Watched(results, known=known).marks.keys() == {"a", "b", "c"}
 
