@@ -105,7 +105,7 @@ def check(
     """
     spec = backend if isinstance(backend, str) else ""
     runner = load(backend) if isinstance(backend, str) else as_backend(backend)
-    suite_words = _suite_words(suite)
+    suite_words = suite_option(suite)
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
     options = Options(
         ops=ops,
@@ -114,7 +114,7 @@ def check(
         precision=precision,
         executor=executor,
         spec=spec,
-        command=_command(spec, suite_words, level, precision),
+        command=check_command(spec, suite_words, level, precision),
         show=suite_words,
     )
     events = _Collected(on_event)
@@ -162,7 +162,7 @@ class _Collected:
         return replace(log, problems=tuple(contradictions(log)))
 
 
-def _suite_words(suite: Suite | str | Path | None) -> tuple[str, ...]:
+def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
     """The option that names the suite again; none where the default is meant."""
     if suite is None:
         return ()
@@ -172,7 +172,7 @@ def _suite_words(suite: Suite | str | Path | None) -> tuple[str, ...]:
     return ("--suite", str(suite))
 
 
-def _command(
+def check_command(
     spec: str, suite_words: Sequence[str], level: str, precision: str | Mapping[str, str]
 ) -> tuple[str, ...]:
     """The command line of the same check, but for operators and vectors; empty if there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import perf_counter
@@ -11,18 +11,18 @@ from typing import Any
 from conformance import __version__
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.grade.findings import findings
-from conformance.grade.judge import applies, judge, result, skipped, unsupported
-from conformance.grade.outcome import Ending, Outcome, describe
+from conformance.grade.judge import applies, skipped, unsupported
+from conformance.grade.outcome import describe
 from conformance.grade.precision import known, parse_precision
-from conformance.model import LEVELS, Finding, Result, Status, Vector
+from conformance.model import LEVELS, Finding, Result
 from conformance.run import inline
 from conformance.run.environment import fingerprint, peak_memory
 from conformance.run.illustrate import illustrated
 from conformance.run.interruption import Interruption
-from conformance.run.readings import readings, with_observations
+from conformance.run.readings import readings
 from conformance.run.selection import Selection, select
+from conformance.run.single import Execute, judged, refusals
 from conformance.run.verdict import Question, Score, conclude
-from conformance.spec import loader
 from conformance.suite.store import Suite
 
 LOG_FORMAT = 1
@@ -30,7 +30,7 @@ LOG_FORMAT = 1
 Event = dict[str, Any] | Result | Finding
 """A header or footer as JSON data, or a result or finding, in the order of the run log."""
 
-EXECUTORS: dict[str, Callable[[Backend, Vector], Outcome]] = {"inline": inline.execute}
+EXECUTORS: dict[str, Execute] = {"inline": inline.execute}
 """How a backend is called, by name. None raises anything but KeyboardInterrupt."""
 
 
@@ -74,8 +74,7 @@ def run(
     execute = EXECUTORS[known(options.executor, EXECUTORS, "executor")]
     selection = select(suite.manifest, ops=options.ops, only=options.only)
     interruption = interruption or Interruption()
-    refusal = _refusals(backend)
-    declared = getattr(backend, "capabilities", None) is not None
+    refusal = refusals(backend)
 
     yield _header(suite, backend, options, selection, precision)
     started = perf_counter()
@@ -99,11 +98,7 @@ def run(
             except KeyboardInterrupt:
                 interrupted = True
                 break
-            if outcome.ending is Ending.UNSUPPORTED and declared:
-                verdict = _undeclared(vector, outcome)
-            else:
-                verdict = judge(vector, outcome, level=level, precision=precision)
-                verdict = with_observations(verdict, vector, outcome)
+            verdict = judged(backend, vector, outcome, level, precision)
         score.add(verdict)
         results.append(verdict)
         yield verdict
@@ -129,25 +124,6 @@ def run(
         "readings": readings(selection.by_op, results),
         "peak_memory_bytes": peak_memory(),
     }
-
-
-def _refusals(backend: Backend) -> Callable[[Vector], str | None]:
-    """Why the backend's declaration leaves a vector out, or None where it does not."""
-    if getattr(backend, "capabilities", None) is None:
-        return lambda _: None
-    capabilities = capabilities_of(backend)
-
-    def reason(vector: Vector) -> str | None:
-        return capabilities.reason_against(
-            loader.find(vector.case.op), vector.case, backend=backend.name
-        )
-
-    return reason
-
-
-def _undeclared(vector: Vector, outcome: Outcome) -> Result:
-    message = f"{outcome.message} (not among what the backend declared before the run)"
-    return result(vector, Status.ERROR, "undeclared-unsupported", message, seconds=outcome.seconds)
 
 
 def _header(
