@@ -35,9 +35,9 @@ Examples:
 In the table a window is given by the positions it spans on each axis. They count
 from the first element of the data, so padding has negative ones, or lies beyond.
 
-The backend runs in this process, once. conformance repro writes a script that
-shows the same without this tool. The exit code says nothing of the verdict;
-conformance check --only is the gate.
+A backend runs in this process, once. The exit code says nothing of its verdict:
+the gate is "conformance check". For a script that shows the same without this
+tool, see "conformance repro".
 """
 
 

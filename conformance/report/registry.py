@@ -48,15 +48,21 @@ def write_report(run: RunLog, directory: str | os.PathLike[str], name: str = "ht
     The file appears whole or not at all. Raises :class:`UsageError` where it cannot be written.
     """
     chosen = report_format(name)
-    path = Path(directory) / chosen.FILE
-    text = chosen.render(run)
+    return write_text(Path(directory) / chosen.FILE, chosen.render(run))
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text to a file, whose folder is made where missing, and return its path.
+
+    The file appears whole or not at all. Raises :class:`UsageError` where it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, text)
     except OSError as error:
         raise UsageError(
-            f"{path}: the report cannot be written: {error.strerror or error}",
-            hint="choose another folder with --out",
+            f"{path}: the file cannot be written: {error.strerror or error}",
+            hint="choose another place with --out",
         ) from error
     return path
 
