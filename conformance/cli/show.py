@@ -27,8 +27,8 @@ Examples:
   conformance show 1a2b3c4d --element 0,0,2
       one element of the output, tap by tap, at each precision
   conformance show 1a2b3c4d --backend openvino
-      what a backend makes of it: the verdict, the wrong elements, the worst one
-      tap by tap; with --element, what it got there
+      what a backend makes of it: the verdict, the wrong elements, and the
+      worst of them tap by tap; with --element, what it got there
   conformance show 1a2b3c4d --suite my-suite --spec specs/MyPool-1.yaml
       a vector of your own suite, of an operator of your own
 

@@ -35,7 +35,7 @@ def accepted(answer: dict[str, Any], index: Any) -> str:
     if "equal" in answer:
         return str(answer["equal"][index])
     lo, hi = answer["lo"][index], answer.get("hi", answer["lo"])[index]
-    return str(lo) if str(lo) == str(hi) else f"{lo} to {hi}"
+    return str(lo) if str(lo) == str(hi) else f"{lo!s} to {hi!s}"
 
 
 def differences(outputs: Any, answers: list[dict[str, Any]]) -> tuple[float, list[str]]:
@@ -56,7 +56,7 @@ def differences(outputs: Any, answers: list[dict[str, Any]]) -> tuple[float, lis
         lines.append(f"{name}: {len(places)} of {got.size} elements are wrong")
         for index in map(tuple, places[:10]):
             where = ", ".join(map(str, index))
-            lines.append(f"  [{where}]: got {got[index]}, accepted {accepted(answer, index)}")
+            lines.append(f"  [{where}]: got {got[index]!s}, accepted {accepted(answer, index)}")
         if len(places) > 10:
             lines.append(f"  ... and {len(places) - 10} more")
     return count, lines
