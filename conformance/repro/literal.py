@@ -48,11 +48,11 @@ def _values(flat: Array) -> list[str] | None:
     """Each element as a number, or None where numbers would not give the bits back."""
     if flat.dtype.kind in "biu":
         return [str(value) for value in flat.tolist()]
-    numbers = [float(value) for value in flat]
-    if np.array(numbers, np.float64).astype(flat.dtype).tobytes() != flat.tobytes():
+    texts = [repr(float(value)) for value in flat]
+    # A NaN that is not the usual one has other bits than its text.
+    if np.array([float(text) for text in texts]).astype(flat.dtype).tobytes() != flat.tobytes():
         return None
-    words = {"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}
-    return [words.get(repr(number), repr(number)) for number in numbers]
+    return [{"nan": "np.nan", "inf": "np.inf", "-inf": "-np.inf"}.get(text, text) for text in texts]
 
 
 def _listed(values: list[str], end: str, indent: str) -> str:

@@ -22,7 +22,7 @@ from conformance.repro.native import Call, parted
 from conformance.run.inline import fresh
 from conformance.spec import loader
 
-MAX_SIZE = 4 * 2**20
+MAX_SIZE = 2**20
 """Characters of a script at most."""
 
 WIDTH = 92
@@ -46,7 +46,7 @@ def script(
     Raises:
         UsageError: a vector too large for a script.
     """
-    data = "\n".join(_data(vector, level, precision))
+    data = "\n".join(question(vector, level, precision))
     embedded = [_embedded(checking)]
     if "unpacked(" in data:
         embedded.append(_embedded(unpacking))
@@ -140,7 +140,7 @@ def _embedded(module: ModuleType) -> Call:
     return parted(inspect.getsource(module), module.__name__)
 
 
-def _data(vector: Vector, level: str, precision: Mapping[str, str]) -> Iterator[str]:
+def question(vector: Vector, level: str, precision: Mapping[str, str]) -> Iterator[str]:
     """The question, and what its answer may be, as assignments."""
     case = vector.case
     yield f"op = {case.op!r}"
