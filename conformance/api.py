@@ -124,7 +124,7 @@ def check(
     spec = backend if isinstance(backend, str) else ""
     isolation = Isolation(executor, jobs, timeout, memory)
     runner = isolation.executor_for(backend)
-    suite_words = _suite_words(suite)
+    suite_words = suite_option(suite)
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
     options = Options(
         ops=ops,
@@ -133,7 +133,7 @@ def check(
         precision=precision,
         repeat=repeat,
         spec=spec,
-        command=_command(spec, suite_words, level, precision, isolation, repeat),
+        command=check_command(spec, suite_words, level, precision, isolation, repeat),
         show=suite_words,
         gate=gate,
     )
@@ -189,7 +189,7 @@ def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _suite_words(suite: Suite | str | Path | None) -> tuple[str, ...]:
+def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
     """The option that names the suite again; none where the default is meant."""
     if suite is None:
         return ()
@@ -199,13 +199,13 @@ def _suite_words(suite: Suite | str | Path | None) -> tuple[str, ...]:
     return ("--suite", str(suite))
 
 
-def _command(
+def check_command(
     spec: str,
     suite_words: Sequence[str],
     level: str,
     precision: str | Mapping[str, str],
-    isolation: Isolation,
-    repeat: int,
+    isolation: Isolation | None = None,
+    repeat: int = 1,
 ) -> tuple[str, ...]:
     """The command line of the same check, but for operators and vectors; empty if there is none."""
     if not spec:
@@ -216,7 +216,7 @@ def _command(
     asked = spell(parse_precision(precision))
     if asked != DEFAULT:
         words += ["--precision", asked]
-    words += isolation.words()
+    words += isolation.words() if isolation else []
     if repeat > 1:
         words += ["--repeat", str(repeat)]
     return tuple(words)

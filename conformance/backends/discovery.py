@@ -13,11 +13,13 @@ from hashlib import sha256
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from conformance.backends.protocol import Backend, as_backend
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import describe
+
+T = TypeVar("T")
 
 GROUP = "conformance.backends"
 DISTRIBUTION = "opconform"
@@ -35,6 +37,19 @@ class Available(NamedTuple):
     summary: str
 
 
+class Origin(NamedTuple):
+    """Where the object lies that ``spec`` names: in ``module``, under the dotted ``name``.
+
+    For a module that was read from a file, ``file`` is that file and ``module`` its stem.
+    """
+
+    spec: str
+    module: str
+    name: str
+    file: Path | None
+    value: object
+
+
 def load(spec: str) -> Backend:
     """The backend that ``spec`` names.
 
@@ -43,14 +58,31 @@ def load(spec: str) -> Backend:
     backends (called without arguments) or a plain function; after a file that defines exactly one
     backend it may be left out. Raises :class:`BackendError`.
     """
+    return create(locate(spec))
+
+
+def locate(spec: str) -> Origin:
+    """The object that ``spec`` names, imported; see :func:`load`. Raises :class:`BackendError`."""
+    return _guarded(spec, lambda: _located(spec))
+
+
+def create(origin: Origin) -> Backend:
+    """The backend that an object is or makes. Raises :class:`BackendError`."""
+    return _guarded(origin.spec, lambda: as_backend(origin.value, origin=origin.spec))
+
+
+def _located(spec: str) -> Origin:
     if match := _FILE.fullmatch(spec):
-        path, wanted = Path(match["path"]), match["object"]
-        return _guarded(spec, lambda: _in_module(spec, _module_of(path), wanted))
+        path = Path(match["path"])
+        module = _module_of(path)
+        name = match["object"] or _only_backend(spec, module)
+        return Origin(spec, path.stem, name, path, _member(spec, module, name))
     if match := _MODULE.fullmatch(spec):
-        name, wanted = match["module"], match["object"]
-        return _guarded(spec, lambda: _in_module(spec, importlib.import_module(name), wanted))
+        module = importlib.import_module(match["module"])
+        value = _member(spec, module, match["object"])
+        return Origin(spec, match["module"], match["object"], None, value)
     entry = _named(spec)
-    return _guarded(spec, lambda: as_backend(entry.load(), origin=spec))
+    return Origin(spec, entry.module, entry.attr, None, entry.load())
 
 
 def available() -> list[Available]:
@@ -127,10 +159,8 @@ def _module_of(path: Path) -> ModuleType:
     return module
 
 
-def _in_module(spec: str, module: ModuleType, name: str | None) -> Backend:
-    """The object called ``name``, or, without a name, the only backend that a module defines."""
-    if name is None:
-        return as_backend(_only_backend(spec, module), origin=spec)
+def _member(spec: str, module: ModuleType, name: str) -> object:
+    """The object called ``name``, which may be dotted."""
     found: object = module
     for part in name.split("."):
         try:
@@ -141,11 +171,11 @@ def _in_module(spec: str, module: ModuleType, name: str | None) -> Backend:
                 f"{spec}: there is no '{part}'",
                 hint=_suggested(part, public) + "name a backend, a class of backends or a function",
             ) from None
-    return as_backend(found, origin=spec)
+    return found
 
 
-def _only_backend(spec: str, module: ModuleType) -> object:
-    """The class, instance or function ``run`` that is the only backend ``module`` defines."""
+def _only_backend(spec: str, module: ModuleType) -> str:
+    """The name of the class, instance or function ``run`` that alone in ``module`` is a backend."""
     own = {
         name: value
         for name, value in vars(module).items()
@@ -156,7 +186,7 @@ def _only_backend(spec: str, module: ModuleType) -> object:
     made = {type(value) for value in own.values()}
     candidates = {name: value for name, value in own.items() if value not in made}
     if len(candidates) == 1:
-        return next(iter(candidates.values()))
+        return next(iter(candidates))
     if not candidates:
         raise BackendError(
             f"{spec} defines no backend",
@@ -169,7 +199,7 @@ def _only_backend(spec: str, module: ModuleType) -> object:
     )
 
 
-def _guarded(spec: str, find: Callable[[], Backend]) -> Backend:
+def _guarded(spec: str, find: Callable[[], T]) -> T:
     """What ``find`` returns; whatever goes wrong in foreign code becomes a BackendError."""
     try:
         return find()

@@ -63,6 +63,45 @@ class OpenVINO:
         request.infer({0: self._tensor(data)})
         return [from_tensor(request.get_output_tensor(i)) for i in range(len(node.outputs()))]
 
+    def reproduce(
+        self,
+        op: str,
+        inputs: Sequence[Array],
+        attributes: Mapping[str, Any],  # noqa: ARG002 - the source names them
+    ) -> str:
+        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        operator, _, opset = op.rpartition("-")
+        data, *operands = inputs
+        bf16 = data.dtype == BF16
+        kind = "openvino.Type.bf16" if bf16 else f"openvino.Type(np.{data.dtype.name})"
+        tensor = "openvino.Tensor(inputs[0])"
+        read = "np.array(request.get_output_tensor(i).data)"
+        lines = ["import openvino", "from openvino.utils.node_factory import NodeFactory"]
+        if bf16:
+            # In its Python API bf16 goes in as codes, and comes out as codes in float16 arrays.
+            tensor = f"openvino.Tensor(inputs[0].view(np.uint16), {list(data.shape)}, {kind})"
+            lines.append("import ml_dtypes")
+        lines.append(f"data = openvino.op.Parameter({kind}, openvino.Shape({list(data.shape)}))")
+        arguments = ["data.output(0)"]
+        for number in range(1, 1 + len(operands)):
+            name = f"operand_{number}"
+            lines.append(f"{name} = openvino.op.Constant(openvino.Tensor(inputs[{number}]))")
+            arguments.append(f"{name}.output(0)")
+        lines += [
+            f'node = NodeFactory("opset{opset}").create(',
+            f"    {operator!r}, [{', '.join(arguments)}], dict(attributes)",
+            ")",
+            "model = openvino.Model(node.outputs(), [data], op)",
+            f"compiled = openvino.Core().compile_model(model, {DEVICE!r}, {PROPERTIES!r})",
+            "request = compiled.create_infer_request()",
+            f"request.infer({{0: {tensor}}})",
+            f"outputs = [{read} for i in range(len(node.outputs()))]",
+        ]
+        if bf16:
+            first = "outputs[0].view(ml_dtypes.bfloat16)"
+            lines.append(f"outputs = [{first}, *outputs[1:]]")
+        return "\n".join(lines)
+
     def _element_type(self, array: Array) -> Any:
         # openvino.Type reads numpy types, among which bf16 is not.
         return self._openvino.Type.bf16 if array.dtype == BF16 else self._openvino.Type(array.dtype)

@@ -28,9 +28,12 @@ Run = Callable[[str, list[Array], dict[str, Any]], Sequence[Array]]
 class Backend(Protocol):
     """An implementation that answers cases.
 
-    Two more members are optional: ``capabilities``, a :class:`Capabilities` (without it a backend
-    claims everything), and ``environment() -> dict[str, str]``, facts for the run log that a
-    result may depend on, such as a framework's build, its threads or its precision.
+    Three more members are optional: ``capabilities``, a :class:`Capabilities` (without it a
+    backend claims everything); ``environment() -> dict[str, str]``, facts for the run log that a
+    result may depend on, such as a framework's build, its threads or its precision; and
+    ``reproduce(op, inputs, attributes) -> str``, which says the call that ``run`` makes in Python
+    source, for scripts that must do without the backend's class. That source may use ``np``,
+    ``op``, ``inputs`` and ``attributes``, imports what else it needs, and sets ``outputs``.
     """
 
     @property

@@ -8,6 +8,7 @@ indices are left to PyTorch.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -97,52 +98,37 @@ class Torch:
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; what is invalid is refused by PyTorch itself (RuntimeError)."""
-        data = self._to_torch(inputs[0])
-        axes = data.dim() - 2
-        if op == "AvgPool-1" and axes in (1, 2, 3):
-            return [self._to_numpy(self._avg_pool(data, axes, attributes))]
+        call = _call(op, inputs, attributes)
         functional = self._torch.nn.functional
-        if op == "AdaptiveAvgPool-8" and axes in (1, 2, 3):
-            pool = getattr(functional, f"adaptive_avg_pool{axes}d")
-            return [self._to_numpy(pool(data, inputs[1].tolist()))]
-        if op == "AdaptiveMaxPool-8" and axes in (1, 2, 3):
-            pool = getattr(functional, f"adaptive_max_pool{axes}d")
-            values, indices = pool(data, inputs[1].tolist(), return_indices=True)
-            index_type = said(INDEX_TYPES, attributes.get("index_element_type", "i64"))
-            return [self._to_numpy(values), indices.numpy().astype(index_type)]
-        raise Unsupported(f"{op} on data of rank {data.dim()}")
+        data = self._to_torch(inputs[0])
+        if call.pads:
+            data = functional.pad(data, call.pads)
+        result = getattr(functional, call.function)(data, *call.arguments, **call.keywords)
+        if call.index_type is None:
+            return [self._to_numpy(result)]
+        values, indices = result
+        return [self._to_numpy(values), indices.numpy().astype(call.index_type)]
 
-    def _avg_pool(self, data: Any, axes: int, attributes: Mapping[str, Any]) -> Any:
-        if attributes.get("auto_pad", "explicit") not in ("explicit", "valid"):
-            raise Unsupported(f"auto_pad {attributes['auto_pad']}")
-        padding: list[int] = [0] * axes
-        if attributes.get("auto_pad", "explicit") == "explicit":
-            data, padding = self._pad(data, axes, attributes)
-        return getattr(self._torch.nn.functional, f"avg_pool{axes}d")(
-            data,
-            attributes["kernel"],
-            attributes["strides"],
-            padding,
-            ceil_mode=said(CEIL, attributes.get("rounding_type", "floor")),
-            count_include_pad=not attributes["exclude-pad"],
-        )
-
-    def _pad(self, data: Any, axes: int, attributes: Mapping[str, Any]) -> tuple[Any, list[int]]:
-        """The data and the argument ``padding`` that together pad as the attributes say."""
-        begin, end = attributes["pads_begin"], attributes["pads_end"]
-        for pads in (begin, end):
-            if len(pads) != axes:
-                return data, pads  # for PyTorch to refuse
-        if begin == end and all(
-            2 * pad <= k for pad, k in zip(begin, attributes["kernel"], strict=False)
-        ):
-            return data, begin
-        if attributes["exclude-pad"] or min(begin + end) < 0:
-            raise Unsupported(_SYMMETRIC)
-        # PyTorch takes the pads in pairs, the last axis first.
-        pairs = zip(reversed(begin), reversed(end), strict=True)
-        padded = self._torch.nn.functional.pad(data, list(chain.from_iterable(pairs)))
-        return padded, [0] * axes
+    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        call = _call(op, inputs, attributes)
+        bf16 = inputs[0].dtype == BF16
+        codes = ".view(np.int16)" if bf16 else ""
+        typed = ".view(torch.bfloat16)" if bf16 else ""
+        back = ".view(torch.int16).numpy().view(ml_dtypes.bfloat16)" if bf16 else ".numpy()"
+        words = [repr(argument) for argument in call.arguments]
+        words += [f"{name}={value!r}" for name, value in call.keywords.items()]
+        called = f"torch.nn.functional.{call.function}({', '.join(['data', *words])})"
+        lines = ["import torch", *(["import ml_dtypes"] if bf16 else [])]
+        lines.append(f"data = torch.from_numpy(inputs[0]{codes}){typed}")
+        if call.pads:
+            lines.append(f"data = torch.nn.functional.pad(data, {call.pads})")
+        if call.index_type is None:
+            lines += [f"result = {called}", f"outputs = [result{back}]"]
+        else:
+            narrowed = f"indices.numpy().astype(np.{np.dtype(call.index_type).name})"
+            lines += [f"values, indices = {called}", f"outputs = [values{back}, {narrowed}]"]
+        return "\n".join(lines)
 
     def _to_torch(self, array: Array) -> Any:
         # Neither library knows the other's bf16; its codes pass as int16.
@@ -156,6 +142,75 @@ class Torch:
             return codes.view(BF16)
         array: Array = tensor.numpy()
         return array
+
+
+@dataclass(frozen=True)
+class _Call:
+    """One call of a function of ``torch.nn.functional``, its first argument being the data.
+
+    ``pads`` are zeros to add to the data first, in PyTorch's order; ``index_type`` is that of the
+    indices which come with the values, None where none do.
+    """
+
+    function: str
+    arguments: tuple[Any, ...] = ()
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    pads: Sequence[int] = ()
+    index_type: Any = None
+
+
+def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> _Call:
+    """The call that asks what ``op`` asks; Unsupported where none does."""
+    axes = inputs[0].ndim - 2
+    if axes not in (1, 2, 3):
+        raise Unsupported(f"{op} on data of rank {inputs[0].ndim}")
+    if op == "AvgPool-1":
+        return _avg_pool(axes, attributes)
+    if op == "AdaptiveAvgPool-8":
+        return _Call(f"adaptive_avg_pool{axes}d", (inputs[1].tolist(),))
+    if op == "AdaptiveMaxPool-8":
+        return _Call(
+            f"adaptive_max_pool{axes}d",
+            (inputs[1].tolist(),),
+            {"return_indices": True},
+            index_type=said(INDEX_TYPES, attributes.get("index_element_type", "i64")),
+        )
+    raise Unsupported(f"{op} is no pool of PyTorch's")
+
+
+def _avg_pool(axes: int, attributes: Mapping[str, Any]) -> _Call:
+    if attributes.get("auto_pad", "explicit") not in ("explicit", "valid"):
+        raise Unsupported(f"auto_pad {attributes['auto_pad']}")
+    padding: tuple[list[int], list[int]] = [0] * axes, []
+    if attributes.get("auto_pad", "explicit") == "explicit":
+        padding = _padding(axes, attributes)
+    begin, pads = padding
+    return _Call(
+        f"avg_pool{axes}d",
+        (attributes["kernel"], attributes["strides"], begin),
+        {
+            "ceil_mode": said(CEIL, attributes.get("rounding_type", "floor")),
+            "count_include_pad": not attributes["exclude-pad"],
+        },
+        pads,
+    )
+
+
+def _padding(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    """The argument ``padding`` and the zeros added before, which together pad as asked."""
+    begin, end = attributes["pads_begin"], attributes["pads_end"]
+    for pads in (begin, end):
+        if len(pads) != axes:
+            return pads, []  # for PyTorch to refuse
+    if begin == end and all(
+        2 * pad <= k for pad, k in zip(begin, attributes["kernel"], strict=False)
+    ):
+        return begin, []
+    if attributes["exclude-pad"] or min(begin + end) < 0:
+        raise Unsupported(_SYMMETRIC)
+    # PyTorch takes the pads in pairs, the last axis first.
+    pairs = zip(reversed(begin), reversed(end), strict=True)
+    return [0] * axes, list(chain.from_iterable(pairs))
 
 
 def said(words: Mapping[str, T], word: str) -> T:

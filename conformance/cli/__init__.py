@@ -22,6 +22,7 @@ COMMANDS = {
     "check": "Grade a backend on a suite of vectors.",
     "backends": "List the backends that are known by name.",
     "show": "Show one vector, so that a person can follow it.",
+    "repro": "Write a script that shows what a backend gets wrong, without this tool.",
     "generate": "Generate a suite of test vectors from the operators' specifications.",
     "audit": "Measure a suite: which of the known faults it notices.",
     "coverage": "Measure a suite: which edges and pairs of edges it shows.",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,19 +26,41 @@ Examples:
       the same: an id's digest will do, or a beginning that only it has
   conformance show 1a2b3c4d --element 0,0,2
       one element of the output, tap by tap, at each precision
+  conformance show 1a2b3c4d --backend openvino
+      what a backend makes of it: the verdict, the wrong elements, and the
+      worst of them tap by tap; with --element, what it got there
   conformance show 1a2b3c4d --suite my-suite --spec specs/MyPool-1.yaml
       a vector of your own suite, of an operator of your own
 
 In the table a window is given by the positions it spans on each axis. They count
 from the first element of the data, so padding has negative ones, or lies beyond.
+
+A backend runs in this process, once. The exit code says nothing of its verdict:
+the gate is "conformance check". For a script that shows the same without this
+tool, see "conformance repro".
 """
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
+@click.option("--backend", metavar="NAME", help="Ask it, and show what is wrong with its answer.")
 @click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
 @click.option("--element", metavar="N,C,I..", help="Show how this output element comes about.")
 @click.option("--all", "everything", is_flag=True, help=f"All elements, not the first {ROWS}.")
+@click.option(
+    "--level",
+    type=click.Choice(["must", "should"]),
+    default="must",
+    show_default=True,
+    help="With --backend: as in conformance check.",
+)
+@click.option(
+    "--precision",
+    default="standard",
+    show_default=True,
+    metavar="P|T=P,..",
+    help="With --backend: as in conformance check.",
+)
 @click.option(
     "--spec",
     "file",
@@ -45,30 +69,72 @@ from the first element of the data, so padding has negative ones, or lies beyond
     help="The specification of an operator that is not shipped.",
 )
 def show(
-    vector_id: str, suite: str | None, element: str | None, everything: bool, file: Path | None
+    vector_id: str,
+    backend: str | None,
+    suite: str | None,
+    element: str | None,
+    everything: bool,
+    level: str,
+    precision: str,
+    file: Path | None,
 ) -> None:
     """Show one vector, so that a person can follow it.
 
     Its inputs, then for each element of its outputs the window, the divisor, the expected value
-    and what is accepted at precision standard, and how other allowed readings differ.
+    and what is accepted at precision standard, and how other allowed readings differ. With
+    --backend, what the backend answers, and where that is wrong.
     """
     from conformance.cli import vector_text
+    from conformance.grade.precision import parse_precision
     from conformance.suite.store import open_suite
 
+    asked = parse_precision(precision)
     vector = open_suite(suite).find(vector_id)
     index = None if element is None else _index(element, vector)
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH)
     for line in vector_text.heading(vector, width):
         click.echo(line)
-    if not vector.answers:
-        return
-    spec = _specification(vector, file)
-    if index is not None:
-        lines = vector_text.element(spec, vector, index)
+    spec = _specification(vector, file) if vector.answers else None
+    limit = None if everything else ROWS
+    if backend is not None:
+        lines = _answered(backend, spec, vector, index, (level, asked), width, limit)
+    elif index is not None:
+        lines = chain([""], vector_text.element(spec, vector, index))
     else:
-        lines = vector_text.tables(spec, vector, width, limit=None if everything else ROWS)
+        lines = vector_text.tables(spec, vector, width, limit=limit)
     for line in lines:
         click.echo(line)
+
+
+def _answered(
+    backend: str,
+    spec: OpSpec | None,
+    vector: Vector,
+    index: tuple[int, ...] | None,
+    question: tuple[str, Mapping[str, str]],
+    width: int,
+    limit: int | None,
+) -> Iterator[str]:
+    """What the backend makes of the vector; of one element of it, if an ``index`` is given."""
+    from conformance.cli import vector_text, verdict_text
+    from conformance.cli.text import wrapped
+    from conformance.run.isolation import Isolation
+    from conformance.run.single import Examiner
+
+    level, precision = question
+    with Isolation().executor_for(backend) as executor:
+        identity = executor.identity
+        result, outcome = Examiner(executor, level, precision).ask(vector)
+    match = verdict_text.match_of(vector, outcome, level, precision)
+    name = f"{identity.name} {identity.version}"
+    yield ""
+    yield from wrapped("  ", verdict_text.sentence(name, result, level, precision), width)
+    if index is not None:
+        yield ""
+        yield from vector_text.element(spec, vector, index, match, precision)
+    elif match is not None:
+        yield from verdict_text.wrong_elements(spec, vector, match, precision, width, limit=limit)
+        yield from verdict_text.worst_element(spec, vector, result, match, precision)
 
 
 def _specification(vector: Vector, file: Path | None) -> OpSpec | None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from typing import Any
 
 import numpy as np
 
-from conformance.dtypes import name_of
+from conformance.cli.text import aligned, commas, plain, shortest, sizes, span, wrapped
+from conformance.dtypes import DTYPES, Array, name_of
+from conformance.grade.match import Match, asked
 from conformance.model import OPEN_BIT, PRECISIONS, Answer, Vector
 from conformance.reference.explain import Window, window
-from conformance.spec.model import OpSpec
+from conformance.report.view import ulps
+from conformance.spec.model import OpSpec, Variant
 
 Index = tuple[int, ...]
 
@@ -31,19 +33,19 @@ def heading(vector: Vector, width: int) -> Iterator[str]:
     """What the vector asks: its attributes, edges and inputs. ``width`` is in characters."""
     case = vector.case
     facts = {"operator": case.op, "level": vector.level}
-    facts |= {name: _plain(value) for name, value in case.attributes.items()}
+    facts |= {name: plain(value) for name, value in case.attributes.items()}
     if vector.edges:
         facts["edges"] = ", ".join(vector.edges)
     inputs = dict(zip([*case.shapes, *case.operands], vector.inputs, strict=True))
     for name, value in case.operands.items():
-        facts[name] = f"{_plain(value)}  ({name_of(inputs[name].dtype)})"
+        facts[name] = f"{plain(value)}  ({name_of(inputs[name].dtype)})"
     for name in case.shapes:
-        facts[name] = f"{name_of(inputs[name].dtype)} {_shape(inputs[name].shape)}"
+        facts[name] = f"{name_of(inputs[name].dtype)} {sizes(inputs[name].shape)}"
     longest = max(map(len, facts))
     yield vector.id
-    yield from _wrapped("  ", vector.description, width)
+    yield from wrapped("  ", vector.description, width)
     for name, text in facts.items():
-        yield from _wrapped(f"  {name:{longest}}  ", text, width)
+        yield from wrapped(f"  {name:{longest}}  ", text, width)
         if name in case.shapes:
             yield from _data(inputs[name], width)
 
@@ -55,59 +57,102 @@ def tables(spec: OpSpec | None, vector: Vector, width: int, *, limit: int | None
     """
     for number, answer in enumerate(vector.answers):
         yield ""
-        yield f"  {answer.name}: {answer.dtype} {_shape(answer.expected.shape)}"
+        yield f"  {answer.name}: {answer.dtype} {sizes(answer.expected.shape)}"
         indices = list(islice(np.ndindex(answer.expected.shape), limit))
-        yield from _aligned([_titles(spec), *(_row(spec, vector, answer, i) for i in indices)])
+        yield from aligned([titles(spec), *(row(spec, vector, answer, i) for i in indices)])
         left = answer.expected.size - len(indices)
         if left:
             yield f"    ... and {left} more (--all shows them)"
         for reading in _readings(vector, number):
-            yield from _wrapped("    ", reading, width)
+            yield from wrapped("    ", reading, width)
 
 
-def element(spec: OpSpec | None, vector: Vector, index: Index) -> Iterator[str]:
-    """One output element: its window tap by tap, the divisor, and what each precision accepts."""
-    yield ""
-    yield f"  element {_commas(index)}"
+def element(
+    spec: OpSpec | None,
+    vector: Vector,
+    index: Index,
+    match: Match | None = None,
+    precision: Mapping[str, str] = {},
+) -> Iterator[str]:
+    """One output element: its window tap by tap, the divisor, and what each precision accepts.
+
+    With a ``match``, what it got there too, and whether ``precision`` accepts that; the window is
+    then that of the match's reading.
+    """
+    yield f"  element {commas(index)}"
+    reading = None if match is None else match.reading
     if spec is not None:
-        yield from _taps(window(spec, vector.case, vector.inputs[0], index))
-    for answer in vector.answers:
-        rows = [("expected", _value(answer.expected[index]))]
-        rows += [(precision, _accepted(answer, index, precision)) for precision in PRECISIONS]
-        for name, answers in vector.readings.items():
-            other = answers[vector.answers.index(answer)]
+        variants = variants_of(spec, reading)
+        yield from _taps(window(spec, vector.case, vector.inputs[0], index, variants))
+    for number, base in enumerate(vector.answers):
+        answer = base if match is None else match.answers[number]
+        rows = [("expected", shortest(answer.expected[index]))]
+        rows += [(name, accepted(answer, index, name)) for name in PRECISIONS]
+        others = {"": vector.answers} if reading else {}
+        for name, answers in {**others, **vector.readings}.items():
+            other, label = answers[number], f"reading {name}" if name else "as specified"
             if other.expected.shape != answer.expected.shape:
-                rows.append((f"reading {name}", f"output of shape {_shape(other.expected.shape)}"))
+                rows.append((label, f"output of shape {sizes(other.expected.shape)}"))
             elif _text(other, index) != _text(answer, index):
-                rows.append((f"reading {name}", _accepted(other, index)))
-        yield f"    {answer.name}"
-        yield from _aligned([(f"  {name}", text) for name, text in rows], right=())
+                rows.append((label, accepted(other, index)))
+        if match is not None and match.comparisons:
+            comparison, asked_of = match.comparisons[number], asked(answer, precision)
+            verdict = "wrong" if comparison.wrong[index] else "accepted"
+            off = ", ".join(filter(None, (distance(answer, match.outputs[number], index), verdict)))
+            rows.append(("got", f"{shortest(match.outputs[number][index])} ({off} at {asked_of})"))
+        yield f"    {answer.name}" + (f", by the reading {reading}" if reading else "")
+        yield from aligned([(f"  {name}", text) for name, text in rows], right=())
 
 
-def _titles(spec: OpSpec | None) -> tuple[str, ...]:
+def titles(spec: OpSpec | None) -> tuple[str, ...]:
+    """The names of the columns of :func:`row`."""
     seen = () if spec is None else ("window", "on data", "divisor")
     return ("element", *seen, "expected", "accepted")
 
 
-def _row(spec: OpSpec | None, vector: Vector, answer: Answer, index: Index) -> tuple[str, ...]:
+def row(
+    spec: OpSpec | None,
+    vector: Vector,
+    answer: Answer,
+    index: Index,
+    reading: str | None = None,
+    precision: str = "standard",
+) -> tuple[str, ...]:
+    """One element: its window, the divisor, the expected value and what is accepted."""
     seen: tuple[str, ...] = ()
     if spec is not None:
-        one = window(spec, vector.case, vector.inputs[0], index)
+        variants = variants_of(spec, reading)
+        one = window(spec, vector.case, vector.inputs[0], index, variants)
         total = math.prod(len(at) for at in one.coordinates)
-        spans = " ".join(_span(at) for at in one.coordinates)
+        spans = " ".join(span(at) for at in one.coordinates)
         seen = (spans, f"{one.taps} of {total}", "" if one.divisor is None else str(one.divisor))
     expected = answer.expected[index]
     # Ten digits tell any value of a narrower type from its neighbours; --element shows them all.
     short = answer.rounded is not None and answer.dtype != "f64"
-    text = f"{expected:.10g}" if short else _value(expected)
-    return (_commas(index), *seen, text, _accepted(answer, index))
+    text = f"{expected:.10g}" if short else shortest(expected)
+    return (commas(index), *seen, text, accepted(answer, index, precision))
+
+
+def distance(answer: Answer, got: Array, index: Index) -> str:
+    """How far an element is from the rounded value; empty for an integer."""
+    if answer.rounded is None:
+        return ""
+    at = tuple(slice(i, i + 1) for i in index)
+    steps = DTYPES[answer.dtype].ulp_distance(got[at], answer.rounded[at])
+    return ulps(float(steps.reshape(-1)[0]))
+
+
+def variants_of(spec: OpSpec, reading: str | None) -> tuple[Variant, ...]:
+    """The interpretations that a reading joins; none for the specification's own."""
+    names = reading.split("+") if reading else []
+    return tuple(variant for variant in spec.interpretations if variant.name in names)
 
 
 def _text(answer: Answer, index: Index) -> tuple[str, str]:
-    return _value(answer.expected[index]), _accepted(answer, index)
+    return shortest(answer.expected[index]), accepted(answer, index)
 
 
-def _accepted(answer: Answer, index: Index, precision: str = "standard") -> str:
+def accepted(answer: Answer, index: Index, precision: str = "standard") -> str:
     """What one element may be."""
     opened = 0 if answer.open is None else int(answer.open[index])
     if opened & OPEN_BIT[precision]:
@@ -117,13 +162,13 @@ def _accepted(answer: Answer, index: Index, precision: str = "standard") -> str:
         more = f" and {len(allowed) - MAX_CHOICES} more" if len(allowed) > MAX_CHOICES else ""
         return "any of " + ", ".join(map(str, allowed[:MAX_CHOICES])) + more
     if answer.rounded is None or answer.lo is None or answer.hi is None:
-        return _value(answer.expected[index])
+        return shortest(answer.expected[index])
     if precision == "exact":
-        return _value(answer.rounded[index])
+        return shortest(answer.rounded[index])
     lo, hi = answer.lo[index], answer.hi[index]
     if precision == "native" and answer.lo_native is not None and answer.hi_native is not None:
         lo, hi = answer.lo_native[index], answer.hi_native[index]
-    return _value(lo) if lo == hi or np.isnan(lo) else f"{_value(lo)} to {_value(hi)}"
+    return shortest(lo) if lo == hi or np.isnan(lo) else f"{shortest(lo)} to {shortest(hi)}"
 
 
 def _readings(vector: Vector, number: int) -> Iterator[str]:
@@ -132,13 +177,13 @@ def _readings(vector: Vector, number: int) -> Iterator[str]:
     for name, answers in vector.readings.items():
         other = answers[number]
         if other.expected.shape != base.expected.shape:
-            yield f"reading {name}: an output of shape {_shape(other.expected.shape)}"
+            yield f"reading {name}: an output of shape {sizes(other.expected.shape)}"
             continue
         everywhere = np.ndindex(base.expected.shape)
         changed = [i for i in everywhere if _text(base, i) != _text(other, i)]
         if changed:
             text = f"{len(changed)} of {base.expected.size} elements change"
-            first = f"{_commas(changed[0])} may be {_accepted(other, changed[0])}"
+            first = f"{commas(changed[0])} may be {accepted(other, changed[0])}"
             yield f"reading {name}: {text}; {first}"
 
 
@@ -152,8 +197,8 @@ def _taps(seen: Window) -> Iterator[str]:
     grid = [("at", *map(str, columns))]
     for row in rows:
         values = (seen.values.get((*row, column)) for column in columns)
-        grid.append((_commas(row), *("." if v is None else _value(v) for v in values)))
-    yield from _aligned(grid, right=range(1, len(columns) + 1))
+        grid.append((commas(row), *("." if v is None else shortest(v) for v in values)))
+    yield from aligned(grid, right=range(1, len(columns) + 1))
     total = math.prod(len(at) for at in seen.coordinates)
     if len(rows) * len(columns) < total:
         yield f"    ... {len(rows) * len(columns)} of {total} taps are shown"
@@ -165,7 +210,7 @@ def _taps(seen: Window) -> Iterator[str]:
 
 def _data(data: np.ndarray[Any, Any], width: int) -> Iterator[str]:
     if data.size > MAX_DATA:
-        words = [_value(value) for value in data.reshape(-1)[:8]]
+        words = [shortest(value) for value in data.reshape(-1)[:8]]
         rest = f"... ({data.size} elements)"
         while len(" ".join(("   ", *words, rest))) > width:
             words.pop()
@@ -173,61 +218,3 @@ def _data(data: np.ndarray[Any, Any], width: int) -> Iterator[str]:
         return
     text = np.array2string(data.astype(np.float64), max_line_width=width - 4, floatmode="maxprec")
     yield from (f"    {line}".rstrip() for line in text.splitlines())
-
-
-def _aligned(rows: Sequence[Sequence[str]], right: Sequence[int] | None = None) -> Iterator[str]:
-    """Rows, a title first, as columns; one that holds nothing is left out. Those in ``right`` (by
-    default all but the first two and the last) are set flush right."""
-    flush = range(2, len(rows[0]) - 1) if right is None else right
-    columns = []
-    for number, column in enumerate(zip(*rows, strict=True)):
-        if any(column[1:]) or len(rows) == 1:
-            longest = max(map(len, column))
-            columns.append(
-                [t.rjust(longest) if number in flush else t.ljust(longest) for t in column]
-            )
-    for cells in zip(*columns, strict=True):
-        yield ("    " + "  ".join(cells)).rstrip()
-
-
-def _wrapped(label: str, text: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(width, len(label) + 20),
-        initial_indent=label,
-        subsequent_indent=" " * len(label),
-        break_on_hyphens=False,
-    )
-
-
-def _span(at: tuple[int, ...]) -> str:
-    if len(at) < 2:
-        return str(at[0]) if at else "none"
-    step = at[1] - at[0]
-    return f"{at[0]}..{at[-1]}" + (f" by {step}" if step != 1 else "")
-
-
-def _value(value: Any) -> str:
-    """A number in the shortest form that reads back as itself, as float32 at least."""
-    if isinstance(value, np.integer):
-        return str(value)
-    # The shortest form of a narrow type is off in whole units: 60350.0 for the float16 60352.
-    number = value if isinstance(value, np.float64) else np.float32(value)
-    whole = 10.0 ** np.finfo(number.dtype).precision
-    if number == 0 or 1e-4 <= abs(float(number)) < whole:
-        return np.format_float_positional(number, trim="0")
-    return str(number)
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return _commas(value) or "empty"
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _commas(values: Sequence[Any]) -> str:
-    return ",".join(map(str, values))
-
-
-def _shape(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape)) or "scalar"

@@ -2,53 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, cast
 
-from numpy.typing import NDArray
-
-from conformance.grade.compare import Comparison, Mismatch, compare, structure, witness
+from conformance.grade.compare import Mismatch, witness
 from conformance.grade.evidence import BASE, evidence
-from conformance.grade.outcome import LOST, Ending, Outcome, described
-from conformance.grade.precision import DEFAULT
-from conformance.model import PRECISIONS, Answer, Result, Status, Vector, Witness
-
-Array = NDArray[Any]
+from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
+from conformance.grade.outcome import LOST, Ending, Outcome
+from conformance.model import Result, Status, Vector, Witness
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 ABNORMAL = LOST | {Ending.ABORTED, Ending.ABANDONED}
 """Endings that are an error whatever was asked; none of them rejects anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """The outputs against the answers of one reading; ``reading`` None is the base's own.
-
-    ``comparisons`` is empty where a ``mismatch`` of structure kept elements from being compared.
-    """
-
-    reading: str | None
-    answers: tuple[Answer, ...]
-    outputs: tuple[Array, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
-    mismatch: Mismatch | None = None
-
-    @property
-    def wrong(self) -> float:
-        return math.inf if self.mismatch else sum(c.count for c in self.comparisons)
-
-    @property
-    def reached(self) -> str | None:
-        """The best precision that every output reaches."""
-        best = [c.reached for c in self.comparisons]
-        if not best or None in best:
-            return None
-        return max(cast("list[str]", best), key=PRECISIONS.index)
 
 
 def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[str, str]) -> Result:
@@ -138,63 +106,63 @@ def _judge_outputs(
     vector: Vector, outcome: Outcome, level: str, precision: Mapping[str, str]
 ) -> Result:
     seconds = outcome.seconds
-    outputs = _as_outputs(outcome.returned, vector.answers)
+    outputs = as_outputs(outcome.returned, vector.answers)
     if isinstance(outputs, Mismatch):
         return result(vector, Status.ERROR, outputs.kind, outputs.message, seconds=seconds)
-    base = closest = _match(None, vector.answers, outputs, precision)
+    found = matches(vector, outputs, precision)
+    base, told = found[0], decisive(found, level)
     shows = {}
-    if vector.readings:
-        # Fewest joined names first; the sort is stable, so the suite's order decides the rest.
-        names = sorted(vector.readings, key=lambda joined: joined.count("+"))
-        matches = [base, *(_match(n, vector.readings[n], outputs, precision) for n in names)]
-        nearest = min(matches, key=lambda match: match.wrong)
-        if level == "must" or not nearest.wrong:
-            closest = nearest
-        if base.mismatch is None or base.mismatch.kind == "shape":
-            right = [match.reading or BASE for match in matches if not match.wrong]
-            shows = evidence(vector, outputs, right, precision)
-    if not closest.wrong and (closest is base or level == "must"):
+    if vector.readings and (base.mismatch is None or base.mismatch.kind == "shape"):
+        right = [match.reading or BASE for match in found if not match.wrong]
+        shows = evidence(vector, outputs, right, precision)
+    if not told.wrong:
         return result(
             vector,
             Status.PASS,
-            reading=closest.reading,
-            precision=closest.reached,
+            reading=told.reading,
+            precision=told.reached,
             seconds=seconds,
             shows=shows,
         )
-    return replace(_failure(vector, base, closest, precision, seconds), shows=shows)
+    other = nearest(found)
+    followed = None if other.wrong else other.reading
+    return replace(_failure(vector, told, followed, precision, seconds), shows=shows)
 
 
 def _failure(
-    vector: Vector, base: _Match, closest: _Match, precision: Mapping[str, str], seconds: float
+    vector: Vector,
+    told: Match,
+    followed: str | None,
+    precision: Mapping[str, str],
+    seconds: float,
 ) -> Result:
-    """Outputs that are not accepted, described against the answers that they come closest to."""
-    kind, told = "", closest
-    if not closest.wrong:
-        kind, told = "reading", base
+    """Outputs that are not accepted, told by their match with the answers that decide.
+
+    ``followed`` is a reading that accepts them, which the level does not allow.
+    """
     if told.mismatch is None:
-        elements, message, worst = _wrong_elements(told, precision)
-        kind = kind or elements
+        kind, message, worst = _wrong_elements(told, precision)
         if told.reading:
             message += f" (against the reading {told.reading}, the closest)"
     else:
-        kind, message, worst = kind or told.mismatch.kind, told.mismatch.message, None
-    if kind == "reading":
-        message = f"follows the reading {closest.reading}, which level should excludes; {message}"
+        kind, message, worst = told.mismatch.kind, told.mismatch.message, None
+    if followed is not None:
+        kind = "reading"
+        message = f"follows the reading {followed}, which level should excludes; {message}"
     values = kind in ("value", "index", "reading")
     return result(
         vector,
         Status.FAIL if values else Status.ERROR,
         kind,
         message,
-        reading=closest.reading if kind == "reading" else None,
+        reading=followed,
         precision=told.reached,
         seconds=seconds,
         witness=worst,
     )
 
 
-def _wrong_elements(match: _Match, precision: Mapping[str, str]) -> tuple[str, str, Witness]:
+def _wrong_elements(match: Match, precision: Mapping[str, str]) -> tuple[str, str, Witness]:
     """The kind, message and worst element; the kind and the element of the first wrong output."""
     wrong = [
         (answer, got, comparison)
@@ -209,38 +177,4 @@ def _wrong_elements(match: _Match, precision: Mapping[str, str]) -> tuple[str, s
     )
     answer, got, comparison = wrong[0]
     kind = "index" if answer.rounded is None else "value"
-    return kind, message, witness(answer, got, comparison, _asked(answer, precision))
-
-
-def _match(
-    reading: str | None,
-    answers: tuple[Answer, ...],
-    outputs: tuple[Any, ...],
-    precision: Mapping[str, str],
-) -> _Match:
-    pairs = list(zip(answers, outputs, strict=True))
-    for answer, got in pairs:
-        mismatch = structure(answer, got)
-        if mismatch:
-            return _Match(reading, answers, mismatch=mismatch)
-    comparisons = tuple(compare(answer, got, _asked(answer, precision)) for answer, got in pairs)
-    return _Match(reading, answers, outputs, comparisons)
-
-
-def _asked(answer: Answer, precision: Mapping[str, str]) -> str:
-    return precision.get(answer.dtype, DEFAULT)
-
-
-def _as_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] | Mismatch:
-    """One entry an output. A bare array stands for the list that holds only it."""
-    if type(returned) not in (list, tuple):
-        seen = described(returned)
-        if seen.shape is not None and len(answers) == 1:
-            return (returned,)
-        return Mismatch("outputs", f"returned {seen.type}, not a list of arrays")
-    outputs = tuple(cast("Sequence[Any]", returned))
-    if len(outputs) != len(answers):
-        names = ", ".join(answer.name for answer in answers)
-        count = f"returned {len(outputs)} outputs instead of {len(answers)} ({names})"
-        return Mismatch("outputs", count)
-    return outputs
+    return kind, message, witness(answer, got, comparison, asked(answer, precision))

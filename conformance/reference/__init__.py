@@ -57,9 +57,11 @@ def answers(
     return family.answers(family.environment(spec, case, data, variants), spec)
 
 
-def facts(spec: OpSpec, case: Case, data: Array) -> DataEnvironment:
+def facts(
+    spec: OpSpec, case: Case, data: Array, variants: tuple[Variant, ...] = ()
+) -> DataEnvironment:
     """The named values of a valid case with its data, as edges speak of them."""
-    return FAMILIES[spec.family].environment(spec, case, data)
+    return FAMILIES[spec.family].environment(spec, case, data, variants)
 
 
 class _Callable(ModuleType):

@@ -15,7 +15,7 @@ from conformance.errors import InvalidCase
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.facts import DataEnvironment
-from conformance.spec.model import OpSpec
+from conformance.spec.model import OpSpec, Variant
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,19 @@ class Window:
             yield at, self.values.get(at)
 
 
-def window(spec: OpSpec, case: Case, data: Array, index: tuple[int, ...]) -> Window:
+def window(
+    spec: OpSpec,
+    case: Case,
+    data: Array,
+    index: tuple[int, ...],
+    variants: tuple[Variant, ...] = (),
+) -> Window:
     """The window of the output element ``index`` (N, C, *out) of a valid case.
 
+    ``variants`` replace rules of the specification, as the readings of a document do.
     Raises :class:`~conformance.errors.InvalidCase` for an element that the output has not.
     """
-    env = facts(spec, case, data)
+    env = facts(spec, case, data, variants)
     assert isinstance(env, DataEnvironment)
     shape = (*data.shape[:2], *env.out)
     if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=True)):

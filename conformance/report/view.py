@@ -210,11 +210,14 @@ def accepted(witness: Witness) -> str:
 
 def distance(witness: Witness) -> str:
     """The distance in ULP, as text; empty where it has no meaning."""
-    if witness.ulp is None:
-        return ""
-    if math.isinf(witness.ulp):
+    return "" if witness.ulp is None else ulps(witness.ulp)
+
+
+def ulps(steps: float) -> str:
+    """A number of steps between representable values, as text."""
+    if math.isinf(steps):
         return "infinitely far"
-    return f"{witness.ulp:.3g} ULP" if witness.ulp >= 1e12 else f"{witness.ulp:,.0f} ULP"
+    return f"{steps:.3g} ULP" if steps >= 1e12 else f"{steps:,.0f} ULP"
 
 
 def evidence(witness: Witness | None) -> list[tuple[str, str]]:

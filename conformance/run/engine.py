@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -14,20 +14,19 @@ from conformance.backends.protocol import Backend
 from conformance.errors import UsageError
 from conformance.grade.findings import findings
 from conformance.grade.gate import Gate
-from conformance.grade.judge import applies, judge, result, skipped, unsupported
-from conformance.grade.outcome import Ending, Outcome
+from conformance.grade.outcome import Outcome
 from conformance.grade.precision import known, parse_precision
-from conformance.model import LEVELS, Finding, Result, Status, Vector
+from conformance.model import LEVELS, Finding, Result, Vector
 from conformance.run.asking import answered
 from conformance.run.environment import fingerprint, peak_memory
-from conformance.run.executor import Executor, Identity
+from conformance.run.executor import Executor
 from conformance.run.illustrate import illustrated
 from conformance.run.inline import Inline
 from conformance.run.interruption import Interruption, Stopped
-from conformance.run.readings import readings, with_observations
+from conformance.run.readings import readings
 from conformance.run.selection import Selection, select
+from conformance.run.single import Examiner
 from conformance.run.verdict import Question, Score, conclude
-from conformance.spec import loader
 from conformance.suite.manifest import Entry
 from conformance.suite.store import Suite
 
@@ -98,13 +97,7 @@ def run(
         identity = executor.identity
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()
-        refusal = _refusals(identity)
-
-        def unasked(vector: Vector) -> Result | None:
-            if not applies(vector, level):
-                return skipped(vector)
-            reason = refusal(vector)
-            return None if reason is None else unsupported(vector, reason)
+        examiner = Examiner(executor, level, precision)
 
         def take() -> Outcome:
             interruption.stop_if_requested()
@@ -121,22 +114,16 @@ def run(
 
         def probes() -> Iterator[Vector]:
             for part in _parts(selection.entries):
-                found = (v for v in map(suite.read, part) if unasked(v) is None)
+                found = (v for v in map(suite.read, part) if examiner.unasked(v) is None)
                 yield from islice(found, 1)
 
         executor.probes = probes
-        declared = identity.capabilities is not None
         try:
-            for vector, seen in answered(
-                vectors(), executor, take, unasked=unasked, repeat=options.repeat
-            ):
-                if isinstance(seen, Result):
-                    verdict = seen
-                elif seen.ending is Ending.UNSUPPORTED and declared and not seen.unsteady:
-                    verdict = _undeclared(vector, seen)
-                else:
-                    verdict = judge(vector, seen, level=level, precision=precision)
-                    verdict = with_observations(verdict, vector, seen)
+            asked = answered(
+                vectors(), executor, take, unasked=examiner.unasked, repeat=options.repeat
+            )
+            for vector, seen in asked:
+                verdict = seen if isinstance(seen, Result) else examiner.judged(vector, seen)
                 del vector, seen  # the next ones are read before these would be replaced
                 verdict = watch.take(verdict)
                 score.add(verdict)
@@ -181,25 +168,6 @@ def _parts(entries: Sequence[Entry]) -> list[Sequence[Entry]]:
     """The last few entries of each of ``PROBES`` equal parts."""
     ends = [(i + 1) * len(entries) // PROBES for i in range(PROBES)]
     return [entries[max(0, end - 4) : end] for end in ends]
-
-
-def _refusals(identity: Identity) -> Callable[[Vector], str | None]:
-    """Why the backend's declaration leaves a vector out, or None where it does not."""
-    capabilities = identity.capabilities
-    if capabilities is None:
-        return lambda _: None
-
-    def reason(vector: Vector) -> str | None:
-        return capabilities.reason_against(
-            loader.find(vector.case.op), vector.case, backend=identity.name
-        )
-
-    return reason
-
-
-def _undeclared(vector: Vector, outcome: Outcome) -> Result:
-    message = f"{outcome.message} (not among what the backend declared before the run)"
-    return result(vector, Status.ERROR, "undeclared-unsupported", message, seconds=outcome.seconds)
 
 
 def _header(

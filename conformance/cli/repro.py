@@ -1,0 +1,87 @@
+"""``conformance repro``: a vector as a script that fails on its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+SECONDS = 60.0
+ISSUE = 65_536
+"""Characters that an issue on GitHub may have."""
+
+EXAMPLES = """
+\b
+Examples:
+  conformance repro 1a2b3c4d --backend openvino
+      the script on standard output, to paste into an issue
+  conformance repro 1a2b3c4d --backend path/to/mylib.py:MyLib --out wrong.py
+      a backend of your own; run it with: python wrong.py
+  conformance repro 1a2b3c4d --backend torch --level should
+      what conformance check --level should found
+
+The script needs numpy (for bf16 ml_dtypes too) and what it tests, not this
+package. It exits with 1 where the answer is wrong, with 0 where it is right. It
+is tried once, in a process of its own, and says in its head what came of it. A
+backend of your own is imported from where it lies; one that has a method
+reproduce() says its call itself, see docs/reproduce.md.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("vector_id", metavar="ID")
+@click.option("--backend", required=True, metavar="NAME", help="What answers it wrongly.")
+@click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
+@click.option(
+    "--level",
+    type=click.Choice(["must", "should"]),
+    default="must",
+    show_default=True,
+    help="As in conformance check.",
+)
+@click.option(
+    "--precision",
+    default="standard",
+    show_default=True,
+    metavar="P|T=P,..",
+    help="As in conformance check.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the script into this file.",
+)
+def repro(
+    vector_id: str, backend: str, suite: str | None, level: str, precision: str, out: Path | None
+) -> None:
+    """Write a script that shows what a backend gets wrong, without this tool."""
+    from conformance.backends.discovery import create, locate
+    from conformance.grade.precision import parse_precision
+    from conformance.report.registry import write_text
+    from conformance.repro.native import native_call
+    from conformance.repro.script import script
+    from conformance.repro.trial import tried
+    from conformance.run.inline import fresh
+    from conformance.suite.store import open_suite
+
+    asked = parse_precision(precision)
+    opened = open_suite(suite)
+    vector = opened.find(vector_id)
+    origin = locate(backend)
+    runner = create(origin)
+    attributes = fresh(vector.case.attributes)
+    call = native_call(origin, runner, vector.case.op, list(vector.inputs), attributes)
+    name = f"{runner.name} {runner.version}"
+
+    text = script(vector, call, name, opened.name, level, asked)
+    trial = tried(text, SECONDS)
+    text = script(vector, call, name, opened.name, level, asked, trial.lines())
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(out, text)
+        click.echo(f"script: {out}", err=True)
+    click.echo(f"tried once, it {trial.ending}", err=True)
+    if len(text) > ISSUE:
+        click.echo(f"{len(text):,} characters are more than an issue may have: attach it", err=True)

@@ -1,0 +1,99 @@
+"""The outputs of one vector against the answers of each reading, and which of them they meet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from numpy.typing import NDArray
+
+from conformance.grade.compare import Comparison, Mismatch, compare, structure
+from conformance.grade.outcome import described
+from conformance.grade.precision import DEFAULT
+from conformance.model import PRECISIONS, Answer, Vector
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The outputs against the answers of one reading; ``reading`` None is the base's own.
+
+    ``comparisons`` is empty where a ``mismatch`` of structure kept elements from being compared.
+    """
+
+    reading: str | None
+    answers: tuple[Answer, ...]
+    outputs: tuple[Array, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    mismatch: Mismatch | None = None
+
+    @property
+    def wrong(self) -> float:
+        """How many elements are wrong; infinite where none could be compared."""
+        return math.inf if self.mismatch else sum(c.count for c in self.comparisons)
+
+    @property
+    def reached(self) -> str | None:
+        """The best precision that every output reaches."""
+        best = [c.reached for c in self.comparisons]
+        if not best or None in best:
+            return None
+        return max(cast("list[str]", best), key=PRECISIONS.index)
+
+
+def matches(
+    vector: Vector, outputs: tuple[Any, ...], precision: Mapping[str, str]
+) -> tuple[Match, ...]:
+    """The outputs against the base, which comes first, and against every reading."""
+    # Fewest joined names first; the sort is stable, so the suite's order decides the rest.
+    names = sorted(vector.readings, key=lambda joined: joined.count("+"))
+    base = _match(None, vector.answers, outputs, precision)
+    return (base, *(_match(n, vector.readings[n], outputs, precision) for n in names))
+
+
+def nearest(found: Sequence[Match]) -> Match:
+    """The match with the fewest wrong elements, the first of equals."""
+    return min(found, key=lambda match: match.wrong)
+
+
+def decisive(found: Sequence[Match], level: str) -> Match:
+    """The match that decides at a level: the base at ``should``, the nearest at ``must``."""
+    return found[0] if level == "should" else nearest(found)
+
+
+def asked(answer: Answer, precision: Mapping[str, str]) -> str:
+    """The precision that is asked of an answer."""
+    return precision.get(answer.dtype, DEFAULT)
+
+
+def as_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] | Mismatch:
+    """One entry an output. A bare array stands for the list that holds only it."""
+    if type(returned) not in (list, tuple):
+        seen = described(returned)
+        if seen.shape is not None and len(answers) == 1:
+            return (returned,)
+        return Mismatch("outputs", f"returned {seen.type}, not a list of arrays")
+    outputs = tuple(cast("Sequence[Any]", returned))
+    if len(outputs) != len(answers):
+        names = ", ".join(answer.name for answer in answers)
+        count = f"returned {len(outputs)} outputs instead of {len(answers)} ({names})"
+        return Mismatch("outputs", count)
+    return outputs
+
+
+def _match(
+    reading: str | None,
+    answers: tuple[Answer, ...],
+    outputs: tuple[Any, ...],
+    precision: Mapping[str, str],
+) -> Match:
+    pairs = list(zip(answers, outputs, strict=True))
+    for answer, got in pairs:
+        mismatch = structure(answer, got)
+        if mismatch:
+            return Match(reading, answers, mismatch=mismatch)
+    comparisons = tuple(compare(answer, got, asked(answer, precision)) for answer, got in pairs)
+    return Match(reading, answers, outputs, comparisons)

@@ -1,0 +1,1 @@
+"""Scripts that show what a backend gets wrong without this package."""

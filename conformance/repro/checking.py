@@ -1,0 +1,98 @@
+"""What a script checks outputs with. Its text is copied into each script: numpy is all it needs."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def ordinals(array: Any) -> Any:
+    """Integers in the order of the values, alike for both zeros: nothing rounds or flushes."""
+    signed = np.dtype(f"i{array.dtype.itemsize}")
+    codes = np.ascontiguousarray(array).view(signed).astype(np.int64).reshape(array.shape)
+    return np.where(codes < 0, -(codes & np.iinfo(signed).max), codes)
+
+
+def wrong_elements(got: Any, answer: dict[str, Any]) -> Any:
+    """Where an output is not what it may be."""
+    if "lo" in answer:
+        lo, hi = answer["lo"], answer.get("hi", answer["lo"])
+        inside = (ordinals(lo) <= ordinals(got)) & (ordinals(got) <= ordinals(hi))
+        wrong = np.where(np.isnan(lo), ~np.isnan(got), ~inside | np.isnan(got))
+    else:
+        wrong = got != answer["equal"]
+        if "choices" in answer:
+            choices = answer["choices"]
+            wrong &= ~((got[..., np.newaxis] == choices) & (choices != -1)).any(axis=-1)
+    return wrong & ~answer["unchecked"] if "unchecked" in answer else wrong
+
+
+def accepted(answer: dict[str, Any], index: Any) -> str:
+    """What one element may be, in words."""
+    if "choices" in answer:
+        return "any of " + ", ".join(str(c) for c in answer["choices"][index] if c != -1)
+    if "equal" in answer:
+        return str(answer["equal"][index])
+    lo, hi = answer["lo"][index], answer.get("hi", answer["lo"])[index]
+    return str(lo) if str(lo) == str(hi) else f"{lo!s} to {hi!s}"
+
+
+def differences(outputs: Any, answers: list[dict[str, Any]]) -> tuple[float, list[str]]:
+    """How many elements are wrong, infinitely many in a wrong structure; and that in lines."""
+    outputs = [outputs] if isinstance(outputs, np.ndarray) else outputs
+    if type(outputs) not in (list, tuple) or len(outputs) != len(answers):
+        return math.inf, [f"{len(answers)} outputs are asked for, got {outputs!r:.200}"]
+    count, lines = 0, []
+    for got, answer in zip(outputs, answers):  # noqa: B905 - older versions of Python run this too
+        name, like = answer["name"], answer["lo" if "lo" in answer else "equal"]
+        if type(got) is not np.ndarray or got.dtype != like.dtype or got.shape != like.shape:
+            kind = f"{getattr(got, 'dtype', type(got).__name__)} {getattr(got, 'shape', '')}"
+            return math.inf, [f"{name}: {kind} instead of {like.dtype} {like.shape}"]
+        places = np.argwhere(wrong_elements(got, answer))
+        if not len(places):
+            continue
+        count += len(places)
+        lines.append(f"{name}: {len(places)} of {got.size} elements are wrong")
+        for index in map(tuple, places[:10]):
+            where = ", ".join(map(str, index))
+            lines.append(f"  [{where}]: got {got[index]!s}, accepted {accepted(answer, index)}")
+        if len(places) > 10:
+            lines.append(f"  ... and {len(places) - 10} more")
+    return count, lines
+
+
+def check(
+    call: Callable[[list[Any]], Any],
+    inputs: list[Any],
+    readings: dict[str, list[dict[str, Any]]],
+    must_reject: str,
+) -> int:
+    """Make the call and print what is wrong with its answer: 0 if nothing is, else 1.
+
+    Outputs are right if they are so under any one of ``readings``. With ``must_reject``, the rule
+    that the question breaks, only an exception is right.
+    """
+    given = [array.copy() for array in inputs]
+    try:
+        outputs = call(given)
+    except (Exception, SystemExit) as error:
+        refused = bool(must_reject) and isinstance(error, Exception)
+        word = "right: refused with" if refused else "WRONG: raised"
+        print(f"{word} {type(error).__name__}: {error}")
+        return 0 if refused else 1
+    if must_reject:
+        print(f"WRONG: accepted, should raise an exception: {must_reject}")
+        return 1
+    found = {name: differences(outputs, answers) for name, answers in readings.items()}
+    reading = min(found, key=lambda name: found[name][0])
+    count, lines = found[reading]
+    if count:
+        print(f"WRONG (compared {reading}):", *lines, sep="\n")
+        return 1
+    for i, array in enumerate(inputs):
+        if given[i].tobytes() != array.tobytes():
+            print(f"WRONG: the call changed its input {i}")
+            return 1
+    print(f"right, {reading}")
+    return 0

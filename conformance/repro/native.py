@@ -1,0 +1,117 @@
+"""How a script calls what a backend tests: by the backend's own account, or through its module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.backends.discovery import Origin
+from conformance.backends.protocol import Array, Backend, FunctionBackend
+from conformance.errors import BackendError, Unsupported, UsageError
+from conformance.grade.outcome import describe
+
+OWN = "conformance."
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call as Python source.
+
+    ``imports`` are import statements, ``setup`` statements that come right after them, ``body``
+    those that set ``outputs`` from ``op``, ``inputs`` and ``attributes``.
+    """
+
+    imports: tuple[str, ...]
+    body: str
+    setup: tuple[str, ...] = ()
+
+
+def native_call(
+    origin: Origin, backend: Backend, op: str, inputs: Sequence[Array], attributes: dict[str, Any]
+) -> Call:
+    """The call of ``op`` without this package, as far as the backend can do without.
+
+    Raises:
+        BackendError: the backend's own account of its call cannot be used.
+        UsageError: a backend that is part of this package, or does not support the question.
+    """
+    reproduce = getattr(backend, "reproduce", None)
+    if not callable(reproduce):
+        return _through_module(origin, backend)
+    try:
+        told = reproduce(op, inputs, attributes)
+    except Unsupported as error:
+        raise UsageError(
+            f"{origin.spec} does not support this vector: {describe(error)}",
+            hint="choose a vector that it answers",
+        ) from error
+    except Exception as error:
+        raise BackendError(
+            f"{origin.spec}: reproduce() raised {describe(error)}",
+            hint="it must return Python source; see docs/backends.md",
+        ) from error
+    return parted(told, f"{origin.spec}: reproduce()")
+
+
+def parted(source: object, where: str) -> Call:
+    """Python source as imports and the rest, without its docstring.
+
+    An error names ``where`` the source comes from.
+
+    Raises :class:`BackendError` for what is not Python source. Nothing is run.
+    """
+    if not isinstance(source, str):
+        raise BackendError(
+            f"{where} returned {type(source).__name__}, not Python source",
+            hint="return a str; see docs/backends.md",
+        )
+    try:
+        statements = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise BackendError(
+            f"{where} returned no Python source: {describe(error)}",
+            hint="return complete statements that set 'outputs'",
+        ) from error
+    lines = source.splitlines()
+    imports = []
+    for number, statement in enumerate(statements):
+        imported = isinstance(statement, ast.Import | ast.ImportFrom)
+        if imported:
+            imports.append(ast.unparse(statement))
+        if imported or (number == 0 and _is_text(statement)):
+            first, last = statement.lineno, statement.end_lineno or statement.lineno
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    return Call(tuple(imports), "\n".join(lines).strip("\n"))
+
+
+def _through_module(origin: Origin, backend: Backend) -> Call:
+    """The call of the backend itself, imported from where it lies."""
+    if f"{origin.module}.".startswith(OWN):
+        raise UsageError(
+            f"the backend {origin.spec} is part of conformance: no script can do without it",
+            hint="scripts are for a backend of your own, or for a framework's",
+        )
+    outer = origin.name.partition(".")[0]
+    imports: tuple[str, ...]
+    setup: tuple[str, ...]
+    imports, setup = (f"from {origin.module} import {outer}",), ()
+    if origin.file is not None:
+        found = f"sys.path.insert(0, {origin.file.parent.as_posix()!r})"
+        imports, setup = (), (f"{found}  # where {origin.file.name} lies", *imports)
+        if not origin.module.isidentifier():
+            imports = ("import importlib",)
+            imported = f"{outer} = importlib.import_module({origin.module!r}).{outer}"
+            setup = (setup[0], imported)
+    if isinstance(backend, FunctionBackend):
+        called = origin.name
+    else:
+        called = f"{origin.name}().run" if isinstance(origin.value, type) else f"{origin.name}.run"
+    return Call(imports, f"outputs = {called}(op, inputs, attributes)", setup)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
+        return False
+    return isinstance(statement.value.value, str)

@@ -1,0 +1,188 @@
+"""A vector as a script of its own: the question, the call, what is accepted, and the check."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
+
+from conformance import __version__
+from conformance.dtypes import Array
+from conformance.errors import ConformanceError, UsageError
+from conformance.grade.compare import interval
+from conformance.grade.match import asked
+from conformance.grade.precision import spell
+from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.report.visible import visible
+from conformance.repro import checking, unpacking
+from conformance.repro.literal import source
+from conformance.repro.native import Call, parted
+from conformance.run.inline import fresh
+from conformance.spec import loader
+
+MAX_SIZE = 2**20
+"""Characters of a script at most."""
+
+WIDTH = 92
+SPECIFIED = "as specified"
+
+
+def script(
+    vector: Vector,
+    call: Call,
+    backend: str,
+    suite: str,
+    level: str,
+    precision: Mapping[str, str],
+    observed: Sequence[str] = (),
+) -> str:
+    """The text of a script that makes the call and exits with 1 where its answer is wrong.
+
+    ``backend`` is the name and version of what is called, ``suite`` how the vector's suite is
+    called, ``observed`` lines that say what came of it.
+
+    Raises:
+        UsageError: a vector too large for a script.
+    """
+    data = "\n".join(question(vector, level, precision))
+    embedded = [_embedded(checking)]
+    if "unpacked(" in data:
+        embedded.append(_embedded(unpacking))
+    imports = {"import sys", *(line for part in (*embedded, call) for line in part.imports)}
+    if "ml_dtypes." in data:
+        imports.add("import ml_dtypes")
+    text = "\n".join(
+        [
+            *_comment(_about(vector, backend, suite, level, precision, observed)),
+            "",
+            *_sorted(imports),
+            *(["", *call.setup] if call.setup else []),
+            *(f"\n\n{part.body}\n" for part in embedded[1:]),
+            "",
+            data,
+            "",
+            "",
+            "def call(inputs):",
+            textwrap.indent(call.body, "    "),
+            "    return outputs",
+            "",
+            "",
+            embedded[0].body,
+            "",
+            "",
+            "sys.exit(check(call, inputs, readings, must_reject))",
+            "",
+        ]
+    )
+    if len(text) > MAX_SIZE:
+        raise UsageError(
+            f"{vector.id} makes a script of {len(text)} characters, at most {MAX_SIZE} are written",
+            hint="choose a smaller vector that fails in the same way",
+        )
+    return text
+
+
+def _about(
+    vector: Vector,
+    backend: str,
+    suite: str,
+    level: str,
+    precision: Mapping[str, str],
+    observed: Sequence[str],
+) -> Iterator[str]:
+    """What stands above the script, as paragraphs."""
+    yield f"{vector.case.op}, asked of {backend}. Exits with 1 if the answer is wrong, else with 0."
+    yield ""
+    yield vector.description
+    if vector.edges:
+        yield f"Shows: {', '.join(vector.edges)}."
+    yield from _document(vector.case.op)
+    yield ""
+    yield (
+        f"Vector {vector.id} of suite {suite}, level {level}, precision {spell(precision)}; "
+        f"written by opconform {__version__}, which is not needed to run this. "
+        "The vector is in the public domain (CC0)."
+    )
+    if observed:
+        yield ""
+        yield from observed
+
+
+def _document(op: str) -> Iterator[str]:
+    """Where the operator is specified, if its specification is shipped."""
+    try:
+        document = loader.find(op).document
+    except ConformanceError:
+        return
+    yield f"Specified in: {document.title}"
+    yield document.url
+
+
+def _comment(paragraphs: Iterator[str]) -> Iterator[str]:
+    for paragraph in paragraphs:
+        lines = textwrap.wrap(
+            visible(paragraph), WIDTH, break_on_hyphens=False, break_long_words=False
+        )
+        yield from (f"# {line}".rstrip() for line in lines or [""])
+
+
+def _sorted(statements: set[str]) -> list[str]:
+    """Import statements: the standard library's first."""
+    own = {
+        line for line in statements if line.split()[1].partition(".")[0] in sys.stdlib_module_names
+    }
+    return [*sorted(own), "", *sorted(statements - own)]
+
+
+def _embedded(module: ModuleType) -> Call:
+    return parted(inspect.getsource(module), module.__name__)
+
+
+def question(vector: Vector, level: str, precision: Mapping[str, str]) -> Iterator[str]:
+    """The question, and what its answer may be, as assignments."""
+    case = vector.case
+    yield f"op = {case.op!r}"
+    attributes = [f"    {key!r}: {value!r}," for key, value in fresh(case.attributes).items()]
+    yield from ["attributes = {", *attributes, "}"] if attributes else ["attributes = {}"]
+    yield "inputs = ["
+    for name, array in zip([*case.shapes, *case.operands], vector.inputs, strict=True):
+        yield f"    {source(array, '    ')},  # {name}"
+    yield "]"
+    yield ""
+    if case.reject is not None:
+        yield "readings = {}"
+        yield f"must_reject = {case.reject!r}"
+        return
+    yield "# What each element may be: from lo to hi, both included (lo alone if there is no hi)."
+    yield "readings = {"
+    others = vector.readings if level == "must" else {}
+    for name, answers in {"": vector.answers, **others}.items():
+        yield f"    {(f'by the allowed reading {name}' if name else SPECIFIED)!r}: ["
+        for answer in answers:
+            yield "        {"
+            yield f"            'name': {answer.name!r},"
+            for key, array in _accepted(answer, asked(answer, precision)):
+                yield f"            {key!r}: {source(array, ' ' * 12)},"
+            yield "        },"
+        yield "    ],"
+    yield "}"
+    yield 'must_reject = ""'
+
+
+def _accepted(answer: Answer, precision: str) -> Iterator[tuple[str, Array]]:
+    """The arrays that say what an output may be at a precision."""
+    if answer.rounded is None:
+        yield "equal", answer.expected
+        if answer.choices is not None:
+            yield "choices", answer.choices
+    else:
+        lo, hi = interval(answer, precision)
+        yield "lo", lo
+        if lo.tobytes() != hi.tobytes():
+            yield "hi", hi
+    if answer.open is not None:
+        unchecked = (answer.open & OPEN_BIT[precision]) != 0
+        if unchecked.any():
+            yield "unchecked", unchecked

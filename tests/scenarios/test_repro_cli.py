@@ -1,0 +1,358 @@
+"""``conformance repro``: scripts that fail on their own, where conformance cannot be imported."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import conformance
+from conformance.cli import main
+from conformance.generate.build import build
+from conformance.model import Case, Status, Vector
+from conformance.repro.trial import tried
+from conformance.spec.loader import find
+from conformance.suite.store import Suite
+from conformance.suite.writer import write_suite
+
+AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
+
+BLOCK = """
+import sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "conformance":
+            raise ModuleNotFoundError("conformance is not here", name=name)
+
+sys.meta_path.insert(0, Block())
+"""
+
+LIBRARY = """
+import os, signal, sys, time
+import numpy as np
+
+version = "1.5"
+
+def run(op, inputs, attributes):
+    if 0 in attributes.get("strides", ()):
+        raise ValueError("no stride of 0")
+    return [np.zeros(7, np.float32)]
+
+class Zeros:
+    name, version = "zeros", "1"
+    def run(self, op, inputs, attributes):
+        return [np.zeros((1, 1, 3, 3), np.float32)]
+
+class Outer:
+    instance = Zeros()
+
+def accepting(op, inputs, attributes):
+    return inputs
+
+def crashing(op, inputs, attributes):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+def shouting(op, inputs, attributes):
+    print("\\x1b[2J\\u202e" + "'''" * 3)
+    print("x" * 10_000_000)
+    raise RuntimeError('\"\"\" + "\\n')
+"""
+
+
+def adaptive(op: str, dtype: str, size: tuple[int, ...], out: tuple[int, ...], **more) -> Case:
+    return Case(
+        op=op,
+        types={"T": dtype, "T_SHAPE": "i64"},
+        shapes={"data": (1, 2, *size)},
+        attributes={"index_element_type": more.pop("index", "i64")} if op == MAX else {},
+        operands={"output_size": out},
+        **more,
+    )
+
+
+def pool(dtype: str, shape: tuple[int, ...], pads: int = 1, **changes) -> Case:
+    axes = len(shape) - 2
+    attributes = {
+        "auto_pad": "explicit",
+        "rounding_type": "floor",
+        "exclude-pad": False,
+        "kernel": [3] * axes,
+        "strides": [2] * axes,
+        "pads_begin": [1] * axes,
+        "pads_end": [pads] * axes,
+        **changes.pop("attributes", {}),
+    }
+    return Case(AVG, {"T": dtype}, {"data": shape}, attributes, **changes)
+
+
+CASES = {
+    "pool": pool("f32", (1, 1, 5, 5)),
+    "pool-bf16": pool("bf16", (1, 2, 5), pads=0),  # PyTorch's adapter pads this itself
+    "pool-f64": pool("f64", (1, 2, 5), pattern="normal"),
+    "short-kernel": pool("f32", (1, 1, 5, 5), attributes={"kernel": [3]}, reject="kernel-short"),
+    "zero-stride": pool("f32", (1, 1, 5, 5), attributes={"strides": [0, 2]}, reject="zero-stride"),
+    "bf16-3d": adaptive(ADAPTIVE, "bf16", (3, 4, 5), (1, 1, 2), pattern="cancel"),
+    "f64": adaptive(ADAPTIVE, "f64", (5,), (3,), pattern="normal"),
+    "max-i64": adaptive(MAX, "f32", (7,), (3,), pattern="ties"),
+    "max-i32": adaptive(MAX, "bf16", (4, 7), (2, 3), index="i32"),
+    "same": pool("f32", (1, 1, 5), attributes={"auto_pad": "same_upper"}),
+    "many": adaptive(ADAPTIVE, "f32", (30, 31), (30, 30), pattern="normal"),
+}
+
+
+@pytest.fixture(scope="module")
+def vectors() -> dict[str, Vector]:
+    return {name: build(find(case.op), case) for name, case in CASES.items()}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory, vectors: dict[str, Vector]) -> Suite:
+    folder = tmp_path_factory.mktemp("suites") / "asked"
+    listed = [(vector, ("core",)) for vector in vectors.values()]
+    return write_suite(folder, listed, name="asked", seed=0, versions={})
+
+
+@pytest.fixture(autouse=True)
+def blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that start from here cannot import conformance, and find the library."""
+    (tmp_path / "sitecustomize.py").write_text(BLOCK)
+    for name in ("library.py", "my-library.py"):
+        (tmp_path / name).write_text(LIBRARY)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+
+
+def repro(suite: Suite, vector: Vector, backend: str, *more: str) -> Result:
+    words = ["repro", vector.id, "--suite", str(suite.path), "--backend", backend, *more]
+    return CliRunner().invoke(main, words)
+
+
+def run(script: Path | str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_conformance_cannot_be_imported_there() -> None:
+    found = subprocess.run([sys.executable, "-c", "import conformance"], capture_output=True)
+    assert b"conformance is not here" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("backend", "names"),
+    [
+        ("openvino", ["max-i64", "f64", "pool", "zero-stride", "pool-bf16", "max-i32"]),
+        ("torch", ["bf16-3d", "short-kernel", "pool-bf16", "max-i32"]),
+    ],
+)
+def test_a_framework_alone_shows_what_a_check_found(
+    suite: Suite, vectors: dict[str, Vector], backend: str, names: list[str]
+) -> None:
+    pytest.importorskip(backend, reason=f"the {backend} extra is not installed")
+    asked = [vectors[name].id for name in names]
+    results = {
+        result.id: result for result in conformance.check(suite, backend, only=asked).results
+    }
+    for vector in asked:
+        result = results[vector]
+        assert result.status in (Status.PASS, Status.FAIL, Status.ERROR)
+        found = repro(suite, suite.get(vector), backend)
+        assert found.exit_code == 0, found.output
+        text = found.stdout
+        assert "import conformance" not in text
+        assert "from conformance" not in text
+        if result.status is Status.PASS:
+            assert "exits with 0" in found.stderr, text
+            assert "\n# right" in text
+        else:
+            assert "exits with 1" in found.stderr, text
+            assert "\n# WRONG" in text
+            if result.kind in ("value", "index"):
+                assert result.message.partition(" (against")[0] in text
+    statuses = {result.status for result in results.values()}
+    if len(statuses) == 1:
+        pytest.skip(f"this version of {backend} answers all alike")
+
+
+def test_the_script_itself(suite: Suite, vectors: dict[str, Vector], tmp_path: Path) -> None:
+    vector = vectors["pool"]
+    found = repro(suite, vector, "library.py:Zeros", "--out", "wrong.py")
+    assert found.exit_code == 0, found.output
+    assert found.stdout == ""
+    assert found.stderr.splitlines() == ["script: wrong.py", "tried once, it exits with 1"]
+    text = (tmp_path / "wrong.py").read_text()
+    assert max(len(line) for line in text.splitlines() if "https://" not in line) <= 100
+    assert "asked of zeros 1." in text
+    assert vector.description.split()[0] in text
+    assert find(AVG).document.url in text
+    assert f"Vector {vector.id} of suite asked, level must, precision standard" in " ".join(
+        text.replace("\n#", "").split()
+    )
+    found = run("wrong.py")
+    assert found.returncode == 1
+    assert found.stderr == ""
+    lines = found.stdout.splitlines()
+    assert lines[:2] == ["WRONG (compared as specified):", "result: 9 of 9 elements are wrong"]
+    assert all(f"# {line}" in text for line in lines)
+    answer = vector.answers[0]
+    lo, hi = answer.lo[0, 0, 0, 0], answer.hi[0, 0, 0, 0]
+    interval = f"{lo!s}" if lo == hi else f"{lo!s} to {hi!s}"
+    assert lines[2] == f"  [0, 0, 0, 0]: got 0.0, accepted {interval}"
+
+
+@pytest.mark.parametrize(
+    ("backend", "line"),
+    [
+        ("library.py:Zeros", "from library import Zeros"),
+        ("library.py:run", "from library import run"),
+        ("library.py:Outer.instance", "outputs = Outer.instance.run(op, inputs, attributes)"),
+        ("my-library.py:Zeros", "Zeros = importlib.import_module('my-library').Zeros"),
+        ("library:Zeros", "outputs = Zeros().run(op, inputs, attributes)"),
+    ],
+)
+def test_a_backend_of_ones_own(
+    suite: Suite, vectors: dict[str, Vector], backend: str, line: str
+) -> None:
+    found = repro(suite, vectors["pool"], backend)
+    assert "tried once, it exits with 1" in found.stderr
+    assert line in found.stdout
+    assert "result: " in found.stdout
+
+
+def test_a_refusal_and_an_answer_that_should_be_one(
+    suite: Suite, vectors: dict[str, Vector]
+) -> None:
+    right = repro(suite, vectors["zero-stride"], "library.py:run")
+    assert "exits with 0, so it passes" in right.stderr
+    assert "# right: refused with ValueError: no stride of 0" in right.stdout
+    wrong = repro(suite, vectors["zero-stride"], "library.py:accepting")
+    assert "exits with 1" in wrong.stderr
+    assert "# WRONG: accepted, should raise an exception: zero-stride" in wrong.stdout
+
+
+def test_a_crash_leaves_a_script_that_says_so(suite: Suite, vectors: dict[str, Vector]) -> None:
+    found = repro(suite, vectors["pool"], "library.py:crashing")
+    assert found.exit_code == 0
+    assert "tried once, it was ended by SIGSEGV" in found.stderr
+    assert "it was ended by SIGSEGV." in found.stdout
+
+
+def test_a_script_that_does_not_end_is_ended() -> None:
+    trial = tried("import time\nprint('begun', flush=True)\ntime.sleep(60)", 0.5)
+    assert trial.code is None
+    assert trial.ending == "did not end within 0.5 s"
+    assert trial.printed in ((), ("begun",))
+
+
+def test_what_a_backend_prints_stays_a_comment(
+    suite: Suite, vectors: dict[str, Vector], tmp_path: Path
+) -> None:
+    found = repro(suite, vectors["pool"], "library.py:shouting", "--out", "loud.py")
+    assert found.exit_code == 0
+    text = (tmp_path / "loud.py").read_text()
+    assert len(text) < 20_000
+    assert text.isascii()
+    assert "\x1b" not in text
+    assert run("loud.py").returncode == 1
+
+
+def test_large_arrays_are_packed(suite: Suite, vectors: dict[str, Vector]) -> None:
+    found = repro(suite, vectors["many"], "library.py:run")
+    assert "tried once, it exits with 1" in found.stderr
+    assert "unpacked(" in found.stdout
+    assert "result: float32 (7,) instead of float32 (1, 2, 30, 30)" in found.stdout
+
+
+def test_one_too_large_for_an_issue_and_one_too_large_at_all(
+    vectors: dict[str, Vector], tmp_path: Path
+) -> None:
+    made = {
+        size: build(find(ADAPTIVE), adaptive(ADAPTIVE, "f64", (size,), (1,), pattern="normal"))
+        for size in (5_000, 60_000)
+    }
+    listed = [(vector, ("core",)) for vector in made.values()]
+    suite = write_suite(tmp_path / "large", listed, name="large", seed=0, versions={})
+    found = repro(suite, made[5_000], "library.py:run")
+    assert found.exit_code == 0
+    assert "characters are more than an issue may have: attach it" in found.stderr
+    found = repro(suite, made[60_000], "library.py:run")
+    assert found.exit_code == 2
+    assert "choose a smaller vector" in found.stderr
+
+
+REPRODUCING = """
+class Backend:
+    name, version = "told", "1"
+    def run(self, op, inputs, attributes):
+        raise AssertionError("is not asked")
+    def reproduce(self, op, inputs, attributes):
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return 7", "reproduce() returned int, not Python source"),
+        ("return 'outputs = ['", "reproduce() returned no Python source: SyntaxError"),
+        ("raise OSError('gone')", "reproduce() raised OSError: gone"),
+    ],
+)
+def test_an_account_that_cannot_be_used(
+    suite: Suite, vectors: dict[str, Vector], tmp_path: Path, body: str, message: str
+) -> None:
+    (tmp_path / "told.py").write_text(REPRODUCING.format(body=body))
+    found = repro(suite, vectors["pool"], "told.py:Backend")
+    assert found.exit_code == 2
+    assert message in found.stderr
+    assert "hint: " in found.stderr
+
+
+def test_an_account_of_ones_own(suite: Suite, vectors: dict[str, Vector], tmp_path: Path) -> None:
+    body = """return '''
+import json  # not the library
+from math import (
+    pi,
+)
+outputs = [np.full((1, 1, 3, 3), pi + len(json.dumps(attributes)) + len(op), np.float32)]
+'''"""
+    (tmp_path / "told.py").write_text(REPRODUCING.format(body=body))
+    found = repro(suite, vectors["pool"], "told.py:Backend")
+    assert "exits with 1" in found.stderr
+    assert "result: 9 of 9 elements are wrong" in found.stdout
+    head = found.stdout.partition("op = ")[0]
+    assert "\nimport json\n" in head
+    assert "\nfrom math import pi\n" in head
+
+
+@pytest.mark.parametrize(
+    ("backend", "name", "message"),
+    [
+        ("numpy", "pool", "the backend numpy is part of conformance"),
+        ("reference", "pool", "the backend reference is part of conformance"),
+        ("torch", "same", "torch does not support this vector: Unsupported: auto_pad same_upper"),
+        ("library.py:Zero", "pool", "did you mean 'Zeros'?"),
+    ],
+)
+def test_what_no_script_is_made_of(
+    suite: Suite, vectors: dict[str, Vector], backend: str, name: str, message: str
+) -> None:
+    if backend == "torch":
+        pytest.importorskip("torch", reason="the torch extra is not installed")
+    found = repro(suite, vectors[name], backend)
+    assert found.exit_code == 2
+    assert message in found.stderr
+    assert found.stdout == ""
+
+
+def test_a_place_that_cannot_be_written(suite: Suite, vectors: dict[str, Vector]) -> None:
+    Path("file").write_text("")
+    found = repro(suite, vectors["pool"], "library.py:Zeros", "--out", f"file{os.sep}wrong.py")
+    assert found.exit_code == 2
+    assert "cannot be written" in found.stderr
