@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -141,8 +140,9 @@ def test_neither_log_nor_terminal_gets_a_control_character(checked):
     assert "starting" not in shown.output
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_inline_gives_the_same_verdicts(suite, by_size):
-    bearable = [s for s, function in hostile.SIZES.items() if function not in hostile.LETHAL]
+    bearable = [s for s, function in hostile.SIZES.items() if function not in hostile.UNBEARABLE]
     ids = [by_size[size].id for size in bearable if size < 1000]
     spec = f"{FILE}:Nasty"
     inline = conformance.check(suite, spec, only=ids, executor="inline")
@@ -154,4 +154,3 @@ def test_inline_gives_the_same_verdicts(suite, by_size):
 
     assert len(told(inline)) == len(ids) > 20
     assert told(inline) == told(process)
-    assert sys.getrecursionlimit() < 10**6
