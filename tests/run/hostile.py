@@ -244,6 +244,11 @@ def close_everything(outputs, inputs):
     return outputs
 
 
+def close_everything_and_loop(outputs, inputs):
+    os.closerange(3, 1000)
+    loop(outputs, inputs)
+
+
 def write_everywhere(outputs, inputs):
     for descriptor in range(3, 64):
         try:
@@ -311,7 +316,8 @@ BEHAVIOURS = {
     change_the_locale: (PASS, "", ""),
     handle_signals: (PASS, "", ""),
     close_the_streams: (PASS, "", ""),
-    close_everything: (ERROR, "crashed", "closed the pipe for its answers"),
+    close_everything: (ERROR, "crashed", "the process"),
+    close_everything_and_loop: (ERROR, "crashed", "closed the pipe for its answers"),
     write_everywhere: (ERROR, "crashed", "what is no answer"),
     fork_and_return_twice: (PASS, "", ""),
     leave_a_child_with_the_pipes: (ERROR, "crashed", "exit code 3"),
@@ -320,9 +326,10 @@ BEHAVIOURS = {
 
 HANGING = {function for function, told in BEHAVIOURS.items() if told[1] == "hung"}
 
-LETHAL = {function for function, told in BEHAVIOURS.items() if told[1] in ("crashed", "hung")}
-LETHAL |= {take_all_memory, interrupt, fork_and_return_twice, change_the_folder, close_the_streams}
-LETHAL |= {handle_signals, leave_threads}
+UNBEARABLE = {function for function, told in BEHAVIOURS.items() if told[1] in ("crashed", "hung")}
+UNBEARABLE |= {take_all_memory, interrupt, fork_and_return_twice, leave_threads, handle_signals}
+UNBEARABLE |= {change_the_folder, change_the_arithmetic, change_the_locale}
+UNBEARABLE |= {close_the_streams, shout_on_stdout, shout_on_stderr}
 """What no other process should be made to bear."""
 
 REJECTED = {1003: segfault, 1005: loop, 1007: sys_exit}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import spoiled
-from suites import adaptive, rejected, size_of, suite_of
+from row_suites import adaptive, rejected, size_of, suite_of
 
 import conformance
 from conformance.errors import BackendError, UsageError
