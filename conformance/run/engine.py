@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 
 from conformance import __version__
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
-from conformance.grade.findings import findings
 from conformance.grade.judge import applies, judge, result, skipped, unsupported
 from conformance.grade.outcome import Ending, Outcome, describe
 from conformance.grade.precision import known, parse_precision
 from conformance.model import LEVELS, Finding, Result, Status, Vector
 from conformance.run import inline
+from conformance.run.conclusion import footer, found, in_suite_order
 from conformance.run.environment import fingerprint, peak_memory
-from conformance.run.illustrate import illustrated
 from conformance.run.interruption import Interruption
-from conformance.run.readings import readings, with_observations
+from conformance.run.readings import with_observations
 from conformance.run.selection import Selection, select
-from conformance.run.verdict import Question, Score, conclude
+from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.store import Suite
 
@@ -40,7 +39,9 @@ class Options:
 
     ``ops`` and ``only`` (ids or their beginnings) narrow the suite. ``spec`` is the backend as
     the user named it; ``command`` and ``show`` are the arguments that reproduce a finding, see
-    :func:`conformance.grade.findings.findings`.
+    :func:`conformance.grade.findings.findings`. ``shard`` and ``shuffle`` as in
+    :func:`conformance.run.selection.select`. ``done`` has the results that are known already, by
+    operator and id: they come first, and the backend is not asked again.
     """
 
     ops: Sequence[str] | None = None
@@ -51,6 +52,20 @@ class Options:
     spec: str = ""
     command: Sequence[str] = ()
     show: Sequence[str] = ()
+    shard: Shard | None = None
+    shuffle: int | None = None
+    done: Mapping[tuple[str, str], Result] = field(default_factory=dict)
+
+
+def selected(suite: Suite, options: Options) -> Selection:
+    """The vectors that a run asks. Raises UsageError for a filter that matches nothing."""
+    return select(
+        suite.manifest,
+        ops=options.ops,
+        only=options.only,
+        shard=options.shard,
+        shuffle=options.shuffle,
+    )
 
 
 def run(
@@ -72,17 +87,20 @@ def run(
     level = known(options.level, LEVELS, "level")
     precision = parse_precision(options.precision)
     execute = EXECUTORS[known(options.executor, EXECUTORS, "executor")]
-    selection = select(suite.manifest, ops=options.ops, only=options.only)
+    selection = selected(suite, options)
     interruption = interruption or Interruption()
     refusal = _refusals(backend)
     declared = getattr(backend, "capabilities", None) is not None
 
     yield _header(suite, backend, options, selection, precision)
     started = perf_counter()
-    score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()})
-    results: list[Result] = []
+    keys = [(entry.op, entry.id) for entry in selection.entries]
+    results = [options.done[key] for key in keys if key in options.done]
+    yield from results
     interrupted = False
     for entry in selection.entries:
+        if (entry.op, entry.id) in options.done:
+            continue
         if interruption.requested:
             interrupted = True
             break
@@ -104,29 +122,23 @@ def run(
             else:
                 verdict = judge(vector, outcome, level=level, precision=precision)
                 verdict = with_observations(verdict, vector, outcome)
-        score.add(verdict)
         results.append(verdict)
         yield verdict
 
-    for finding in findings(results, command=options.command, show=options.show):
-        yield illustrated(finding, suite)
-    question = Question(
-        backend=f"{backend.name} {backend.version}",
-        suite=suite.name,
-        digest=suite.digest,
-        level=level,
-        precision=precision,
-        values=sum(counts["value"] for counts in selection.by_op.values()),
-        in_suite=selection.in_suite,
-        whole=selection.whole,
-    )
+    results = in_suite_order(results, suite)
+    yield from found(results, suite, command=options.command, show=options.show)
     yield {
-        "event": "footer",
+        **footer(
+            results,
+            suite,
+            selection,
+            backend=f"{backend.name} {backend.version}",
+            level=level,
+            precision=precision,
+            interrupted=interrupted,
+        ),
         "finished": _now(),
         "seconds": perf_counter() - started,
-        "interrupted": interrupted,
-        **conclude(score, question, interrupted=interrupted),
-        "readings": readings(selection.by_op, results),
         "peak_memory_bytes": peak_memory(),
     }
 
@@ -182,6 +194,8 @@ def _header(
             "level": options.level,
             "precision": dict(precision),
             "executor": options.executor,
+            "shuffle": options.shuffle,
+            "shard": None if options.shard is None else str(options.shard),
         },
         "environment": fingerprint() | {"backend": _backend_facts(backend)},
     }
