@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from numpy.typing import NDArray
 
@@ -20,12 +21,14 @@ from conformance.backends.protocol import Backend, as_backend
 from conformance.data import directory
 from conformance.errors import Unsupported
 from conformance.grade.precision import DEFAULT, parse_precision, spell
+from conformance.log.resume import check_continues
 from conformance.log.run_log import RunLog, contradictions
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
-from conformance.run.engine import Event, Options
+from conformance.run.engine import Event, Options, selected
 from conformance.run.engine import run as stream
 from conformance.run.interruption import Interruption
+from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite
 
@@ -86,6 +89,9 @@ def check(
     level: str = "must",
     precision: str | Mapping[str, str] = DEFAULT,
     executor: str = "inline",
+    shuffle: int | None = None,
+    shard: str | None = None,
+    earlier: RunLog | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Run:
     """Run every vector of a suite through a backend and judge the outputs.
@@ -95,11 +101,16 @@ def check(
     ``only`` (ids or their beginnings) narrow the suite. ``level`` is ``must`` (any allowed
     reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
     ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
-    ``"f16=native,f32=standard"``. ``on_event`` sees each event as it happens. Ctrl-C ends the run
-    early, with what was found so far; such a run is never conformant.
+    ``"f16=native,f32=standard"``. ``shuffle`` is a seed that draws another order of the vectors.
+    ``shard`` (``"3/8"``) asks one of several parts of them, which together are all; alone it makes
+    no claim. ``earlier`` is what another run of the same question left when it was cut short: its
+    results are kept, come first and are not asked again; if it is complete it is the answer.
+    ``on_event`` sees each event as it happens. Ctrl-C ends the run early, with what was found so
+    far; such a run is never conformant.
 
     Raises:
         BackendError: the backend cannot be found or used.
+        LogError: ``earlier`` is of another run.
         SuiteError: the suite cannot be used.
         UsageError: an unknown option, or a filter that matches nothing.
     """
@@ -116,13 +127,24 @@ def check(
         spec=spec,
         command=_command(spec, suite_words, level, precision),
         show=suite_words,
+        shuffle=shuffle,
+        shard=None if shard is None else Shard.parse(shard),
+        done={(one.op, one.id): one for one in earlier.results} if earlier else {},
     )
-    events = _Collected(on_event)
+    collected = _Collected(on_event)
     interruption = Interruption()
     with interruption.listening():
-        for event in stream(opened, runner, options, interruption=interruption):
-            events.take(event)
-    return Run(events.log())
+        events = stream(opened, runner, options, interruption=interruption)
+        header = next(events)
+        if earlier is not None:
+            asked = {(entry.op, entry.id) for entry in selected(opened, options).entries}
+            check_continues(earlier, cast("dict[str, Any]", header), asked)
+            if earlier.complete:
+                return Run(earlier)
+            header = dict(earlier.header)  # it says when the run began
+        for event in chain((header,), events):
+            collected.take(event)
+    return Run(collected.log())
 
 
 def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:

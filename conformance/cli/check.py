@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.progress import Progress
-from conformance.errors import EXIT_DEFECT
+from conformance.errors import EXIT_DEFECT, LogError, UsageError
 
 if TYPE_CHECKING:
+    from conformance.log.reader import Unfinished
     from conformance.log.writer import LogWriter
     from conformance.run.engine import Event
 
@@ -33,6 +34,10 @@ Examples:
       accumulation in f16 and bf16 is good enough, the rest at standard
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
       the vectors whose id begins, or ends, like one of these
+  conformance check --backend numpy --report out --resume
+      go on where a run that was killed or interrupted left out/run.jsonl
+  conformance check --backend numpy --report out/3 --shard 3/8
+      one of eight parts, for a machine of its own; then: conformance merge
 \b
 A backend is a name (conformance backends), a package.module:object or a
 path/to/file.py:object. The object is a function run(op, inputs, attributes),
@@ -73,6 +78,23 @@ Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 wrong usage;
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a run log and an HTML page into this folder.",
 )
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the run log in the --report folder: its results are kept, and not asked "
+    "again. Begins anew where there is none.",
+)
+@click.option(
+    "--shard",
+    metavar="K/N",
+    help="Only part K of N, which makes no claim; `conformance merge` joins the parts.",
+)
+@click.option(
+    "--shuffle",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="SEED",
+    help="Ask in another order; a verdict that changes with it depends on the order.",
+)
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -83,12 +105,16 @@ def check(
     level: str,
     precision: str,
     report: Path | None,
+    resume: bool,
+    shard: str | None,
+    shuffle: int | None,
 ) -> None:
     """Grade a backend on a suite of vectors."""
     from conformance import api
     from conformance.report.registry import write_report
     from conformance.report.terminal import summary
 
+    earlier = _earlier(report) if resume else None
     with ExitStack() as stack:
         run = api.check(
             suite,
@@ -97,42 +123,62 @@ def check(
             only=only,
             level=level,
             precision=precision,
-            on_event=_Watch(stack, report).see,
+            shuffle=shuffle,
+            shard=shard,
+            earlier=None if earlier is None else earlier.run,
+            on_event=_Watch(stack, report, earlier).see,
         )
+    if earlier is not None and earlier.run.complete:
+        click.echo("nothing to resume: the run is complete", err=True)
     if report is not None:
         page = write_report(run.log, report)
         click.echo(f"report: {page}, log: {report / LOG}", err=True)
     click.echo(summary(run.log, width=_width(), color=_color()))
+    if report is not None and run.footer["interrupted"]:
+        click.echo("to go on: the same command with --resume", err=True)
     ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
+
+
+def _earlier(report: Path | None) -> Unfinished | None:
+    """The run log that ``--resume`` goes on with, if there is one."""
+    from conformance.log.reader import read_unfinished
+
+    if report is None:
+        raise UsageError(
+            "--resume goes on with the run log of a report folder, and none is given",
+            hint="add --report DIR, the folder of the run that was cut short",
+        )
+    earlier = read_unfinished(report / LOG)
+    if earlier is None:
+        click.echo(f"nothing to resume in {report}: the run begins", err=True)
+    elif not earlier.run.complete:
+        there, of = len(earlier.run.results), earlier.run.header["suite"]["vectors"]
+        click.echo(f"resuming {report / LOG}: {there} of {of} vectors are done", err=True)
+    return earlier
 
 
 class _Watch:
     """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
 
-    def __init__(self, stack: ExitStack, report: Path | None) -> None:
+    def __init__(self, stack: ExitStack, report: Path | None, earlier: Unfinished | None) -> None:
         self._stack = stack
         self._report = report
+        self._earlier = earlier
         self._writer: LogWriter | None = None
         self._done = self._wrong = 0
 
     def see(self, event: Event) -> None:
         """Take one event of the run."""
-        from conformance.log.events import finding_event, result_event
         from conformance.model import Finding, Result, Status
 
         if isinstance(event, Result):
             self._progress.at(f"{self._wrong} failed  {event.op}", self._done)
             self._done += 1
             self._wrong += event.status in (Status.FAIL, Status.ERROR)
-            line = result_event(event)
-        elif isinstance(event, Finding):
-            line = finding_event(event)
-        else:
-            line = event
-            if event["event"] == "header":
-                self._begin(event["suite"]["vectors"])
+        elif not isinstance(event, Finding) and event["event"] == "header":
+            self._begin(event["suite"]["vectors"])
         if self._writer is not None:
-            self._writer.write(line)
+            self._writer.write(event)
 
     def _begin(self, total: int) -> None:
         """Open the log only now: the header comes when the question has turned out sound."""
@@ -140,10 +186,21 @@ class _Watch:
         from conformance.report.registry import report_format
 
         if self._report is not None:
-            self._writer = self._stack.enter_context(LogWriter(self._report / LOG))
-            # The page of an earlier run must not stand beside the log of this one.
-            (self._report / report_format("html").FILE).unlink(missing_ok=True)
+            # The page of an earlier run must never stand beside the log of this one.
+            _remove(self._report / report_format("html").FILE)
+            log = LogWriter(self._report / LOG, earlier=self._earlier)
+            self._writer = self._stack.enter_context(log)
         self._progress = self._stack.enter_context(Progress(total, "checking"))
+
+
+def _remove(page: Path) -> None:
+    try:
+        page.unlink(missing_ok=True)
+    except OSError as error:
+        raise LogError(
+            f"{page}: the page of an earlier run cannot be removed: {error.strerror or error}",
+            hint="choose another folder for the report",
+        ) from error
 
 
 def _width() -> int:
