@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend, as_backend
 from conformance.data import directory
-from conformance.errors import Unsupported
+from conformance.errors import Unsupported, UsageError
 from conformance.grade.precision import DEFAULT, parse_precision, spell
+from conformance.log.merge import Part, merged
+from conformance.log.reader import read
 from conformance.log.resume import check_continues
 from conformance.log.run_log import RunLog, contradictions
 from conformance.model import Finding, Result
@@ -32,7 +34,7 @@ from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite
 
-__all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "reference"]
+__all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "merge", "reference"]
 
 Array = NDArray[Any]
 Function = Callable[[str, list[Array], dict[str, Any]], Any]
@@ -144,6 +146,30 @@ def check(
             header = dict(earlier.header)  # it says when the run began
         for event in chain((header,), events):
             collected.take(event)
+    return Run(collected.log())
+
+
+def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -> Run:
+    """One run from the logs of all its shards: what an undivided run would have said.
+
+    ``logs`` are the run logs of ``check(..., shard="1/N")`` to ``"N/N"``, in any order; ``suite``
+    is the suite that they were made on.
+
+    Raises:
+        LogError: a log that cannot be read or is not complete; a shard that is missing, there
+            twice or of another run; another suite.
+        SuiteError: the suite cannot be used.
+    """
+    parts = [Part(Path(log), read(log)) for log in logs]
+    if not parts:
+        raise UsageError("there are no logs to merge", hint="name the log of each shard")
+    opened = suite if isinstance(suite, Suite) else load_suite(suite)
+    header = parts[0].run.header
+    show, asked = _suite_words(suite), header["options"]
+    command = _command(header["backend"]["spec"], show, asked["level"], asked["precision"])
+    collected = _Collected(None)
+    for event in merged(parts, opened, command=command, show=show):
+        collected.take(cast("Event", event))
     return Run(collected.log())
 
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "generate": "Generate a suite of test vectors from the operators' specifications.",
     "audit": "Measure a suite: which of the known faults it notices.",
     "coverage": "Measure a suite: which edges and pairs of edges it shows.",
+    "merge": "Join the run logs of all shards into one run.",
     "report": "Show a run again: its page and its summary, from its log alone.",
     "spec": "Look at operator specifications.",
     "suite": "Look at suites of vectors.",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.progress import Progress
-from conformance.errors import EXIT_DEFECT, LogError, UsageError
+from conformance.errors import EXIT_DEFECT, UsageError
 
 if TYPE_CHECKING:
     from conformance.log.reader import Unfinished
@@ -183,24 +183,14 @@ class _Watch:
     def _begin(self, total: int) -> None:
         """Open the log only now: the header comes when the question has turned out sound."""
         from conformance.log.writer import LogWriter
-        from conformance.report.registry import report_format
+        from conformance.report.registry import remove_report
 
         if self._report is not None:
             # The page of an earlier run must never stand beside the log of this one.
-            _remove(self._report / report_format("html").FILE)
+            remove_report(self._report)
             log = LogWriter(self._report / LOG, earlier=self._earlier)
             self._writer = self._stack.enter_context(log)
         self._progress = self._stack.enter_context(Progress(total, "checking"))
-
-
-def _remove(page: Path) -> None:
-    try:
-        page.unlink(missing_ok=True)
-    except OSError as error:
-        raise LogError(
-            f"{page}: the page of an earlier run cannot be removed: {error.strerror or error}",
-            hint="choose another folder for the report",
-        ) from error
 
 
 def _width() -> int:

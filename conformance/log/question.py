@@ -25,19 +25,23 @@ def differences(
     # As a log holds it: bounded texts, lists for tuples.
     one, other = decode(encode(one)), decode(encode(other))
     for section in SECTIONS:
-        if section not in apart_from:
-            for name, (a, b) in _apart(section, one.get(section), other.get(section)):
-                if name not in apart_from:
-                    yield f"{name}: {_shown(a)}, not {_shown(b)}"
+        yield from _apart(section, one.get(section), other.get(section), apart_from)
 
 
-def _apart(name: str, one: Any, other: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
+def _apart(name: str, one: Any, other: Any, apart_from: Collection[str]) -> Iterator[str]:
     """The innermost members that differ, by their path."""
+    if name in apart_from or one == other:
+        return
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         for key in {**one, **other}:
-            yield from _apart(f"{name}.{key}", one.get(key), other.get(key))
-    elif one != other:
-        yield name, (one, other)
+            yield from _apart(f"{name}.{key}", one.get(key), other.get(key), apart_from)
+    else:
+        yield f"{_plain(name)}: {_shown(one)}, not {_shown(other)}"
+
+
+def _plain(name: str) -> str:
+    """A path with keys that a file chose, for a terminal."""
+    return name[:_SHOWN].encode("unicode_escape").decode()
 
 
 def _shown(value: Any) -> str:
