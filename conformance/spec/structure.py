@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.spec.expressions import closest
-from conformance.spec.source import Path, Source
+from conformance.spec.source import MAX_PROBLEMS, Path, Source
 
 SPEC, FAULTS = "spec", "faults"
 """The schemas: ``<name>.schema.json`` beside this module."""
@@ -45,7 +46,8 @@ def check(source: Source, name: str = SPEC) -> bool:
     from jsonschema import Draft202012Validator
 
     sound = True
-    for error in list(Draft202012Validator(schema(name)).iter_errors(source.data)):
+    errors = Draft202012Validator(schema(name)).iter_errors(source.data)
+    for error in list(islice(errors, MAX_PROBLEMS)):
         path: Path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":
             for key in sorted(error.instance.keys() - error.schema["properties"].keys()):
@@ -130,6 +132,7 @@ _LIMITS = {
     "minItems": "the list needs at least {} entries",
     "maxItems": "the list has at most {} entries",
     "minProperties": "there is nothing here",
+    "maxProperties": "there are at most {} entries here",
     "uniqueItems": "an entry is given twice",
     "minimum": "the number is at least {}",
     "maximum": "the number is at most {}",
