@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["Backend", "Run", "Unsupported", "__version__", "check", "load_suite", "reference"]
+__all__ = [
+    "Backend",
+    "Run",
+    "Unsupported",
+    "__version__",
+    "check",
+    "load_suite",
+    "merge",
+    "reference",
+]
 
 if TYPE_CHECKING:
     from conformance.api import Backend as Backend
@@ -19,6 +28,7 @@ if TYPE_CHECKING:
     from conformance.api import Unsupported as Unsupported
     from conformance.api import check as check
     from conformance.api import load_suite as load_suite
+    from conformance.api import merge as merge
     from conformance.api import reference as reference
 
 

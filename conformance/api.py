@@ -11,27 +11,32 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from numpy.typing import NDArray
 
 from conformance.backends.protocol import Backend
 from conformance.data import directory
-from conformance.errors import Unsupported
+from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
 from conformance.grade.precision import DEFAULT, parse_precision, spell
+from conformance.log.merge import Part, merged
+from conformance.log.reader import read
+from conformance.log.resume import check_continues
 from conformance.log.run_log import RunLog, contradictions
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
-from conformance.run.engine import Event, Options
+from conformance.run.engine import Event, Options, selected
 from conformance.run.engine import run as stream
 from conformance.run.interruption import Interruption
 from conformance.run.isolation import Isolation
+from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite
 
-__all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "reference"]
+__all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "merge", "reference"]
 
 Array = NDArray[Any]
 Function = Callable[[str, list[Array], dict[str, Any]], Any]
@@ -95,6 +100,9 @@ def check(
     known_failures: str | Path | None = None,
     require: str | Path | None = None,
     strict: bool = False,
+    shuffle: int | None = None,
+    shard: str | None = None,
+    earlier: RunLog | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Run:
     """Run every vector of a suite through a backend and judge the outputs.
@@ -111,11 +119,16 @@ def check(
     asked ``repeat`` times, and must be answered alike, to the bit. ``known_failures`` and
     ``require`` are YAML files, see docs/ci.md: a run whose failures are all known has exit code 0,
     but is never conformant, and ``strict`` fails one whose known failures are out of date.
+    ``shuffle`` is a seed that draws another order of the vectors. ``shard`` (``"3/8"``) asks one
+    of several parts of them, which together are all; alone it makes no claim. ``earlier`` is what
+    another run of the same question left when it was cut short: its results are kept, come first
+    and are not asked again; if it is complete it is the answer.
     ``on_event`` sees each event as it happens. Ctrl-C ends the run early, with what was found so
     far; such a run is never conformant.
 
     Raises:
         BackendError: the backend cannot be found or used.
+        LogError: ``earlier`` is of another run.
         SpecError: a file of known failures or requirements that cannot be used.
         SuiteError: the suite cannot be used.
         UsageError: an unknown option, or a filter that matches nothing.
@@ -136,16 +149,50 @@ def check(
         command=check_command(spec, suite_words, level, precision, isolation, repeat),
         show=suite_words,
         gate=gate,
+        shuffle=shuffle,
+        shard=None if shard is None else Shard.parse(shard),
+        done={(one.op, one.id): one for one in earlier.results} if earlier else {},
     )
-    events = _Collected(on_event)
+    collected = _Collected(on_event)
     interruption = Interruption()
     with (
         interruption.listening(),
-        closing(stream(opened, runner, options, interruption=interruption)) as found,
+        closing(stream(opened, runner, options, interruption=interruption)) as events,
     ):
-        for event in found:
-            events.take(event)
-    return Run(events.log())
+        header = next(events)
+        if earlier is not None:
+            asked = {(entry.op, entry.id) for entry in selected(opened, options).entries}
+            check_continues(earlier, cast("dict[str, Any]", header), asked)
+            if earlier.complete:
+                return Run(earlier)
+            header = dict(earlier.header)  # it says when the run began
+        for event in chain((header,), events):
+            collected.take(event)
+    return Run(collected.log())
+
+
+def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -> Run:
+    """One run from the logs of all its shards: what an undivided run would have said.
+
+    ``logs`` are the run logs of ``check(..., shard="1/N")`` to ``"N/N"``, in any order; ``suite``
+    is the suite that they were made on.
+
+    Raises:
+        LogError: a log that cannot be read or is not complete; a shard that is missing, there
+            twice or of another run; another suite.
+        SuiteError: the suite cannot be used.
+    """
+    parts = [Part(Path(log), read(log)) for log in logs]
+    if not parts:
+        raise UsageError("there are no logs to merge", hint="name the log of each shard")
+    opened = suite if isinstance(suite, Suite) else load_suite(suite)
+    header = parts[0].run.header
+    show, asked = suite_option(suite), header["options"]
+    command = check_command(header["backend"]["spec"], show, asked["level"], asked["precision"])
+    collected = _Collected(None)
+    for event in merged(parts, opened, command=command, show=show):
+        collected.take(cast("Event", event))
+    return Run(collected.log())
 
 
 def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:

@@ -26,6 +26,7 @@ COMMANDS = {
     "generate": "Generate a suite of test vectors from the operators' specifications.",
     "audit": "Measure a suite: which of the known faults it notices.",
     "coverage": "Measure a suite: which edges and pairs of edges it shows.",
+    "merge": "Join the run logs of all shards into one run.",
     "compare": "Compare two runs: what is fixed, what is broken.",
     "baseline": "Write a file of known failures from a run's own.",
     "report": "Show a run again: its page and its summary, from its log alone.",

@@ -13,9 +13,10 @@ import click
 
 from conformance.cli.formats import clearing, format_option, take_stdout, targets, write
 from conformance.cli.progress import Progress
-from conformance.errors import EXIT_DEFECT
+from conformance.errors import EXIT_DEFECT, UsageError
 
 if TYPE_CHECKING:
+    from conformance.log.reader import Unfinished
     from conformance.log.writer import LogWriter
     from conformance.run.engine import Event
 
@@ -40,6 +41,10 @@ Examples:
       a gate that fails on new failures only: conformance baseline --help
   conformance check --backend torch --report out --format junit --format sarif
       for CI, out/junit.xml and out/conformance.sarif too
+  conformance check --backend numpy --report out --resume
+      go on where a run that was killed or interrupted left out/run.jsonl
+  conformance check --backend numpy --report out/3 --shard 3/8
+      one of eight parts, for a machine of its own; then: conformance merge
 \b
 A backend is a name (conformance backends), a package.module:object or a
 path/to/file.py:object. The object is a function run(op, inputs, attributes),
@@ -126,6 +131,23 @@ tool; 130 interrupted.
     help="Write a run log and an HTML page into this folder.",
 )
 @format_option("the --report folder")
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the run log in the --report folder: its results are kept, and not asked "
+    "again. Begins anew where there is none.",
+)
+@click.option(
+    "--shard",
+    metavar="K/N",
+    help="Only part K of N, which makes no claim; `conformance merge` joins the parts.",
+)
+@click.option(
+    "--shuffle",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="SEED",
+    help="Ask in another order; a verdict that changes with it depends on the order.",
+)
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -145,6 +167,9 @@ def check(
     strict: bool,
     report: Path | None,
     formats: tuple[str, ...],
+    resume: bool,
+    shard: str | None,
+    shuffle: int | None,
 ) -> None:
     """Grade a backend on a suite of vectors."""
     from conformance import api
@@ -152,6 +177,7 @@ def check(
     from conformance.report.terminal import summary
 
     wanted = targets(formats, report, log=report and report / LOG)
+    earlier = _earlier(report) if resume else None
     with ExitStack() as stack:
         run = api.check(
             suite,
@@ -168,53 +194,74 @@ def check(
             known_failures=known_failures,
             require=require,
             strict=strict,
-            on_event=clearing(wanted, _Watch(stack, report).see),
+            shuffle=shuffle,
+            shard=shard,
+            earlier=None if earlier is None else earlier.run,
+            on_event=clearing(wanted, _Watch(stack, report, earlier).see),
         )
+    if earlier is not None and earlier.run.complete:
+        click.echo("nothing to resume: the run is complete", err=True)
     if report is not None:
         page = write_report(run.log, report)
         click.echo(f"report: {page}, log: {report / LOG}", err=True)
     click.echo(summary(run.log, width=_width(), color=_color()), err=take_stdout(wanted))
+    if report is not None and run.footer["interrupted"]:
+        click.echo("to go on: the same command with --resume", err=True)
     write(run.log, wanted)
     ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
+
+
+def _earlier(report: Path | None) -> Unfinished | None:
+    """The run log that ``--resume`` goes on with, if there is one."""
+    from conformance.log.reader import read_unfinished
+
+    if report is None:
+        raise UsageError(
+            "--resume goes on with the run log of a report folder, and none is given",
+            hint="add --report DIR, the folder of the run that was cut short",
+        )
+    earlier = read_unfinished(report / LOG)
+    if earlier is None:
+        click.echo(f"nothing to resume in {report}: the run begins", err=True)
+    elif not earlier.run.complete:
+        there, of = len(earlier.run.results), earlier.run.header["suite"]["vectors"]
+        click.echo(f"resuming {report / LOG}: {there} of {of} vectors are done", err=True)
+    return earlier
 
 
 class _Watch:
     """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
 
-    def __init__(self, stack: ExitStack, report: Path | None) -> None:
+    def __init__(self, stack: ExitStack, report: Path | None, earlier: Unfinished | None) -> None:
         self._stack = stack
         self._report = report
+        self._earlier = earlier
         self._writer: LogWriter | None = None
         self._done = self._wrong = 0
 
     def see(self, event: Event) -> None:
         """Take one event of the run."""
-        from conformance.log.events import finding_event, result_event
         from conformance.model import Finding, Result, Status
 
         if isinstance(event, Result):
             self._progress.at(f"{self._wrong} failed  {event.op}", self._done)
             self._done += 1
             self._wrong += event.status in (Status.FAIL, Status.ERROR)
-            line = result_event(event)
-        elif isinstance(event, Finding):
-            line = finding_event(event)
-        else:
-            line = event
-            if event["event"] == "header":
-                self._begin(event["suite"]["vectors"])
+        elif not isinstance(event, Finding) and event["event"] == "header":
+            self._begin(event["suite"]["vectors"])
         if self._writer is not None:
-            self._writer.write(line)
+            self._writer.write(event)
 
     def _begin(self, total: int) -> None:
         """Open the log only now: the header comes when the question has turned out sound."""
         from conformance.log.writer import LogWriter
-        from conformance.report.registry import report_format
+        from conformance.report.registry import remove_report
 
         if self._report is not None:
-            self._writer = self._stack.enter_context(LogWriter(self._report / LOG))
-            # The page of an earlier run must not stand beside the log of this one.
-            (self._report / report_format("html").FILE).unlink(missing_ok=True)
+            # The page of an earlier run must never stand beside the log of this one.
+            remove_report(self._report)
+            log = LogWriter(self._report / LOG, earlier=self._earlier)
+            self._writer = self._stack.enter_context(log)
         self._progress = self._stack.enter_context(Progress(total, "checking"))
 
 

@@ -19,13 +19,56 @@ MAX_SIZE = 1024**3
 """The largest run log that is read, in bytes."""
 
 
+@dataclass(frozen=True)
+class Unfinished:
+    """A run log that may be continued.
+
+    ``end`` is how many bytes its header and results take: what a run that goes on leaves as it
+    is. ``size`` is the size of the file when it was read.
+    """
+
+    run: RunLog
+    end: int
+    size: int
+
+
 def read(path: str | os.PathLike[str]) -> RunLog:
     """The run log in a file.
 
     Raises :class:`LogError` where there is nothing to show: no file, no header, a newer format, a
     line that is damaged. A log whose end is missing is read as far as it goes.
     """
+    return _read(Path(path)).finish()
+
+
+def read_unfinished(path: str | os.PathLike[str]) -> Unfinished | None:
+    """The run log in a file that a run may continue; None where there is no log, or no header yet.
+
+    Raises :class:`LogError` as :func:`read` does, and for a log that contradicts itself.
+    """
     path = Path(path)
+    if not path.exists() or _has_no_line(path):
+        return None
+    size = path.stat().st_size if path.is_file() else 0
+    reading = _read(path)
+    run = reading.finish()
+    if run.problems or reading.mixed:
+        reason = "".join(run.problems[:1]) or "A result comes after a finding."
+        raise LogError(f"{path}: the log contradicts itself: {reason}", hint=_DAMAGED)
+    return Unfinished(run, reading.end, size)
+
+
+def _has_no_line(path: Path) -> bool:
+    """Whether a file is empty or ends within its first line, as a killed run may leave it."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(MAX_LINE + 1)
+    except OSError:
+        return False  # reading it says what is wrong
+    return len(line) <= MAX_LINE and not line.endswith(b"\n")
+
+
+def _read(path: Path) -> _Reading:
     run: _Reading | None = None
     try:
         if path.exists() and not path.is_file():
@@ -44,7 +87,7 @@ def read(path: str | os.PathLike[str]) -> RunLog:
             f"{path}: the run log has no header",
             hint="the run ended before it began; run the check again",
         )
-    return run.finish()
+    return run
 
 
 def read_whole(path: str | os.PathLike[str]) -> RunLog:
@@ -84,12 +127,17 @@ _DAMAGED = "the log is damaged; run the check again"
 
 @dataclass
 class _Reading:
-    """A run log as far as it has been read."""
+    """A run log as far as it has been read.
+
+    ``end`` counts the bytes up to the last result; ``mixed`` says that one follows a finding.
+    """
 
     header: Mapping[str, Any]
+    end: int
     results: list[Result] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     footer: Mapping[str, Any] | None = None
+    mixed: bool = False
 
     def finish(self) -> RunLog:
         run = RunLog(self.header, tuple(self.results), tuple(self.findings), self.footer)
@@ -104,7 +152,7 @@ def _take(run: _Reading | None, line: str, place: str) -> _Reading:
         raise LogError(f"{place}: {error}", hint=_DAMAGED) from None
     name = event.get("event")
     if run is None:
-        return _Reading(_checked_header(event, place))
+        return _Reading(_checked_header(event, place), end=len(line))
     if run.footer is not None:
         raise LogError(f"{place}: a line after the end of the run", hint=_DAMAGED)
     if name == "header":
@@ -112,6 +160,8 @@ def _take(run: _Reading | None, line: str, place: str) -> _Reading:
     _check(event, place)
     if name == "result":
         run.results.append(result_from_event(event))
+        run.end += len(line)  # ASCII
+        run.mixed = run.mixed or bool(run.findings)
     elif name == "finding":
         run.findings.append(finding_from_event(event))
     else:

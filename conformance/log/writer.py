@@ -1,4 +1,4 @@
-"""Writes a run log, one flushed line an event."""
+"""Writes a run log, one flushed line an event; or goes on with one that was cut short."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import contextlib
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import TextIO
+from typing import BinaryIO
 
 from conformance.errors import LogError
 from conformance.log.encoding import Event, encode
 from conformance.log.events import as_event
+from conformance.log.lock import locked
+from conformance.log.reader import Unfinished
 from conformance.model import Finding, Result
 
 _BODY = ("header", "result", "finding")
@@ -29,22 +31,48 @@ class LogWriter:
     killed leaves every result it had. What makes that safe is the footer, which is written last
     and holds the verdict: a log without it is *cut short* and never shown as green.
 
-    Raises :class:`LogError` where the file cannot be written, and ValueError for events out of
-    order (one header first, one footer last).
+    ``earlier`` is what the file holds of a run that goes on. Its header and results stay where
+    they are, byte for byte; only what comes after them (half a line, findings and a footer of an
+    interrupted run) is cut off, and events that the file has are not written again.
+
+    Raises :class:`LogError` where the file cannot be written, another process is writing it or
+    has changed it, and ValueError for events out of order (one header first, one footer last).
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, earlier: Unfinished | None = None) -> None:
         self.path = Path(path)
-        self._file: TextIO | None = None
+        self._earlier = earlier
+        self._held = (
+            {(result.op, result.id) for result in earlier.run.results} if earlier else set()
+        )
+        self._file: BinaryIO | None = None
         self._last: str | None = None
 
     def __enter__(self) -> LogWriter:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("w", encoding="ascii", newline="\n")
+            self._file = self.path.open("ab")
+            self._take_over(self._file)
         except OSError as error:
+            self.__exit__(None, None, None)
             raise self._failed(error) from error
+        except LogError:
+            self.__exit__(None, None, None)
+            raise
         return self
+
+    def _take_over(self, file: BinaryIO) -> None:
+        """Make sure that nobody else writes the file, then cut off what does not stay."""
+        if not locked(file):
+            raise LogError(
+                f"{self.path}: another process is writing this run log",
+                hint="wait until it is done, or choose another folder",
+            )
+        if self._earlier is not None and os.fstat(file.fileno()).st_size != self._earlier.size:
+            raise LogError(
+                f"{self.path}: the run log has changed since it was read", hint="try again"
+            )
+        file.truncate(0 if self._earlier is None else self._earlier.end)
 
     def __exit__(
         self,
@@ -62,11 +90,16 @@ class LogWriter:
         """Append one event and flush it; after a footer also force it to the disk."""
         if self._file is None:
             raise ValueError("the run log is not open")
+        if isinstance(item, Result) and (item.op, item.id) in self._held:
+            return
         event = as_event(item)
         name = event["event"]
         if self._last not in _MAY_FOLLOW[name]:
             raise ValueError(f"a {name} cannot come after {self._last or 'nothing'}")
-        line = encode(event)
+        if name == "header" and self._earlier is not None:
+            self._last = name
+            return
+        line = encode(event).encode("ascii")
         try:
             self._file.write(line)
             self._file.flush()

@@ -73,6 +73,21 @@ def write_text(path: Path, text: str) -> Path:
     return path
 
 
+def remove_report(directory: str | os.PathLike[str], name: str = "html") -> None:
+    """Remove a report from a folder, so that none of an earlier run stands beside a new log.
+
+    Raises :class:`UsageError` where it is there and cannot be removed.
+    """
+    path = Path(directory) / report_format(name).FILE
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{path}: the report of an earlier run cannot be removed: {error.strerror or error}",
+            hint="choose another folder",
+        ) from error
+
+
 def _replace(path: Path, text: str) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -75,6 +75,10 @@ def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
     header = shown.run.header
     backend, suite, options = header["backend"], header["suite"], header["options"]
     asked = f"level {options['level']}, precision {precision(options['precision'])}"
+    if options.get("shard") is not None:
+        asked += f", shard {options['shard']}"
+    if options.get("shuffle") is not None:
+        asked += f", order {options['shuffle']}"
     seconds = "" if shown.run.footer is None else f", {duration(shown.run.footer['seconds'])}"
     first = wrap(f"{backend['name']} {backend['version']}: {asked}", width)
     return [

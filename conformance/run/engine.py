@@ -12,21 +12,19 @@ from typing import Any
 from conformance import __version__
 from conformance.backends.protocol import Backend
 from conformance.errors import UsageError
-from conformance.grade.findings import findings
 from conformance.grade.gate import Gate
 from conformance.grade.outcome import Outcome
 from conformance.grade.precision import known, parse_precision
 from conformance.model import LEVELS, Finding, Result, Vector
 from conformance.run.asking import answered
+from conformance.run.conclusion import footer, found, in_suite_order
 from conformance.run.environment import fingerprint, peak_memory
 from conformance.run.executor import Executor
-from conformance.run.illustrate import illustrated
 from conformance.run.inline import Inline
 from conformance.run.interruption import Interruption, Stopped
-from conformance.run.readings import readings
 from conformance.run.selection import Selection, select
+from conformance.run.shard import Shard
 from conformance.run.single import Examiner
-from conformance.run.verdict import Question, Score, conclude
 from conformance.suite.manifest import Entry
 from conformance.suite.store import Suite
 
@@ -47,7 +45,9 @@ class Options:
     ``repeat`` times. ``spec`` is the backend as
     the user named it; ``command`` and ``show`` are the arguments that reproduce a finding, see
     :func:`conformance.grade.findings.findings`. ``gate`` holds known failures and what must be
-    supported.
+    supported. ``shard`` and ``shuffle`` as in :func:`conformance.run.selection.select`. ``done``
+    has the results that are known already, by operator and id: they come first, and the backend is
+    not asked again.
     """
 
     ops: Sequence[str] | None = None
@@ -59,6 +59,20 @@ class Options:
     command: Sequence[str] = ()
     show: Sequence[str] = ()
     gate: Gate = field(default_factory=Gate)
+    shard: Shard | None = None
+    shuffle: int | None = None
+    done: Mapping[tuple[str, str], Result] = field(default_factory=dict)
+
+
+def selected(suite: Suite, options: Options) -> Selection:
+    """The vectors that a run asks. Raises UsageError for a filter that matches nothing."""
+    return select(
+        suite.manifest,
+        ops=options.ops,
+        only=options.only,
+        shard=options.shard,
+        shuffle=options.shuffle,
+    )
 
 
 def run(
@@ -84,13 +98,13 @@ def run(
     precision = parse_precision(options.precision)
     if options.repeat < 1:
         raise UsageError(f"repeat is {options.repeat}", hint="ask each vector once, or more often")
-    selection = select(suite.manifest, ops=options.ops, only=options.only)
+    selection = selected(suite, options)
     watch = options.gate.watch(
         suite.manifest.vectors, selection.entries, lambda vector: suite.get(vector).case
     )
     interruption = interruption or Interruption()
-    score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()})
-    results: list[Result] = []
+    done = [(e.op, e.id) for e in selection.entries if (e.op, e.id) in options.done]
+    missing = [e for e in selection.entries if (e.op, e.id) not in options.done]
     interrupted = False
 
     with backend if isinstance(backend, Executor) else Inline(backend) as executor:
@@ -98,6 +112,8 @@ def run(
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()
         examiner = Examiner(executor, level, precision)
+        results = [watch.take(options.done[key]) for key in done]
+        yield from results
 
         def take() -> Outcome:
             interruption.stop_if_requested()
@@ -108,14 +124,14 @@ def run(
                 raise Stopped from None
 
         def vectors() -> Iterator[Vector]:
-            for entry in selection.entries:
+            for entry in missing:
                 interruption.stop_if_requested()
                 yield suite.read(entry)
 
         def probes() -> Iterator[Vector]:
-            for part in _parts(selection.entries):
-                found = (v for v in map(suite.read, part) if examiner.unasked(v) is None)
-                yield from islice(found, 1)
+            for part in _parts(missing):
+                asked = (v for v in map(suite.read, part) if examiner.unasked(v) is None)
+                yield from islice(asked, 1)
 
         executor.probes = probes
         try:
@@ -126,40 +142,28 @@ def run(
                 verdict = seen if isinstance(seen, Result) else examiner.judged(vector, seen)
                 del vector, seen  # the next ones are read before these would be replaced
                 verdict = watch.take(verdict)
-                score.add(verdict)
                 results.append(verdict)
                 yield verdict
         except Stopped:
             interrupted = True
 
-    for finding in findings(results, command=options.command, show=options.show):
-        yield illustrated(finding, suite)
-    expected = watch.summary(whole=not interrupted)
-    question = Question(
-        backend=f"{identity.name} {identity.version}",
-        suite=suite.name,
-        digest=suite.digest,
-        level=level,
-        precision=precision,
-        values=sum(counts["value"] for counts in selection.by_op.values()),
-        in_suite=selection.in_suite,
-        whole=selection.whole,
-    )
+    results = in_suite_order(results, suite)
+    yield from found(results, suite, command=options.command, show=options.show)
     yield {
-        "event": "footer",
-        "finished": _now(),
-        "seconds": perf_counter() - started,
-        "interrupted": interrupted,
-        **conclude(
-            score,
-            question,
+        **footer(
+            results,
+            suite,
+            selection,
+            backend=f"{identity.name} {identity.version}",
+            level=level,
+            precision=precision,
             interrupted=interrupted,
             given_up=executor.given_up,
-            expected=expected,
+            expected=watch.summary(whole=not interrupted and options.shard is None),
             strict=options.gate.strict,
         ),
-        **expected,
-        "readings": readings(selection.by_op, results),
+        "finished": _now(),
+        "seconds": perf_counter() - started,
         "peak_memory_bytes": peak_memory(),
     }
 
@@ -204,6 +208,8 @@ def _header(
             "repeat": options.repeat,
             **executor.settings(),
             **options.gate.options(),
+            "shuffle": options.shuffle,
+            "shard": None if options.shard is None else str(options.shard),
         },
         "environment": fingerprint(who.variables) | {"backend": who.facts},
     }

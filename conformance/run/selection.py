@@ -8,31 +8,43 @@ from dataclasses import dataclass
 
 from conformance.errors import SuiteError, UsageError
 from conformance.grade.precision import known
+from conformance.run.shard import Shard, shuffled
 from conformance.suite.manifest import Entry, Manifest
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The chosen vectors of a suite, counted.
+    """The chosen vectors of a suite in the order in which they are asked, counted.
 
     ``by_op`` counts those with values and those that must be rejected, of each operator that has
     any; ``in_suite`` all value vectors that the suite has of the operators asked. ``whole`` says
-    that nothing of these operators was left out.
+    that nothing of these operators was left out. ``shard`` is the part that the choice was
+    narrowed to at last, if it was.
     """
 
     entries: tuple[Entry, ...]
     by_op: dict[str, dict[str, int]]
     in_suite: int
     whole: bool
+    shard: Shard | None = None
 
 
-def select(manifest: Manifest, *, ops: Sequence[str] | None, only: Sequence[str]) -> Selection:
+def select(
+    manifest: Manifest,
+    *,
+    ops: Sequence[str] | None,
+    only: Sequence[str],
+    shard: Shard | None = None,
+    shuffle: int | None = None,
+) -> Selection:
     """The vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
 
-    A text names the vectors whose id begins with it, or ends in the digest that it is.
+    A text names the vectors whose id begins with it, or ends in the digest that it is. Of these,
+    ``shard`` takes its part, and the seed ``shuffle`` draws an order other than the manifest's.
 
     Raises:
-        UsageError: an operator that the suite does not have, or a text that names no vector.
+        UsageError: an operator that the suite does not have, a text that names no vector, or more
+            shards than there are vectors.
         SuiteError: the suite is empty.
     """
     if not manifest.vectors:
@@ -44,11 +56,15 @@ def select(manifest: Manifest, *, ops: Sequence[str] | None, only: Sequence[str]
         if not any(_named(entry, text) for entry in of_ops):
             raise _no_match(text, [entry.id for entry in of_ops])
     chosen = [entry for entry in of_ops if not only or any(_named(entry, t) for t in only)]
+    if shard is not None:
+        chosen = list(shard.part(chosen))
     by_op = {op: {"value": 0, "reject": 0} for op in dict.fromkeys(e.op for e in chosen)}
     for entry in chosen:
         by_op[entry.op][entry.kind] += 1
     in_suite = sum(entry.kind == "value" for entry in of_ops)
-    return Selection(tuple(chosen), by_op, in_suite, whole=len(chosen) == len(of_ops))
+    entries = tuple(chosen) if shuffle is None else shuffled(chosen, shuffle)
+    whole = shard is None and len(chosen) == len(of_ops)
+    return Selection(entries, by_op, in_suite, whole, shard)
 
 
 def _named(entry: Entry, text: str) -> bool:

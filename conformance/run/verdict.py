@@ -33,7 +33,8 @@ class Question:
     """What a run asks, as the claim states it.
 
     ``values`` counts the value vectors selected, ``in_suite`` all those of the operators asked
-    that the suite has; ``whole`` says that nothing of these operators was left out.
+    that the suite has; ``whole`` says that nothing of these operators was left out, ``shard``
+    which part of what was selected was asked, if only one was.
     """
 
     backend: str
@@ -44,6 +45,7 @@ class Question:
     values: int
     in_suite: int
     whole: bool
+    shard: str = ""
 
 
 @dataclass
@@ -187,7 +189,8 @@ def _claim(score: Score, question: Question, verdict: str) -> str:
     graded = f"{score.total('graded')} of {question.in_suite} graded"
     facts = f"suite {question.suite}, {graded}, sha256 {question.digest[:8]}"
     if not question.whole or verdict in ("interrupted", "nothing graded"):
-        why = "a selection of vectors" if not question.whole else verdict
+        part = f"shard {question.shard} alone" if question.shard else "a selection of vectors"
+        why = verdict if question.whole else part
         return f"{question.backend}: no claim ({why}); {facts}"
     if score.total("known"):
         facts = f"{score.total('known')} known failures, {facts}"

@@ -76,6 +76,10 @@ def _words(text: str) -> set[str]:
     return set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
 
 
+MAX_CHAIN = 50
+"""How many definitions may build on each other, one on the next."""
+
+
 class Definition(NamedTuple):
     """The text of a definition and where it stands; for a rule also what kind it must be."""
 
@@ -111,6 +115,11 @@ class Definitions:
             message = f"'{name}' is defined by itself: {' -> '.join([*circle, name])}"
             self.source.problem(path, message)
             self.source.broken.update(circle)
+            return
+        if len(self._active) == MAX_CHAIN:
+            message = f"more than {MAX_CHAIN} definitions build on each other"
+            self.source.problem(path, message)
+            self.source.broken.update((name, *self._active))
             return
         self._active.append(name)
         for other in sorted(_words(str(raw)) & self.texts.keys()):

@@ -11,8 +11,13 @@ import yaml
 
 from conformance.errors import Problem, SpecError
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 200_000
 MAX_DEPTH = 20
+MAX_PARTS = 5_000
+"""Values, lists and tables of a file together; the largest that is shipped has a third of that."""
+
+MAX_PROBLEMS = 100
+"""Problems after which a file is not read on."""
 
 Path = tuple[str | int, ...]
 
@@ -48,7 +53,15 @@ class Source:
         line, column = self.where(path, key=key)
         if offset is not None and path in self.insets:
             column += self.insets[path] + offset
-        self.problems.append(Problem(self.file, line, column, message, expected, hint or ""))
+        self.note(line, column, message, expected=expected, hint=hint or "")
+
+    def note(
+        self, line: int, column: int, message: str, *, expected: str = "", hint: str = ""
+    ) -> None:
+        """Note a problem at a position; with ``MAX_PROBLEMS`` of them they are raised."""
+        self.problems.append(Problem(self.file, line, column, message, expected, hint))
+        if len(self.problems) >= MAX_PROBLEMS:
+            self.check()
 
     def where(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """The position of ``path``, or of the nearest part of the file that holds it."""
@@ -69,7 +82,8 @@ def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
     """Read YAML text: mappings, lists, text, whole numbers, ``true`` and ``false``, nothing else.
 
     ``holds`` says what the file is expected to hold. Anchors, aliases and tags are refused, since
-    a small file can expand to a huge one with them.
+    a small file can expand to a huge one with them, and so is what is too long, too deep or has too
+    many parts.
     Raises :class:`~conformance.errors.SpecError`.
     """
     source = Source(file)
@@ -82,12 +96,12 @@ def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
         line, column = _position(error.problem_mark or error.context_mark)
         message = f"this is not YAML: {error.problem or error.context}"
         hint = "text that holds ': ' or ' #', or begins with a sign, must be in quotes"
-        source.problems.append(Problem(file, line, column, message, hint=hint))
+        source.note(line, column, message, hint=hint)
     except yaml.reader.ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1
         message = f"the character {chr(error.character)!a} is not allowed"
-        source.problems.append(Problem(file, line, column, message))
+        source.note(line, column, message)
     if source.data is None and not source.problems:
         source.problem((), "the file is empty", expected=holds)
     if source.data is None:
@@ -106,6 +120,7 @@ class _Reader:
         self.source = source
         self.text = text
         self.events: Iterator[Any] = iter(yaml.parse(text, Loader=yaml.SafeLoader))
+        self.parts = 0
 
     def read(self) -> None:
         for event in self.events:
@@ -123,6 +138,9 @@ class _Reader:
             self.refuse(event, "tags are not allowed", "write the plain value")
         if len(path) > MAX_DEPTH:
             self.refuse(event, f"this is nested more than {MAX_DEPTH} deep", "")
+        self.parts += 1
+        if self.parts > MAX_PARTS:
+            self.refuse(event, f"the file has more than {MAX_PARTS} parts", "")
         self.source.values[path] = _position(event.start_mark)
         if isinstance(event, yaml.MappingStartEvent):
             return self.mapping(path)
@@ -144,9 +162,7 @@ class _Reader:
                 line, column = _position(event.start_mark)
                 message = f"'{key}' is given twice"
                 first = self.source.keys[here][0]
-                self.source.problems.append(
-                    Problem(self.source.file, line, column, message, hint=f"first in line {first}")
-                )
+                self.source.note(line, column, message, hint=f"first in line {first}")
                 self.node(next(self.events), (*path, f"{key} (again)"))
                 continue
             self.source.keys[here] = _position(event.start_mark)
@@ -172,5 +188,5 @@ class _Reader:
 
     def refuse(self, event: Any, message: str, hint: str) -> None:
         line, column = _position(event.start_mark)
-        self.source.problems.append(Problem(self.source.file, line, column, message, hint=hint))
+        self.source.note(line, column, message, hint=hint)
         self.source.check()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.spec.expressions import closest
-from conformance.spec.source import Path, Source
+from conformance.spec.source import MAX_PROBLEMS, Path, Source
 
 SPEC, FAULTS = "spec", "faults"
 """The schemas: ``<name>.schema.json`` beside this module."""
@@ -48,7 +49,8 @@ def check(source: Source, expected: str | Mapping[str, Any] = SPEC) -> bool:
 
     sound = True
     rules = schema(expected) if isinstance(expected, str) else expected
-    for error in list(Draft202012Validator(rules).iter_errors(source.data)):
+    errors = Draft202012Validator(rules).iter_errors(source.data)
+    for error in list(islice(errors, MAX_PROBLEMS)):
         path: Path = tuple(error.absolute_path)
         if error.validator == "additionalProperties":
             for key in sorted(error.instance.keys() - error.schema["properties"].keys()):
@@ -133,6 +135,7 @@ _LIMITS = {
     "minItems": "the list needs at least {} entries",
     "maxItems": "the list has at most {} entries",
     "minProperties": "there is nothing here",
+    "maxProperties": "there are at most {} entries here",
     "uniqueItems": "an entry is given twice",
     "minimum": "the number is at least {}",
     "maximum": "the number is at most {}",

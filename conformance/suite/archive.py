@@ -20,6 +20,9 @@ _UNIX = 3
 _REGULAR_FILE = 0o100644 << 16
 _ENCRYPTED = 0x1
 _LOCAL_HEADER = 30  # bytes before a member's name; APPNOTE.TXT 4.3.7
+_END = struct.Struct("<4s4H2LH")  # the end of the directory; 4.3.16
+_END64 = b"PK\x06\x07"
+_DIRECTORY_ENTRY = 46 + 241 + 64  # bytes; the longest name, and room for extra fields
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 # What zipfile raises on archives made to break it, beside BadZipFile.
@@ -64,6 +67,7 @@ def unpack(data: bytes, *, limit: int, source: str = "archive") -> dict[str, byt
     declares. Raises SuiteError, naming ``source`` and the member, for anything but a plain
     archive of stored or deflated members with names that match ``MEMBER_NAME``.
     """
+    _check_end(data, source)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
@@ -71,6 +75,20 @@ def unpack(data: bytes, *, limit: int, source: str = "archive") -> dict[str, byt
             return {info.filename: _content(archive, info, source) for info in infos}
     except _ZIP_ERRORS as error:
         raise SuiteError(f"{source}: not a readable zip archive: {error}", hint=DAMAGED) from error
+
+
+def _check_end(data: bytes, source: str) -> None:
+    """Refuses an archive whose directory is so long that merely listing it takes too much."""
+    if len(data) < _END.size:
+        return  # no archive, and zipfile says so
+    signature, _, _, _, _, size, _, comment = _END.unpack(data[-_END.size :])
+    if signature != b"PK\x05\x06" or comment or data[-_END.size - 20 :].startswith(_END64):
+        raise SuiteError(
+            f"{source}: not a readable zip archive: it does not end in a plain directory",
+            hint=DAMAGED,
+        )
+    if size > MAX_MEMBERS * _DIRECTORY_ENTRY:
+        raise SuiteError(f"{source}: a directory of {size} bytes", hint=DAMAGED)
 
 
 def _check_directory(

@@ -9,6 +9,8 @@ from typing import Any, NoReturn
 from conformance.errors import SuiteError
 from conformance.suite.archive import DAMAGED
 
+MAX_DEPTH = 16
+
 _MAX_DIGITS = 20  # a 64-bit integer with its sign
 
 
@@ -16,18 +18,22 @@ def loads(data: bytes, where: str) -> Any:
     """The JSON document in ``data`` (UTF-8).
 
     Raises SuiteError, naming ``where``, for what is not strict JSON, and for what readers
-    disagree on: a key given twice, NaN, numbers with a fraction or beyond 64 bits.
+    disagree on: a key given twice, NaN, numbers with a fraction or beyond 64 bits, and for
+    nesting beyond ``MAX_DEPTH``.
     """
     try:
-        return json.loads(
+        document = json.loads(
             data.decode("utf-8"),
             object_pairs_hook=_object,
             parse_int=_integer,
             parse_float=_no_number,
             parse_constant=_no_number,
         )
+        if not _shallow(document, MAX_DEPTH):
+            raise ValueError(f"nested more than {MAX_DEPTH} deep")
     except (ValueError, RecursionError) as error:
         raise SuiteError(f"{where}: not readable as JSON: {error}", hint=DAMAGED) from error
+    return document
 
 
 def dumps(document: Mapping[str, Any]) -> bytes:
@@ -157,6 +163,15 @@ def _block(value: Any) -> str:
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n " + ",\n ".join(_compact(entry) for entry in value) + "\n]"
     return _compact(value)
+
+
+def _shallow(value: Any, depth: int) -> bool:
+    """Whether the value is nested at most that deep; what is deeper could not even be shown."""
+    if type(value) is dict:
+        value = value.values()
+    elif type(value) is not list:
+        return True
+    return depth > 0 and all(_shallow(v, depth - 1) for v in value if type(v) in (dict, list))
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -18,7 +18,9 @@ Array = NDArray[Any]
 
 FORMAT = 1
 READER = f"opconform {__version__}"
-MAX_UNPACKED = 256 * 2**20  # bytes
+MAX_UNPACKED = 64 * 2**20  # bytes
+MAX_CASE = 2**20
+"""The largest ``case.json`` in bytes; as Python objects JSON takes many times its size."""
 READING_NAME = re.compile(r"[a-z0-9+-]{1,100}")
 
 _CASE = "case.json"
@@ -79,6 +81,8 @@ def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
     if next(iter(content), None) != _CASE:
         raise SuiteError(f"{source}: the first member is not {_CASE}", hint=DAMAGED)
     where = f"{source}: {_CASE}"
+    if len(content[_CASE]) > MAX_CASE:
+        raise SuiteError(f"{where}: more than {MAX_CASE} bytes", hint=DAMAGED)
     document = strict_json.loads(content.pop(_CASE), where)
     strict_json.check_format(document, where, FORMAT, READER)
     if strict:

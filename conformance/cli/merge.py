@@ -1,0 +1,88 @@
+"""``conformance merge``: the logs of all shards of a run as one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.check import LOG
+from conformance.errors import UsageError
+
+if TYPE_CHECKING:
+    from conformance.log.run_log import RunLog
+
+EXAMPLES = """
+\b
+Examples:
+  conformance check --backend mylib --shard 1/2 --report out/1
+  conformance check --backend mylib --shard 2/2 --report out/2
+      each on a machine of its own; no shard makes a claim alone
+  conformance merge out/*/run.jsonl --out out/all
+      then all of them as one run, with its log, its page and its claim
+\b
+Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 a shard that
+is missing, there twice, not complete or of another run, or a damaged log.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument(
+    "logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The folder of the merged run log and its page.",
+)
+@click.option(
+    "--suite",
+    metavar="DIR|NAME",
+    help="The suite that was checked; the shipped core suite if left out.",
+)
+@click.pass_context
+def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | None) -> None:
+    """Join the run logs of all shards into one run.
+
+    Verdict, findings, counts and claim are those of the run in one piece.
+    """
+    from conformance import api
+    from conformance.report.registry import remove_report, write_report
+    from conformance.report.terminal import summary
+
+    for log in logs:
+        if (out / LOG).exists() and log.exists() and log.samefile(out / LOG):
+            raise UsageError(
+                f"{log}: the merged log would replace the log of a shard",
+                hint="choose another folder with --out",
+            )
+    run = api.merge(logs, suite)
+    remove_report(out)
+    _write(run.log, out)
+    page = write_report(run.log, out)
+    click.echo(f"report: {page}, log: {out / LOG}", err=True)
+    # click leaves the colours out where the output is no terminal.
+    click.echo(summary(run.log, color=True))
+    ctx.exit(run.footer["exit_code"])
+
+
+def _write(run: RunLog, out: Path) -> None:
+    """The log appears whole or not at all: until then the folder has that of an earlier run."""
+    from conformance.errors import LogError
+    from conformance.log.writer import LogWriter
+
+    new = out / f".{LOG}.new"
+    with LogWriter(new) as writer:
+        for event in (run.header, *run.results, *run.findings, run.footer):
+            assert event is not None  # of a run that has ended
+            writer.write(event)
+    try:
+        new.replace(out / LOG)
+    except OSError as error:
+        raise LogError(
+            f"{out / LOG}: the run log cannot be written: {error.strerror or error}",
+            hint="choose another folder with --out",
+        ) from error

@@ -1,0 +1,191 @@
+"""The logs of all shards of a run as the log of that run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conformance.errors import LogError
+from conformance.grade.gate import merged as merged_gate
+from conformance.log.question import differences
+from conformance.log.run_log import RunLog
+from conformance.model import Finding, Result
+from conformance.run.conclusion import footer, found, in_suite_order
+from conformance.run.selection import Selection, select
+from conformance.run.shard import Shard
+from conformance.suite.store import Suite
+
+Events = Iterator[Mapping[str, Any] | Result | Finding]
+
+OWN = ("options.shard", "suite.vectors", "suite.by_op", "environment")
+"""What the headers of shards may differ in; the environment of each is told in the merged one."""
+
+MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Part:
+    """The log of one shard, and the file that it was read from."""
+
+    path: Path
+    run: RunLog
+
+    @property
+    def shard(self) -> Shard:
+        """Which part it is."""
+        text = self.run.header["options"].get("shard")
+        if text is None:
+            raise LogError(
+                f"{self.path}: the log of a whole run, not of a shard",
+                hint="merge the logs of `conformance check --shard 1/N` to N/N",
+            )
+        return Shard.parse(text)
+
+
+def merged(
+    parts: Sequence[Part], suite: Suite, *, command: Sequence[str], show: Sequence[str]
+) -> Events:
+    """The events of the run that the parts share, as it would have been in one piece.
+
+    ``command`` and ``show`` reproduce a finding, see :func:`conformance.grade.findings.findings`.
+
+    Raises:
+        LogError: a log that is not complete or not of a shard; a shard that is missing, there
+            twice, of another run, or holds other vectors than its own; another suite.
+    """
+    parts = sorted(parts, key=lambda part: part.shard)
+    _check_complete(parts)
+    _check_together(parts)
+    header = parts[0].run.header
+    if header["suite"]["digest"] != suite.digest:
+        raise LogError(
+            f"the run is on another suite: {header['suite']['name'][:80]!a} of digest "
+            f"{header['suite']['digest'][:12]!a}, not {suite.name} of {suite.digest[:12]}",
+            hint="name the suite that the shards were checked on with --suite",
+        )
+    for part in parts:
+        _check_vectors(part, _selection(part.run.header, suite, part.shard))
+    selection = _selection(header, suite, None)
+    known = {(one.op, one.id): one for part in parts for one in part.run.results}
+    yield _header(parts, selection)
+    yield from (known[entry.op, entry.id] for entry in selection.entries)
+    results = in_suite_order(known.values(), suite)
+    yield from found(results, suite, command=command, show=show)
+    footers = [part.run.footer or {} for part in parts]
+    yield {
+        **footer(
+            results,
+            suite,
+            selection,
+            backend=f"{header['backend']['name']} {header['backend']['version']}",
+            level=header["options"]["level"],
+            precision=header["options"]["precision"],
+            expected=merged_gate(footers, whole=True),
+            strict=header["options"].get("strict", False),
+        ),
+        "finished": max(one["finished"] for one in footers),
+        "seconds": sum(one["seconds"] for one in footers),
+        "peak_memory_bytes": max(
+            (one["peak_memory_bytes"] for one in footers if one["peak_memory_bytes"]), default=None
+        ),
+    }
+
+
+def _check_complete(parts: Sequence[Part]) -> None:
+    for part in parts:
+        if part.run.complete:
+            continue
+        if part.run.problems:
+            reason, hint = f"contradicts itself: {part.run.problems[0]}", "run this shard again"
+        else:
+            reason = f"is not complete ({part.run.verdict})"
+            hint = "go on with it: the command of this shard with --resume"
+        raise LogError(f"{part.path}: the log of shard {part.shard} {reason}", hint=hint)
+
+
+def _check_together(parts: Sequence[Part]) -> None:
+    """Refuse parts of different runs, and parts that are not each there once."""
+    first = parts[0]
+    for part in parts[1:]:
+        apart = list(differences(first.run.header, part.run.header, apart_from=OWN))
+        if part.shard.of != first.shard.of:
+            apart.insert(0, f"options.shard: one of {first.shard.of}, not one of {part.shard.of}")
+        if apart:
+            named = "".join(f"\n  {line}" for line in apart[:MOST_NAMED])
+            raise LogError(
+                f"{part.path}: not of the run that {first.path} is of; they have{named}",
+                hint="merge shards of one suite, backend and set of options",
+            )
+    there = Counter(part.shard.number for part in parts)
+    for number, times in there.items():
+        if times > 1:
+            paths = [str(part.path) for part in parts if part.shard.number == number]
+            raise LogError(
+                f"shard {number}/{first.shard.of} is there {times} times: {', '.join(paths[:4])}",
+                hint="leave all but one of them out",
+            )
+    missing = [number for number in range(1, first.shard.of + 1) if number not in there]
+    if missing:
+        some = ", ".join(map(str, missing[:10])) + (", ..." if len(missing) > 10 else "")
+        raise LogError(
+            f"{len(missing)} of {first.shard.of} shards missing: {some}",
+            hint=f"run them with --shard {missing[0]}/{first.shard.of} and so on, and merge all",
+        )
+
+
+def _selection(header: Mapping[str, Any], suite: Suite, shard: Shard | None) -> Selection:
+    asked = header["options"]
+    return select(
+        suite.manifest,
+        ops=asked["ops"],
+        only=asked["only"],
+        shard=shard,
+        shuffle=asked.get("shuffle"),
+    )
+
+
+def _check_vectors(part: Part, selection: Selection) -> None:
+    own = {(entry.op, entry.id) for entry in selection.entries}
+    there = {(result.op, result.id) for result in part.run.results}
+    if own != there or part.run.header["suite"]["by_op"] != selection.by_op:
+        foreign = sorted(there - own)
+        named = f", {foreign[0][1][:80]!a} first" if foreign else ""
+        raise LogError(
+            f"{part.path}: {len(own - there)} vectors of shard {part.shard} have no result, and "
+            f"{len(foreign)} results are not of its vectors{named}",
+            hint="the log is damaged; run this shard again",
+        )
+
+
+def _header(parts: Sequence[Part], selection: Selection) -> dict[str, Any]:
+    """The header of the whole run: it began with its first shard, and was made in all places."""
+    headers = [part.run.header for part in parts]
+    first = headers[0]
+    return {
+        **first,
+        "started": min(header["started"] for header in headers),
+        "suite": {
+            **first["suite"],
+            "vectors": len(selection.entries),
+            "by_op": selection.by_op,
+        },
+        "options": {**first["options"], "shard": None},
+        "environment": _environment([header["environment"] for header in headers]),
+    }
+
+
+def _environment(all_of_them: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the places have in common, then what each has of its own; the number of shards first."""
+    shared = {
+        name: value
+        for name, value in all_of_them[0].items()
+        if all(name in one and one[name] == value for one in all_of_them)
+    }
+    own = {
+        f"shard {number}": {name: value for name, value in one.items() if name not in shared}
+        for number, one in enumerate(all_of_them, 1)
+    }
+    return {"shards": len(all_of_them), **shared, **{name: one for name, one in own.items() if one}}

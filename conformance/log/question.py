@@ -1,0 +1,49 @@
+"""Whether two runs ask the same, of the same, in the same place: told from their headers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from conformance.log.encoding import decode, encode
+
+SECTIONS = ("tool", "suite", "backend", "options", "environment")
+"""The members of a header that say what is asked. The others say when."""
+
+_SHOWN = 60
+
+
+def differences(
+    one: Mapping[str, Any], other: Mapping[str, Any], *, apart_from: Collection[str] = ()
+) -> Iterator[str]:
+    """Where two headers differ, each as ``backend.version: '1.0', not '1.1'``.
+
+    ``apart_from`` names what may differ: sections, or members with their section. What only one
+    of them has counts as null in the other.
+    """
+    # As a log holds it: bounded texts, lists for tuples.
+    one, other = decode(encode(one)), decode(encode(other))
+    for section in SECTIONS:
+        yield from _apart(section, one.get(section), other.get(section), apart_from)
+
+
+def _apart(name: str, one: Any, other: Any, apart_from: Collection[str]) -> Iterator[str]:
+    """The innermost members that differ, by their path."""
+    if name in apart_from or one == other:
+        return
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in {**one, **other}:
+            yield from _apart(f"{name}.{key}", one.get(key), other.get(key), apart_from)
+    else:
+        yield f"{_plain(name)}: {_shown(one)}, not {_shown(other)}"
+
+
+def _plain(name: str) -> str:
+    """A path with keys that a file chose, for a terminal."""
+    return name[:_SHOWN].encode("unicode_escape").decode()
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)  # ASCII, so that what a file holds cannot reach a terminal
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -1,0 +1,79 @@
+"""How a run ends: findings and footer, from its results alone, in whatever order they came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from conformance.grade.findings import findings
+from conformance.model import Finding, Result
+from conformance.run.illustrate import illustrated
+from conformance.run.readings import readings
+from conformance.run.selection import Selection
+from conformance.run.verdict import Question, Score, conclude
+from conformance.suite.store import Suite
+
+
+def in_suite_order(results: Iterable[Result], suite: Suite) -> list[Result]:
+    """The results in the order of the suite, so that what is said of them never depends on when
+    they came.
+    """
+    place = {(entry.op, entry.id): i for i, entry in enumerate(suite.manifest.vectors)}
+    return sorted(results, key=lambda result: place[result.op, result.id])
+
+
+def found(
+    results: Sequence[Result], suite: Suite, *, command: Sequence[str], show: Sequence[str]
+) -> Iterator[Finding]:
+    """The findings, worst first, each with the window of its witness; see
+    :func:`conformance.grade.findings.findings`.
+    """
+    for finding in findings(results, command=command, show=show):
+        yield illustrated(finding, suite)
+
+
+def footer(
+    results: Sequence[Result],
+    suite: Suite,
+    selection: Selection,
+    *,
+    backend: str,
+    level: str,
+    precision: Mapping[str, str],
+    interrupted: bool = False,
+    given_up: str = "",
+    expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    strict: bool = False,
+) -> dict[str, Any]:
+    """What the footer of a run says but for times and memory; ``backend`` is name and version.
+
+    ``given_up``, ``expected`` and ``strict`` as in :func:`conformance.run.verdict.conclude`.
+    """
+    score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()})
+    for result in results:
+        score.add(result)
+    question = Question(
+        backend=backend,
+        suite=suite.name,
+        digest=suite.digest,
+        level=level,
+        precision=precision,
+        values=sum(counts["value"] for counts in selection.by_op.values()),
+        in_suite=selection.in_suite,
+        whole=selection.whole,
+        shard="" if selection.shard is None else str(selection.shard),
+    )
+    return {
+        "event": "footer",
+        "interrupted": interrupted,
+        **conclude(
+            score,
+            question,
+            interrupted=interrupted,
+            given_up=given_up,
+            expected=expected,
+            strict=strict,
+        ),
+        **(expected or {}),
+        "readings": readings(selection.by_op, results),
+    }

@@ -1,0 +1,65 @@
+"""Parts of a selection, for several machines to share a run; and an order drawn by a seed."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from conformance.errors import UsageError
+from conformance.suite.manifest import Entry
+
+MAX_SHARDS = 10_000
+
+_WRITTEN = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+
+
+@dataclass(frozen=True, order=True)
+class Shard:
+    """One of ``of`` parts; ``number`` counts from 1. Its text is ``3/8``."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """The shard that a text names. Raises UsageError for one that cannot be."""
+        found = _WRITTEN.fullmatch(text)
+        shard = cls(int(found[1]), int(found[2])) if found else None
+        if shard is None or shard.number > shard.of or shard.of > MAX_SHARDS:
+            raise UsageError(
+                f"there is no shard {text[:40]!r}",
+                hint="3/8 is the third of eight; the first is 1/8 and the last 8/8",
+            )
+        return shard
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def part(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+        """Its part of the entries, in their order.
+
+        What belongs to it does not depend on that order. The parts have the same number of
+        entries, but for one, of every operator and kind, and of large and of small ones.
+
+        Raises:
+            UsageError: more shards than entries.
+        """
+        if self.of > len(entries):
+            raise UsageError(
+                f"{len(entries)} selected vectors cannot be shared by {self.of} shards",
+                hint=f"at most {len(entries)} shards would each have a vector",
+            )
+        dealt = sorted(entries, key=lambda entry: (entry.op, entry.kind, entry.bytes, entry.id))
+        mine = {(entry.op, entry.id) for entry in dealt[self.number - 1 :: self.of]}
+        return tuple(entry for entry in entries if (entry.op, entry.id) in mine)
+
+
+def shuffled(entries: Sequence[Entry], seed: int) -> tuple[Entry, ...]:
+    """The entries in an order that depends on the seed and their ids alone, for ever the same."""
+
+    def drawn(entry: Entry) -> bytes:
+        return hashlib.sha256(f"{seed} {entry.op} {entry.id}".encode()).digest()
+
+    return tuple(sorted(entries, key=drawn))
