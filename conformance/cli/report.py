@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from conformance.errors import LogError
+
 EXAMPLES = """
 \b
 Examples:
@@ -15,8 +17,8 @@ Examples:
       write the page into another folder, and print up to 100 findings
 
 A page made from a log is the same whenever it is made. The exit code tells whether the
-report was made; the verdict of the run is in the report. A log that was cut short is
-shown as far as it goes, and is never conformant.
+report was made; the verdict of the run is in the report. A log that was cut short or
+contradicts itself is shown as far as it goes, and then the exit code is 2.
 """
 
 
@@ -47,3 +49,8 @@ def report(log: Path, out: Path | None, findings: int) -> None:
     click.echo(f"wrote {page}", err=True)
     # click leaves the colours out where the output is no terminal.
     click.echo(summary(run, color=True, limit=findings))
+    if run.verdict in ("cut short", "inconsistent"):
+        raise LogError(
+            f"{log}: the log is {run.verdict}, so the run has no verdict",
+            hint="go on with a run that was cut short with conformance check --resume",
+        )
