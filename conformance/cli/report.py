@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from conformance.cli.formats import format_option, targets, write
+from conformance.errors import LogError
 
 EXAMPLES = """
 \b
@@ -19,8 +20,8 @@ Examples:
       write junit.xml beside the log, and print annotations for GitHub Actions
 
 A page made from a log is the same whenever it is made. The exit code tells whether the
-report was made; the verdict of the run is in the report. A log that was cut short is
-shown as far as it goes, and is never conformant.
+report was made; the verdict of the run is in the report. A log that was cut short or
+contradicts itself is shown as far as it goes, and then the exit code is 2.
 """
 
 
@@ -51,8 +52,13 @@ def report(log: Path, out: Path | None, findings: int, formats: tuple[str, ...])
     run = read(log)
     if wanted:
         write(run, wanted)
-        return
-    page = write_report(run, out or log.parent)
-    click.echo(f"wrote {page}", err=True)
-    # click leaves the colours out where the output is no terminal.
-    click.echo(summary(run, color=True, limit=findings))
+    else:
+        page = write_report(run, out or log.parent)
+        click.echo(f"wrote {page}", err=True)
+        # click leaves the colours out where the output is no terminal.
+        click.echo(summary(run, color=True, limit=findings))
+    if run.verdict in ("cut short", "inconsistent"):
+        raise LogError(
+            f"{log}: the log is {run.verdict}, so the run has no verdict",
+            hint="go on with a run that was cut short with conformance check --resume",
+        )

@@ -75,16 +75,6 @@ class TestExitCodes:
         assert "Findings" in shown.stdout
         assert "--only" in shown.stdout
 
-    def test_everything_unsupported(self, check, tmp_path):
-        file = tmp_path / "none.py"
-        file.write_text(
-            "from conformance import Unsupported\n"
-            "def run(op, inputs, attributes):\n    raise Unsupported('not yet')\n"
-        )
-        shown = check("--backend", f"{file}:run")
-        assert shown.exit_code == 1
-        assert "no claim (nothing graded)" in shown.stdout.splitlines()[-1]
-
     @pytest.mark.parametrize(
         ("arguments", "hint"),
         [
@@ -106,12 +96,6 @@ class TestExitCodes:
     @pytest.mark.parametrize("arguments", [[], ["--backend", "reference", "--level", "may"]])
     def test_wrong_options(self, check, arguments):
         assert check(*arguments).exit_code == 2
-
-    def test_no_suite_and_an_empty_one(self, check, tmp_path):
-        for suite in (tmp_path / "nowhere", tmp_path):
-            shown = check("--backend", "reference", suite=suite)
-            assert shown.exit_code == 2
-            assert "hint: " in shown.stderr
 
     def test_a_defect_asks_for_a_report(self, check, monkeypatch):
         def broken(*arguments, **options):

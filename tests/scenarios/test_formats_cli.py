@@ -206,7 +206,7 @@ class TestReport:
     def test_a_log_that_was_cut_short_is_red(self, run, log):
         lines = log.read_bytes().splitlines(keepends=True)
         log.write_bytes(b"".join(lines[:2]))
-        assert run("report", log, *words(["junit", "badge"])).exit_code == 0
+        assert run("report", log, *words(["junit", "badge"])).exit_code == 2
         junit = ET.fromstring((log.parent / "junit.xml").read_text("utf-8"))
         assert "Cut short" in junit.find(".//error").get("message")
         assert json.loads((log.parent / "badge.json").read_text())["color"] == "red"

@@ -1,0 +1,236 @@
+"""``check`` and ``generate`` killed at each step at which they write something.
+
+Whatever step it is, what lies on the disk afterwards is what was there before, or whole, or refused
+as not whole; and the same command, with ``--resume`` for a check, ends as if nothing had happened.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+
+if sys.platform == "win32":
+    pytest.skip("POSIX processes", allow_module_level=True)
+
+from forked import Ended, command
+from killed import KILLED, Steps
+
+import conformance.api  # noqa: F401 - loaded once, for all processes that are forked
+from conformance.errors import EXIT_USAGE, SuiteError
+from conformance.generate import plan
+from conformance.generate.pairs import Effort
+from conformance.log.reader import read, read_unfinished
+from conformance.report import html  # noqa: F401
+from conformance.suite.store import open_suite
+
+WRONG = """
+from conformance.backends.reference import Reference
+
+class Wrong(Reference):
+    name = "wrong"
+    def run(self, op, inputs, attributes):
+        return [output + 1 for output in super().run(op, inputs, attributes)]
+"""
+
+OP = "AdaptiveAvgPool-8"
+"""Four vectors of the small suite; each is several steps."""
+
+SAID = ("verdict", "sentence", "claim", "exit_code", "counts", "by_reading", "precision_reached")
+
+
+def killed_at(step: int, folder: Path, *words: object) -> Ended:
+    """The command, killed at this step of writing below ``folder``; whole if it has fewer."""
+    return command(*words, before=Steps(step, folder).watch)
+
+
+class TestCheck:
+    @pytest.fixture
+    def words(self, small_suite: Any, tmp_path: Path) -> tuple[object, ...]:
+        (tmp_path / "wrong.py").write_text(WRONG)
+        backend = f"{tmp_path / 'wrong.py'}:Wrong"
+        return ("check", "--suite", small_suite.path, "--backend", backend, "--op", OP)
+
+    def same(self, log: Path, whole: Path) -> bool:
+        one, other = read(log), read(whole)
+        assert one.complete
+        assert [(r.id, r.status, r.message) for r in one.results] == [
+            (r.id, r.status, r.message) for r in other.results
+        ]
+        assert one.findings == other.findings
+        assert one.readings == other.readings
+        return all(one.footer[name] == other.footer[name] for name in SAID)  # type: ignore[index]
+
+    @pytest.mark.parametrize("earlier", ["nothing", "a green run"])
+    def test_killed_at_each_step(
+        self, words: tuple[object, ...], tmp_path: Path, small_suite: Any, earlier: str
+    ) -> None:
+        assert command(*words, "--report", tmp_path / "whole").code == 1
+        whole = tmp_path / "whole" / "run.jsonl"
+        green = tmp_path / "green"
+        if earlier != "nothing":
+            right = ("check", "--suite", small_suite.path, "--backend", "reference")
+            assert command(*right, "--report", green).code == 0
+        most = 0
+        for step in range(1, 200):
+            report = tmp_path / str(step)
+            if earlier != "nothing":
+                shutil.copytree(green, report)
+            ended = killed_at(step, report, *words, "--report", report)
+            log, page = report / "run.jsonl", report / "index.html"
+            if ended.code == 1:
+                assert self.same(log, whole)
+                break
+            assert ended.code == KILLED, ended
+            if log.exists() and read_unfinished(log) is not None:
+                run = read(log)
+                assert run.problems == ()
+                mine = run.header["backend"]["name"] == "wrong"
+                assert mine or earlier != "nothing"
+                # A page is never of another run than the log beside it, nor greener.
+                if mine and page.exists():
+                    assert run.verdict == "not conformant"
+                    assert "Not conformant" in page.read_text()
+                if mine:
+                    most = max(most, len(run.results))
+                    assert run.verdict in ("cut short", "not conformant")
+                else:
+                    page.unlink(missing_ok=True)
+                    log.unlink()  # else --resume rightly says that it is of another run
+            else:
+                assert not page.exists()
+            again = command(*words, "--report", report, "--resume")
+            assert again.code == 1, again
+            assert self.same(log, whole)
+            assert page.exists()
+            leftover = {file.name for file in report.iterdir()} - {"run.jsonl", "index.html"}
+            assert all(name.startswith(".index.html.") for name in leftover)
+        assert 25 < step < 199
+        assert most == 4
+
+    def test_a_resumed_run_killed_at_each_step_loses_nothing(
+        self, words: tuple[object, ...], tmp_path: Path
+    ) -> None:
+        assert command(*words, "--report", tmp_path / "whole").code == 1
+        whole = tmp_path / "whole" / "run.jsonl"
+        lines = whole.read_bytes().splitlines(keepends=True)
+        report = tmp_path / "report"
+        report.mkdir()
+        log = report / "run.jsonl"
+        log.write_bytes(b"".join(lines[:2]) + lines[2][:50])
+        there = 1
+        for step in range(1, 200):
+            # The same report again and again: each time one step further.
+            ended = killed_at(step, report, *words, "--report", report, "--resume")
+            if ended.code == 1:
+                break
+            assert ended.code == KILLED
+            now = len(read(log).results)
+            assert now >= there
+            there = now
+        assert step > 5
+        assert self.same(log, whole)
+
+    def test_a_merge_killed_at_each_step(self, words: tuple[object, ...], tmp_path: Path) -> None:
+        logs = []
+        for k in (1, 2):
+            assert command(*words, "--shard", f"{k}/2", "--report", tmp_path / str(k)).code == 1
+            logs.append(tmp_path / str(k) / "run.jsonl")
+        before = [log.read_bytes() for log in logs]
+        out = tmp_path / "out"
+        merge = ("merge", *logs, "--out", out, "--suite", words[2])
+        for step in range(1, 200):
+            ended = killed_at(step, out, *merge)
+            if ended.code == 1:
+                break
+            assert ended.code == KILLED, ended
+            assert not (out / "run.jsonl").exists() or read(out / "run.jsonl").complete
+            assert [log.read_bytes() for log in logs] == before
+            shutil.rmtree(out, ignore_errors=True)
+        assert 15 < step < 199
+        assert read(out / "run.jsonl").complete
+
+
+class TestGenerate:
+    @pytest.fixture
+    def spec(self, tmp_path: Path) -> Path:
+        return tiny.write(tmp_path)
+
+    @pytest.fixture
+    def drawn(self, spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What is drawn is drawn once; each process only writes it."""
+        effort = Effort(**tiny.EFFORT)
+        made = {
+            seed: list(
+                plan.make(
+                    [str(spec)], root=seed, processes=1, progress=lambda *_: None, effort=effort
+                )
+            )
+            for seed in (0, 1)
+        }
+
+        def make(sources: Any, *, root: int, **more: Any) -> Any:
+            return made[root]
+
+        monkeypatch.setattr(plan, "make", make)
+
+    def whole(self, folder: Path) -> bool:
+        """Whether a folder is a whole suite; it is refused where it is not."""
+        try:
+            suite = open_suite(folder)
+        except SuiteError:
+            refused = command("check", "--backend", "reference", "--suite", folder)
+            assert refused.code == EXIT_USAGE, refused
+            assert "hint: " in refused.stderr
+            return False
+        assert suite.verify() == ()
+        return True
+
+    @pytest.mark.parametrize("earlier", ["nothing", "a suite"])
+    def test_killed_at_each_step(
+        self, drawn: None, spec: Path, tmp_path: Path, earlier: str
+    ) -> None:
+        generate = partial(self.words, spec)
+        assert command(*generate(tmp_path / "old", 0)).code == 0
+        assert command(*generate(tmp_path / "new", 1)).code == 0
+        old, new = tiny.content(tmp_path / "old"), tiny.content(tmp_path / "new")
+        assert old != new
+        seen = set()
+        step = 0
+        while True:
+            step += 1
+            place = tmp_path / "place"
+            out = place / "suite"
+            place.mkdir()
+            if earlier != "nothing":
+                shutil.copytree(tmp_path / "old", out)
+                (out / "LICENSE").write_text("CC0")
+            ended = killed_at(step, place, *generate(out, 1))
+            if ended.code == 0:
+                break
+            assert ended.code == KILLED, ended
+            if self.whole(out):
+                found = tiny.content(out)
+                found.pop("LICENSE", None)
+                assert found in (old, new)
+                seen.add("old" if found == old else "new")
+            else:
+                seen.add("refused")
+            again = command(*generate(out, 1))
+            assert again.code == 0, again
+            found = tiny.content(out)
+            assert found.pop("LICENSE", None) == (None if earlier == "nothing" else b"CC0")
+            assert found == new
+            assert [path.name for path in place.iterdir()] == ["suite"]
+            shutil.rmtree(place)
+        assert step > 12
+        # Between two renames the old suite is aside, and the error says where.
+        assert seen == ({"refused"} if earlier == "nothing" else {"old", "refused", "new"})
+
+    def words(self, spec: Path, out: Path, seed: int) -> tuple[object, ...]:
+        return ("generate", "--op", spec, "--out", out, "--seed", seed, "--suite", "smoke")
