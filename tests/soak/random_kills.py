@@ -37,7 +37,7 @@ from conformance.backends.reference import Reference
 class Slow(Reference):
     name = "slow"
     def run(self, op, inputs, attributes):
-        time.sleep(0.01)
+        time.sleep(0.05)
         outputs = super().run({spec!r}, inputs, attributes)
         return [outputs[0] + 1] if outputs[0].dtype == "f2" else outputs
 """
@@ -118,7 +118,7 @@ class Kills:
         while True:
             words = (*self.check, "--report", report, "--resume")
             how = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-            dead = killed(words, log, 0.25, self.random, *how)
+            dead = killed(words, log, 0.6, self.random, *how)
             if log.exists() and read_unfinished(log) is not None:
                 run = read(log)
                 now = [one.id for one in run.results]
@@ -139,7 +139,7 @@ class Kills:
         out = self.folder / "out" / "suite"
         shutil.copytree(self.folder / "suite0", out)
         how = (signal.SIGKILL, signal.SIGTERM)
-        killed(self.generate(out, 1), out.parent, 0.15, self.random, *how)
+        killed(self.generate(out, 1), out.parent, 0.04, self.random, *how)
         try:
             assert open_suite(out).verify() == ()
             state = ["the old suite", "the new suite"][self.contents.index(tiny.content(out))]
