@@ -11,7 +11,6 @@ import resource
 import signal
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,7 +27,7 @@ SECONDS = 20
 
 @dataclass(frozen=True)
 class Ended:
-    """How the process ended: ``code`` is negative for a signal. ``seconds`` is wall time."""
+    """How the process ended: ``code`` is negative for a signal. ``seconds`` are of a processor."""
 
     code: int
     stdout: str
@@ -46,12 +45,11 @@ def command(
     """
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
-        began = time.perf_counter()
         child = os.fork()
         if child == 0:
             _be_the_command(words, before, memory, out, err)
-        _, status = os.waitpid(child, 0)
-        seconds = time.perf_counter() - began
+        _, status, used = os.wait4(child, 0)
+        seconds = used.ru_utime + used.ru_stime  # others may keep all processors busy
         code = os.waitstatus_to_exitcode(status)
         return Ended(code, *(f.read_text(errors="replace") for f in (out, err)), seconds)
 
