@@ -121,6 +121,10 @@ class Status(enum.StrEnum):
     SKIPPED = "skipped"
 
 
+GRADED = (Status.PASS, Status.FAIL, Status.ERROR)
+FAILED = (Status.FAIL, Status.ERROR)
+
+
 @dataclass(frozen=True)
 class Witness:
     """The worst element of an output, as text and plain numbers, ready for a log.
@@ -171,6 +175,11 @@ class Result:
     witness: Witness | None = None
     shows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: str | None = None
+
+    @property
+    def new(self) -> bool:
+        """Whether it failed or ended in an error, and that was not known."""
+        return self.status in FAILED and self.known is None
 
 
 @dataclass(frozen=True)

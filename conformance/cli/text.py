@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import textwrap
+import os
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
-from conformance.report.visible import visible
+from conformance.report.lines import wrap
 
 
-def one_line(text: str) -> str:
-    """Text of unknown origin on one line, with nothing in it that a terminal would obey."""
-    return visible(" ".join(text.splitlines()))
+class Shown(TypedDict):
+    """How a text is shown."""
+
+    width: int
+    color: bool
+
+
+def terminal() -> Shown:
+    """How wide a text may be, and whether in colour, by where standard output goes."""
+    columns = shutil.get_terminal_size((80, 24)).columns
+    in_color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return {"width": min(max(columns, 60), 120), "color": in_color}
 
 
 def span(at: tuple[int, ...]) -> str:
@@ -70,10 +81,4 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] | None = None) -
 
 def wrapped(label: str, text: str, width: int) -> list[str]:
     """A paragraph beside its label, as lines of at most ``width`` characters."""
-    return textwrap.wrap(
-        text,
-        max(width, len(label) + 20),
-        initial_indent=label,
-        subsequent_indent=" " * len(label),
-        break_on_hyphens=False,
-    )
+    return wrap(text, max(width, len(label) + 20), " " * len(label), label)

@@ -11,8 +11,7 @@ from typing import Any
 
 from conformance.errors import LogError
 from conformance.log.run_log import RunLog
-from conformance.log.tally import FAILED
-from conformance.model import Result, Status
+from conformance.model import FAILED, Result, Status
 
 
 class Turn(StrEnum):
@@ -35,7 +34,7 @@ class Turn(StrEnum):
 WORSE = (Turn.BROKEN, Turn.LOST)
 """What makes a new run worse than the old one."""
 
-GATE = ("known_failures", "require", "strict")
+GATE = ("known_failures", "require", "strict", "gate_sha256")
 """Options that decide what a run exits with, and not what its results are."""
 
 

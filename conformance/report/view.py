@@ -14,7 +14,7 @@ import numpy as np
 from conformance.dtypes import DTYPES
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
-from conformance.model import Finding, Result, Status, Witness
+from conformance.model import GRADED, Finding, Result, Status, Witness
 
 HEADLINES = {
     "conformant": "Conformant",
@@ -187,13 +187,11 @@ def view(run: RunLog) -> View:
 
 def _tone(run: RunLog) -> tuple[str, str]:
     """The colour and the headline of a run, which answer to its gate as well as its verdict."""
-    verdict = run.verdict
-    met = run.footer is not None and run.footer["exit_code"] == 0
-    if verdict == "conformant":
-        return ("good", HEADLINES[verdict]) if met else ("bad", "Gate not met")
-    if verdict == "not conformant" and met:
-        return "known", "No new failures"
-    return "bad", HEADLINES[verdict]
+    if not run.gate_met:
+        return "bad", "Gate not met" if run.verdict == "conformant" else HEADLINES[run.verdict]
+    if run.verdict == "conformant":
+        return "good", HEADLINES[run.verdict]
+    return "known", "No new failures"
 
 
 def element(witness: Witness) -> str:
@@ -319,7 +317,7 @@ def _readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
     """The questions of each operator, in the order of the log."""
     run_on: dict[str, set[str]] = {}
     for result in run.results:
-        if result.status in (Status.PASS, Status.FAIL, Status.ERROR) and result.reject is None:
+        if result.status in GRADED and result.reject is None:
             run_on.setdefault(result.op, set()).add(result.dtype)
     questions: dict[str, list[Question]] = {}
     for reading in run.readings:

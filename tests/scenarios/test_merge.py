@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 from click.testing import CliRunner
@@ -96,7 +97,15 @@ def facts(run):
 
 class TestTheWhole:
     @pytest.mark.parametrize("number", [1, 2, 3, 8])
-    @pytest.mark.parametrize("more", [(), ("--shuffle", 3, "--level", "should")])
+    @pytest.mark.parametrize(
+        "more",
+        [
+            (),
+            ("--shuffle", 3, "--level", "should"),
+            ("--repeat", 2, "--timeout", 20, "--memory", "4G"),
+            ("--executor", "inline", "--precision", "f16=native"),
+        ],
+    )
     def test_is_the_run_in_one_piece(self, check, shards, merge, tmp_path, number, more):
         whole = check(tmp_path / "whole", *more)
         shown = merge(*shards(number, *more)[::-1])
@@ -110,7 +119,9 @@ class TestTheWhole:
         assert shown.stdout.splitlines()[-1] == whole.stdout.splitlines()[-1]
         page = (tmp_path / "merged" / "index.html").read_text()
         assert "<dt>Shard</dt>" not in page
-        assert ("<dt>Shuffle</dt><dd>3</dd>" in page) == bool(more)
+        assert ("<dt>Shuffle</dt><dd>3</dd>" in page) == ("--shuffle" in more)
+        words = shlex.join(map(str, more)).replace("--shuffle 3 ", "").split(" --")
+        assert all(word in one.findings[0].reproduce for word in words)
 
     def test_of_a_sound_backend_makes_the_claim_that_no_shard_makes(self, small_suite, tmp_path):
         logs = []
@@ -147,6 +158,17 @@ class TestTheWhole:
             said.append(found)
         assert len(orders) == 3
         assert said[0] == said[1] == said[2]
+
+    def test_says_that_a_shard_gave_the_backend_up(self, small_suite, merge, tmp_path):
+        file = tmp_path / "dead.py"
+        file.write_text("import os\n\ndef run(op, inputs, attributes):\n    os.abort()\n")
+        for k in (1, 2):
+            words = ["check", "--suite", str(small_suite.path), "--backend", f"{file}:run"]
+            words += ["--shard", f"{k}/2", "--report", str(tmp_path / str(k))]
+            assert CliRunner().invoke(main, words).exit_code == 1
+        merge(tmp_path / "1" / "run.jsonl", tmp_path / "2" / "run.jsonl")
+        sentence = read(tmp_path / "merged" / "run.jsonl").footer["sentence"]
+        assert sentence.count("Ended early: the backend lost its process on every vector") == 1
 
     def test_made_in_several_places_tells_of_each(self, check, merge, tmp_path, monkeypatch):
         for k in (1, 2):
@@ -203,6 +225,19 @@ class TestRefused:
         stderr = self.refused(merge, tmp_path, *logs)
         assert f"{logs[1]}: not of the run that {logs[0]} is of" in stderr
         assert says in stderr
+
+    def test_other_known_failures(self, check, merge, tmp_path):
+        known = tmp_path / "known.yaml"
+        entry = "  - {vectors: [a, b], reason: x, expires: 2037-12-31}\n"
+        for k, text in ((1, entry), (2, entry), (3, entry * 2)):
+            known.write_text(f"known:\n{text}")
+            words = ("--shard", f"{min(k, 2)}/2", "--known-failures", known)
+            check(tmp_path / str(k), *words)
+        first, second, other = (tmp_path / str(k) / "run.jsonl" for k in (1, 2, 3))
+        assert merge(first, second, out=tmp_path / "sound").exit_code == 1
+        assert "options.gate_sha256" in self.refused(merge, tmp_path, first, other)
+        second.write_bytes(second.read_bytes().replace(b'"expired":false', b'"expired":true'))
+        assert "expired meanwhile" in self.refused(merge, tmp_path, first, second)
 
     def test_another_version_of_the_backend(self, check, shards, merge, tmp_path, monkeypatch):
         monkeypatch.setenv("MINE_VERSION", "1.1")
