@@ -1,4 +1,4 @@
-"""All benchmarks, in one table: ``python tests/benchmarks/run.py`` (four to six minutes)."""
+"""All benchmarks, in one table: ``python tests/benchmarks/run.py`` (about half an hour)."""
 
 from __future__ import annotations
 
