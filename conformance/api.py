@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, cast
@@ -133,7 +134,7 @@ def check(
         SuiteError: the suite cannot be used.
         UsageError: an unknown option, or a filter that matches nothing.
     """
-    gate = load_gate(_path(known_failures), _path(require), strict=strict)
+    gate = load_gate(_path(known_failures), _path(require), strict=strict, today=_day_of(earlier))
     spec = backend if isinstance(backend, str) else ""
     isolation = Isolation(executor, jobs, timeout, memory)
     runner = isolation.executor_for(backend)
@@ -230,6 +231,14 @@ class _Collected:
         header, footer = self._marks["header"], self._marks["footer"]
         log = RunLog(header, tuple(self._results), tuple(self._findings), footer)
         return replace(log, problems=tuple(contradictions(log)))
+
+
+def _day_of(run: RunLog | None) -> date | None:
+    """The day on which a run began, which is the one that decides what has expired."""
+    try:
+        return None if run is None else datetime.fromisoformat(run.header["started"]).date()
+    except ValueError:  # a log may say anything
+        return None
 
 
 def _path(path: str | Path | None) -> Path | None:

@@ -5,6 +5,7 @@ A :class:`Gate` is what the user asked for; a :class:`Watch` is the gate of one 
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,13 +34,15 @@ class Gate:
     """What a run must satisfy besides being conformant; by default nothing.
 
     ``strict`` fails a run whose known failures are out of date. ``today`` decides what has
-    expired; None means the day (UTC) on which the run begins.
+    expired; None means the day (UTC) on which the run begins. ``sha256`` is of the texts of the
+    files: what one gate let pass is no answer to another, though the files have the same names.
     """
 
     known: KnownFailures | None = None
     required: Requirements | None = None
     strict: bool = False
     today: date | None = None
+    sha256: str | None = None
 
     def options(self) -> dict[str, Any]:
         """The gate as the header of a log tells it."""
@@ -47,6 +50,7 @@ class Gate:
             "known_failures": None if self.known is None else Path(self.known.file).name,
             "require": None if self.required is None else Path(self.required.file).name,
             "strict": self.strict,
+            "gate_sha256": self.sha256,
         }
 
     def watch(
@@ -145,11 +149,14 @@ def load_gate(
             "strict is about known failures, and there are none",
             hint="give their file with --known-failures, or leave --strict out",
         )
+    files = (known_failures, require)
+    texts = [None if file is None else read_text(file) for file in files]
     return Gate(
         known=None if known_failures is None else load_known(known_failures),
         required=None if require is None else load_required(require),
         strict=strict,
         today=today,
+        sha256=hashlib.sha256(json.dumps(texts).encode()).hexdigest() if any(files) else None,
     )
 
 

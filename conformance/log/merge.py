@@ -119,6 +119,12 @@ def _check_together(parts: Sequence[Part]) -> None:
                 f"{part.path}: not of the run that {first.path} is of; they have{named}",
                 hint="merge shards of one suite, backend and set of options",
             )
+        if _entries(part) != _entries(first):
+            raise LogError(
+                f"{part.path}: its known failures or requirements are not those of {first.path}, "
+                "or one of them expired meanwhile",
+                hint="run the earlier shards again",
+            )
     there = Counter(part.shard.number for part in parts)
     for number, times in there.items():
         if times > 1:
@@ -134,6 +140,13 @@ def _check_together(parts: Sequence[Part]) -> None:
             f"{len(missing)} of {first.shard.of} shards missing: {some}",
             hint=f"run them with --shard {missing[0]}/{first.shard.of} and so on, and merge all",
         )
+
+
+def _entries(part: Part) -> list[tuple[str, bool]]:
+    """The entries of the gate, in the order of their files, and which of them excuse nothing."""
+    said = part.run.footer or {}
+    both = (*said.get("known_failures", ()), *said.get("required", ()))
+    return [(entry["entry"], entry.get("expired", False)) for entry in both]
 
 
 def _selection(header: Mapping[str, Any], suite: Suite, shard: Shard | None) -> Selection:

@@ -35,7 +35,7 @@ class Turn(StrEnum):
 WORSE = (Turn.BROKEN, Turn.LOST)
 """What makes a new run worse than the old one."""
 
-GATE = ("known_failures", "require", "strict")
+GATE = ("known_failures", "require", "strict", "gate_sha256")
 """Options that decide what a run exits with, and not what its results are."""
 
 

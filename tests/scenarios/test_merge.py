@@ -215,6 +215,19 @@ class TestRefused:
             merge, tmp_path, *shards(2), suite="smoke"
         )
 
+    def test_other_known_failures(self, check, merge, tmp_path):
+        known = tmp_path / "known.yaml"
+        entry = "  - {vectors: [a, b], reason: x, expires: 2037-12-31}\n"
+        for k, text in ((1, entry), (2, entry), (3, entry * 2)):
+            known.write_text(f"known:\n{text}")
+            words = ("--shard", f"{min(k, 2)}/2", "--known-failures", known)
+            check(tmp_path / str(k), *words)
+        first, second, other = (tmp_path / str(k) / "run.jsonl" for k in (1, 2, 3))
+        assert merge(first, second, out=tmp_path / "sound").exit_code == 1
+        assert "options.gate_sha256" in self.refused(merge, tmp_path, first, other)
+        second.write_bytes(second.read_bytes().replace(b'"expired":false', b'"expired":true'))
+        assert "expired meanwhile" in self.refused(merge, tmp_path, first, second)
+
     def test_a_log_of_a_whole_run(self, check, shards, merge, tmp_path):
         check(tmp_path / "whole")
         stderr = self.refused(merge, tmp_path, shards(2)[0], tmp_path / "whole" / "run.jsonl")

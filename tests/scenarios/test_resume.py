@@ -196,6 +196,52 @@ class TestComplete:
 
 
 class TestRefuses:
+class TestKnownFailures:
+    """The gate of the run that goes on is the gate of the run that began."""
+
+    KNOWN = "known:\n  - {vectors: [ID], reason: half is wrong, expires: 2037-12-31}\n"
+
+    @pytest.fixture
+    def gated(self, check, whole, tmp_path):
+        """The log of a whole run with known failures, the options that give them, the file."""
+        file = tmp_path / "known.yaml"
+        (failed,) = (r.id for r in read(whole).results if r.status == "fail")
+        file.write_text(self.KNOWN.replace("ID", failed))
+        options = ("--known-failures", file)
+        assert check(tmp_path / "gated", *options).exit_code == 0
+        return tmp_path / "gated" / "run.jsonl", options, file
+
+    def test_marks_stay(self, check, gated, tmp_path):
+        log, options, _ = gated
+        lines = log.read_bytes().splitlines(keepends=True)
+        for there in range(1, len(lines)):
+            cut = put(tmp_path / str(there), b"".join(lines[:there]))
+            assert check(cut.parent, *options, "--resume").exit_code == 0
+            assert same(cut, log)
+
+    def test_another_file_of_the_same_name(self, check, gated, tmp_path):
+        log, options, file = gated
+        cut = put(tmp_path / "cut", b"".join(log.read_bytes().splitlines(keepends=True)[:5]))
+        file.write_text("known: []\n")
+        for one in (log, cut):
+            before = one.read_bytes()
+            shown = check(one.parent, *options, "--resume")
+            assert shown.exit_code == 2
+            assert "options.gate_sha256" in shown.stderr
+            assert one.read_bytes() == before
+
+    def test_what_expired_meanwhile_is_in_force_for_this_run(self, check, gated, tmp_path):
+        log, options, _ = gated
+        content = log.read_bytes().splitlines(keepends=True)
+        header = json.loads(content[0])
+        began = "2037-12-31T23:59:59+00:00"
+        for day, code in ((began, 0), (began.replace("2037", "2038"), 1), ("nonsense", 0)):
+            line = json.dumps(header | {"started": day}).encode() + b"\n"
+            cut = put(tmp_path / day[:4], line)
+            assert check(cut.parent, *options, "--resume").exit_code == code
+            assert read(cut).problems == ()
+
+
     @pytest.fixture
     def cut(self, whole, tmp_path):
         lines = whole.read_bytes().splitlines(keepends=True)
