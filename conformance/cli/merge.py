@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.check import LOG
-from conformance.errors import UsageError
+from conformance.errors import EXIT_DEFECT, UsageError
 
 if TYPE_CHECKING:
     from conformance.log.run_log import RunLog
@@ -66,7 +66,7 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
     click.echo(f"report: {page}, log: {out / LOG}", err=True)
     # click leaves the colours out where the output is no terminal.
     click.echo(summary(run.log, color=True))
-    ctx.exit(run.footer["exit_code"])
+    ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
 
 
 def _write(run: RunLog, out: Path) -> None:
