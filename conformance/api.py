@@ -32,7 +32,7 @@ from conformance.reference import evaluate
 from conformance.run.engine import Event, Options, selected
 from conformance.run.engine import run as stream
 from conformance.run.interruption import Interruption
-from conformance.run.isolation import Isolation
+from conformance.run.isolation import Isolation, words
 from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite
@@ -136,9 +136,9 @@ def check(
     """
     gate = load_gate(_path(known_failures), _path(require), strict=strict, today=_day_of(earlier))
     spec = backend if isinstance(backend, str) else ""
-    isolation = Isolation(executor, jobs, timeout, memory)
-    runner = isolation.executor_for(backend)
+    runner = Isolation(executor, jobs, timeout, memory).executor_for(backend)
     suite_words = suite_option(suite)
+    asked = {"level": level, "precision": precision, "repeat": repeat, **runner.settings()}
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
     options = Options(
         ops=ops,
@@ -147,7 +147,7 @@ def check(
         precision=precision,
         repeat=repeat,
         spec=spec,
-        command=check_command(spec, suite_words, level, precision, isolation, repeat),
+        command=check_command(spec, suite_words, asked),
         show=suite_words,
         gate=gate,
         shuffle=shuffle,
@@ -162,8 +162,8 @@ def check(
     ):
         header = next(events)
         if earlier is not None:
-            asked = {(entry.op, entry.id) for entry in selected(opened, options).entries}
-            check_continues(earlier, cast("dict[str, Any]", header), asked)
+            entries = {(entry.op, entry.id) for entry in selected(opened, options).entries}
+            check_continues(earlier, cast("dict[str, Any]", header), entries)
             if earlier.complete:
                 return Run(earlier)
             header = dict(earlier.header)  # it says when the run began
@@ -188,8 +188,8 @@ def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -
         raise UsageError("there are no logs to merge", hint="name the log of each shard")
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
     header = parts[0].run.header
-    show, asked = suite_option(suite), header["options"]
-    command = check_command(header["backend"]["spec"], show, asked["level"], asked["precision"])
+    show = suite_option(suite)
+    command = check_command(header["backend"]["spec"], show, header["options"])
     collected = _Collected(None)
     for event in merged(parts, opened, command=command, show=show):
         collected.take(cast("Event", event))
@@ -256,23 +256,21 @@ def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
 
 
 def check_command(
-    spec: str,
-    suite_words: Sequence[str],
-    level: str,
-    precision: str | Mapping[str, str],
-    isolation: Isolation | None = None,
-    repeat: int = 1,
+    spec: str, suite_words: Sequence[str], asked: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """The command line of the same check, but for operators and vectors; empty if there is none."""
+    """The command line of the same check, but for operators and vectors; empty if there is none.
+
+    ``asked`` are options as in the header of a log.
+    """
     if not spec:
         return ()
-    words = ["conformance", "check", "--backend", spec, *suite_words]
-    if level != "must":
-        words += ["--level", level]
-    asked = spell(parse_precision(precision))
-    if asked != DEFAULT:
-        words += ["--precision", asked]
-    words += isolation.words() if isolation else []
-    if repeat > 1:
-        words += ["--repeat", str(repeat)]
-    return tuple(words)
+    command = ["conformance", "check", "--backend", spec, *suite_words]
+    if asked["level"] != "must":
+        command += ["--level", asked["level"]]
+    precision = spell(parse_precision(asked["precision"]))
+    if precision != DEFAULT:
+        command += ["--precision", precision]
+    command += words(spec, asked)
+    if asked.get("repeat", 1) > 1:
+        command += ["--repeat", str(asked["repeat"])]
+    return tuple(command)

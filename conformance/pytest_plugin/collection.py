@@ -40,7 +40,8 @@ class Question:
     @property
     def command(self) -> tuple[str, ...]:
         """The command line of the same check."""
-        return check_command(self.backend, suite_option(self.suite), self.level, self.precision)
+        asked = {"level": self.level, "precision": self.precision}
+        return check_command(self.backend, suite_option(self.suite), asked)
 
 
 class VectorCollector(pytest.Collector):

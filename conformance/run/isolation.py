@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from conformance.backends.discovery import load
 from conformance.backends.protocol import as_backend
@@ -64,17 +66,22 @@ class Isolation:
             )
         return Inline(load(backend) if isinstance(backend, str) else as_backend(backend))
 
-    def words(self) -> list[str]:
-        """The options of the command line that ask for the same, but for ``jobs``."""
-        words: list[str] = []
-        if self.executor is not None:
-            words += ["--executor", self.executor]
-        if self.timeout is not None:
-            words += ["--timeout", f"{self.timeout:g}"]
-        size = self._bytes()
-        if size is not None:
-            words += ["--memory", spell_size(size)]
-        return words
-
     def _bytes(self) -> int | None:
         return parse_size(self.memory) if isinstance(self.memory, str) else self.memory
+
+
+def words(backend: str, settings: Mapping[str, Any]) -> list[str]:
+    """The options of the command line that give an executor these settings, but for ``jobs``.
+
+    ``settings`` are those of :meth:`conformance.run.executor.Executor.settings`, or as many of them
+    as a log has; what is the default anyway is left out.
+    """
+    asked: list[str] = []
+    usual = "inline" if backend in TRUSTED else "process"
+    if settings.get("executor", usual) != usual:
+        asked += ["--executor", settings["executor"]]
+    if settings.get("timeout") not in (None, DEFAULT_TIMEOUT):
+        asked += ["--timeout", f"{settings['timeout']:g}"]
+    if settings.get("memory") is not None:
+        asked += ["--memory", spell_size(settings["memory"])]
+    return asked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 from click.testing import CliRunner
@@ -96,7 +97,15 @@ def facts(run):
 
 class TestTheWhole:
     @pytest.mark.parametrize("number", [1, 2, 3, 8])
-    @pytest.mark.parametrize("more", [(), ("--shuffle", 3, "--level", "should")])
+    @pytest.mark.parametrize(
+        "more",
+        [
+            (),
+            ("--shuffle", 3, "--level", "should"),
+            ("--repeat", 2, "--timeout", 20, "--memory", "4G"),
+            ("--executor", "inline", "--precision", "f16=native"),
+        ],
+    )
     def test_is_the_run_in_one_piece(self, check, shards, merge, tmp_path, number, more):
         whole = check(tmp_path / "whole", *more)
         shown = merge(*shards(number, *more)[::-1])
@@ -110,7 +119,9 @@ class TestTheWhole:
         assert shown.stdout.splitlines()[-1] == whole.stdout.splitlines()[-1]
         page = (tmp_path / "merged" / "index.html").read_text()
         assert "<dt>Shard</dt>" not in page
-        assert ("<dt>Shuffle</dt><dd>3</dd>" in page) == bool(more)
+        assert ("<dt>Shuffle</dt><dd>3</dd>" in page) == ("--shuffle" in more)
+        words = shlex.join(map(str, more)).replace("--shuffle 3 ", "").split(" --")
+        assert all(word in one.findings[0].reproduce for word in words)
 
     def test_of_a_sound_backend_makes_the_claim_that_no_shard_makes(self, small_suite, tmp_path):
         logs = []
@@ -204,17 +215,6 @@ class TestRefused:
         assert f"{logs[1]}: not of the run that {logs[0]} is of" in stderr
         assert says in stderr
 
-    def test_another_version_of_the_backend(self, check, shards, merge, tmp_path, monkeypatch):
-        monkeypatch.setenv("MINE_VERSION", "1.1")
-        check(tmp_path / "2", "--shard", "2/2")
-        stderr = self.refused(merge, tmp_path, shards(2)[0], tmp_path / "2" / "run.jsonl")
-        assert 'backend.version: "1.0", not "1.1"' in stderr
-
-    def test_another_suite(self, shards, merge, tmp_path):
-        assert "on another suite: 'small'" in self.refused(
-            merge, tmp_path, *shards(2), suite="smoke"
-        )
-
     def test_other_known_failures(self, check, merge, tmp_path):
         known = tmp_path / "known.yaml"
         entry = "  - {vectors: [a, b], reason: x, expires: 2037-12-31}\n"
@@ -227,6 +227,17 @@ class TestRefused:
         assert "options.gate_sha256" in self.refused(merge, tmp_path, first, other)
         second.write_bytes(second.read_bytes().replace(b'"expired":false', b'"expired":true'))
         assert "expired meanwhile" in self.refused(merge, tmp_path, first, second)
+
+    def test_another_version_of_the_backend(self, check, shards, merge, tmp_path, monkeypatch):
+        monkeypatch.setenv("MINE_VERSION", "1.1")
+        check(tmp_path / "2", "--shard", "2/2")
+        stderr = self.refused(merge, tmp_path, shards(2)[0], tmp_path / "2" / "run.jsonl")
+        assert 'backend.version: "1.0", not "1.1"' in stderr
+
+    def test_another_suite(self, shards, merge, tmp_path):
+        assert "on another suite: 'small'" in self.refused(
+            merge, tmp_path, *shards(2), suite="smoke"
+        )
 
     def test_a_log_of_a_whole_run(self, check, shards, merge, tmp_path):
         check(tmp_path / "whole")

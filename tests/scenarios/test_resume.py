@@ -196,7 +196,6 @@ class TestComplete:
         assert whole.read_bytes() == before
 
 
-class TestRefuses:
 class TestKnownFailures:
     """The gate of the run that goes on is the gate of the run that began."""
 
@@ -243,6 +242,7 @@ class TestKnownFailures:
             assert read(cut).problems == ()
 
 
+class TestRefuses:
     @pytest.fixture
     def cut(self, whole, tmp_path):
         lines = whole.read_bytes().splitlines(keepends=True)
