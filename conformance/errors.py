@@ -13,6 +13,8 @@ EXIT_OK = 0
 EXIT_NOT_CONFORMANT = 1
 EXIT_USAGE = 2
 EXIT_DEFECT = 3
+EXIT_INTERRUPTED = 130
+"""What a shell reports for a command that SIGINT ended."""
 
 
 class ConformanceError(Exception):

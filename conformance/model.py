@@ -121,6 +121,10 @@ class Status(enum.StrEnum):
     SKIPPED = "skipped"
 
 
+GRADED = (Status.PASS, Status.FAIL, Status.ERROR)
+FAILED = (Status.FAIL, Status.ERROR)
+
+
 @dataclass(frozen=True)
 class Witness:
     """The worst element of an output, as text and plain numbers, ready for a log.

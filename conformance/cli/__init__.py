@@ -12,11 +12,10 @@ from typing import Any
 import click
 
 from conformance import __version__
-from conformance.errors import EXIT_DEFECT, ConformanceError
+from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError
 
-EXIT_INTERRUPTED = 130
 EXIT_BROKEN_PIPE = 141
-"""What a shell reports for commands that SIGINT and SIGPIPE ended."""
+"""What a shell reports for a command that SIGPIPE ended."""
 
 COMMANDS = {
     "check": "Grade a backend on a suite of vectors.",

@@ -8,9 +8,9 @@ from typing import Any
 import yaml
 
 from conformance.errors import UsageError
-from conformance.grade.findings import FAILED, normalised
+from conformance.grade.findings import normalised
 from conformance.grade.selector import Selector
-from conformance.model import Finding, Result, Status
+from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.source import MAX_BYTES
 
 HEAD = """\

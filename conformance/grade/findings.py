@@ -12,10 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from conformance.model import Finding, Result, Status
-
-GRADED = (Status.PASS, Status.FAIL, Status.ERROR)
-FAILED = (Status.FAIL, Status.ERROR)
+from conformance.model import FAILED, GRADED, Finding, Result, Status
 
 WORDS = {
     "value": "with wrong values",

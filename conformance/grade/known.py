@@ -12,9 +12,9 @@ from datetime import date
 from typing import Any
 
 from conformance.errors import Problem, SpecError
-from conformance.grade.findings import FAILED, WORDS, names, unnumbered
+from conformance.grade.findings import WORDS, names, unnumbered
 from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
-from conformance.model import Result
+from conformance.model import FAILED, Result
 from conformance.spec.kinds import closest
 from conformance.spec.source import Path, Source
 

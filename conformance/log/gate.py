@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from conformance.log.tally import FAILED
-from conformance.model import Result, Status
+from conformance.model import FAILED, Result, Status
 
 
 def gate_contradictions(

@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from conformance.model import Result, Status
-
-FAILED = (Status.FAIL, Status.ERROR)
+from conformance.model import GRADED, Result, Status
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,7 @@ def tally(results: Iterable[Result]) -> Tally:
     graded = by_reading = known = 0
     for result in results:
         statuses[result.status] += 1
-        judged = result.status in (Status.PASS, Status.FAIL, Status.ERROR)
-        graded += judged and result.reject is None
+        graded += result.status in GRADED and result.reject is None
         known += result.known is not None
         by_reading += result.status is Status.PASS and result.reading is not None
     return Tally(

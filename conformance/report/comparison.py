@@ -11,8 +11,7 @@ from typing import Any
 
 from conformance.errors import LogError
 from conformance.log.run_log import RunLog
-from conformance.log.tally import FAILED
-from conformance.model import Result, Status
+from conformance.model import FAILED, Result, Status
 
 
 class Turn(StrEnum):

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.log.run_log import RunLog
-from conformance.model import Finding, Result, Status
+from conformance.model import FAILED, Finding, Result, Status
 from conformance.report.view import View
-
-FAILED = (Status.FAIL, Status.ERROR)
 
 
 def met(run: RunLog) -> bool:

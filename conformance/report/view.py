@@ -14,7 +14,7 @@ import numpy as np
 from conformance.dtypes import DTYPES
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
-from conformance.model import Finding, Result, Status, Witness
+from conformance.model import GRADED, Finding, Result, Status, Witness
 
 HEADLINES = {
     "conformant": "Conformant",
@@ -319,7 +319,7 @@ def _readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
     """The questions of each operator, in the order of the log."""
     run_on: dict[str, set[str]] = {}
     for result in run.results:
-        if result.status in (Status.PASS, Status.FAIL, Status.ERROR) and result.reject is None:
+        if result.status in GRADED and result.reject is None:
             run_on.setdefault(result.op, set()).add(result.dtype)
     questions: dict[str, list[Question]] = {}
     for reading in run.readings:

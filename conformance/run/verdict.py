@@ -10,13 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_OK
+from conformance.errors import EXIT_INTERRUPTED, EXIT_NOT_CONFORMANT, EXIT_OK
 from conformance.grade.precision import spell
-from conformance.model import PRECISIONS, Result, Status
+from conformance.model import GRADED, PRECISIONS, Result, Status
 from conformance.run.expected import remarks, unmet
-
-EXIT_INTERRUPTED = 130
-"""What a shell reports for a command that SIGINT ended."""
 
 COUNT_OF = {
     Status.PASS: "passed",
@@ -25,7 +22,6 @@ COUNT_OF = {
     Status.UNSUPPORTED: "unsupported",
     Status.SKIPPED: "skipped",
 }
-GRADED = (Status.PASS, Status.FAIL, Status.ERROR)
 
 
 @dataclass(frozen=True)
