@@ -176,6 +176,11 @@ class Result:
     shows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: str | None = None
 
+    @property
+    def new(self) -> bool:
+        """Whether it failed or ended in an error, and that was not known."""
+        return self.status in FAILED and self.known is None
+
 
 @dataclass(frozen=True)
 class Finding:

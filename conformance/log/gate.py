@@ -39,7 +39,7 @@ def _why_not(
     """What speaks against the exit code 0."""
     if footer["interrupted"]:
         yield "the run was interrupted"
-    new = sum(r.status in FAILED and r.known is None for r in results)
+    new = sum(r.new for r in results)
     if new:
         yield f"{new} failures are not known ones"
     if not any(r.status is Status.PASS and r.reject is None for r in results):

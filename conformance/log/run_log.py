@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.log.gate import gate_contradictions
 from conformance.log.tally import Tally, tally
-from conformance.model import Finding, Result
+from conformance.model import Finding, Result, Status
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,19 @@ class RunLog:
         if self.footer is None:
             return "cut short"
         return "inconsistent" if self.problems else str(self.footer["verdict"])
+
+    @property
+    def gate_met(self) -> bool:
+        """Whether a gate may let the run pass.
+
+        It has to be whole and to end with exit code 0, and its own results have to bear that out:
+        some vector with values passed, and none failed but those that are known to.
+        """
+        if self.footer is None or self.problems or self.footer["exit_code"] != 0:
+            return False
+        right = any(one.status is Status.PASS and one.reject is None for one in self.results)
+        graded = self.verdict in ("conformant", "not conformant")
+        return graded and right and not any(one.new for one in self.results)
 
     @property
     def readings(self) -> Sequence[Mapping[str, Any]]:

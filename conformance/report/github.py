@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
-from conformance.report.gate import Findings, alarm
+from conformance.report.findings import Findings, alarm
 from conformance.report.location import backend_file
 from conformance.report.view import evidence, view
 from conformance.report.visible import visible

@@ -10,7 +10,6 @@ from conformance.log.encoding import encode
 from conformance.log.events import as_event
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
-from conformance.report.gate import met
 from conformance.report.view import view
 
 FILE = "report.json"
@@ -28,7 +27,7 @@ def render(run: RunLog) -> str:
     members = {
         "format": str(FORMAT),
         "verdict": json.dumps(run.verdict),
-        "gate_met": json.dumps(met(run)),
+        "gate_met": json.dumps(run.gate_met),
         "sentence": json.dumps(shown.sentence),
         "problems": json.dumps(list(run.problems)),
         "header": _event(run.header),

@@ -11,8 +11,8 @@ from urllib.parse import quote
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
+from conformance.report.findings import Findings, alarm
 from conformance.report.fingerprint import digest, fingerprint
-from conformance.report.gate import Findings, alarm, met
 from conformance.report.location import backend_file
 from conformance.report.view import View, evidence, view
 from conformance.report.visible import visible
@@ -174,7 +174,7 @@ def _invocation(shown: View, kept: int, total: int) -> Json:
     run = shown.run
     sound = run.complete and run.verdict in ("conformant", "not conformant")
     notes = []
-    if not met(run):
+    if shown.tone == "bad":
         notes.append(("error", f"{shown.headline}. {shown.sentence}"))
     if kept < total:
         notes.append(("warning", f"{total - kept:,} results are left out; the run log has all."))

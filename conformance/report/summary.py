@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.log.run_log import RunLog
-from conformance.report.gate import Findings, met
+from conformance.report.findings import Findings
 from conformance.report.markdown import block, inline
 from conformance.report.view import (
     FindingView,
@@ -19,6 +19,8 @@ from conformance.report.view import (
 )
 
 FILE = "summary.md"
+
+MARKS = {"good": "✅", "known": "⚠️", "bad": "❌"}
 
 MAX_BYTES = 1_000_000
 """Bytes of the whole; GitHub refuses the summary of a step above 1 MiB."""
@@ -52,7 +54,7 @@ def render(run: RunLog) -> str:
 def _heading(shown: View) -> Iterator[str]:
     header = shown.run.header
     backend, suite, options = header["backend"], header["suite"], header["options"]
-    mark = "❌" if not met(shown.run) else "✅" if shown.verdict == "conformant" else "⚠️"
+    mark = MARKS[shown.tone]
     name = inline(f"{backend['name']} {backend['version']}")
     yield f"## {mark} {shown.headline}: {name}"
     yield ""

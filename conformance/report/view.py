@@ -187,13 +187,11 @@ def view(run: RunLog) -> View:
 
 def _tone(run: RunLog) -> tuple[str, str]:
     """The colour and the headline of a run, which answer to its gate as well as its verdict."""
-    verdict = run.verdict
-    met = run.footer is not None and run.footer["exit_code"] == 0
-    if verdict == "conformant":
-        return ("good", HEADLINES[verdict]) if met else ("bad", "Gate not met")
-    if verdict == "not conformant" and met:
-        return "known", "No new failures"
-    return "bad", HEADLINES[verdict]
+    if not run.gate_met:
+        return "bad", "Gate not met" if run.verdict == "conformant" else HEADLINES[run.verdict]
+    if run.verdict == "conformant":
+        return "good", HEADLINES[run.verdict]
+    return "known", "No new failures"
 
 
 def element(witness: Witness) -> str:

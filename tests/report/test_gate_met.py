@@ -9,30 +9,30 @@ import runs
 import sample_runs
 
 from conformance.model import Status
-from conformance.report.gate import Findings, alarm, met
+from conformance.report.findings import Findings, alarm
 from conformance.report.view import view
 
 
 def test_met():
     log = runs.run(sample_runs.passing())
-    assert met(log)
+    assert log.gate_met
     assert alarm(view(log)) is None
-    assert met(runs.all_known())
+    assert runs.all_known().gate_met
 
 
 @pytest.mark.parametrize("kind", runs.RED)
 def test_not_met(kind):
-    assert not met(runs.run(runs.RED[kind]()))
+    assert not runs.run(runs.RED[kind]()).gate_met
 
 
 def test_an_exit_code_that_the_results_do_not_bear_out_is_not_believed():
     log = runs.run(sample_runs.failing())
-    assert not met(replace(log, footer={**log.footer, "exit_code": 0}))
+    assert not replace(log, footer={**log.footer, "exit_code": 0}).gate_met
     passing = runs.run(sample_runs.passing())
     rejected = tuple(replace(result, reject="zero-stride") for result in passing.results)
     unsupported = tuple(replace(r, status=Status.UNSUPPORTED) for r in passing.results)
     for results in ((), rejected, unsupported):
-        assert not met(replace(passing, results=results, problems=()))
+        assert not replace(passing, results=results, problems=()).gate_met
 
 
 @pytest.mark.parametrize("kind", sorted(runs.QUIET))

@@ -1,4 +1,4 @@
-"""What a gate in CI has to know of a run: whether it may pass, and what no single vector says."""
+"""What a run went wrong in, for formats that show failures one by one: findings, and an alarm."""
 
 from __future__ import annotations
 
@@ -6,21 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.log.run_log import RunLog
-from conformance.model import FAILED, Finding, Result, Status
-from conformance.report.view import View
-
-
-def met(run: RunLog) -> bool:
-    """Whether a gate may let this run pass.
-
-    It has to be whole and to end with exit code 0, and its own results have to bear that out:
-    some vector with values passed, and none failed but those that are known to.
-    """
-    if run.footer is None or run.problems or run.footer["exit_code"] != 0:
-        return False
-    right = any(result.status is Status.PASS and result.reject is None for result in run.results)
-    graded = run.verdict in ("conformant", "not conformant")
-    return graded and right and not any(failing(result) for result in run.results)
+from conformance.model import Finding, Result
+from conformance.report.view import View, why
 
 
 def alarm(shown: View) -> str | None:
@@ -29,21 +16,16 @@ def alarm(shown: View) -> str | None:
     A run that was cut short, or graded nothing, may have no vector that failed. A format that
     shows vectors or findings has to show this beside them, or it would look like a success.
     """
-    run = shown.run
-    if met(run):
+    if shown.tone != "bad":
         return None
+    run = shown.run
     footer: Mapping[str, Any] = run.footer or {}
     lacking = any(entry["problems"] for entry in footer.get("required", ()))
-    told = any(failing(result) for result in run.results)
+    told = any(result.new for result in run.results)
     if run.verdict == "not conformant" and told and not lacking:
         return None
     text = f"{shown.headline}: {shown.sentence}"
     return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text
-
-
-def failing(result: Result) -> bool:
-    """Whether a vector failed or ended in an error, and that is not known."""
-    return result.status in FAILED and result.known is None
 
 
 class Findings:
@@ -58,7 +40,7 @@ class Findings:
             for name in finding.ids
         }
         entries = (run.footer or {}).get("known_failures", ())
-        self._why = {entry["entry"]: _why(entry) for entry in entries}
+        self._why = {entry["entry"]: why(entry) for entry in entries}
 
     def of(self, result: Result) -> Finding | None:
         """The finding that a result belongs to, if any."""
@@ -83,8 +65,3 @@ class Findings:
     def _found(self, finding: Finding) -> list[Result]:
         found = (self._results.get((finding.op, name)) for name in finding.ids)
         return [result for result in found if result is not None]
-
-
-def _why(entry: Mapping[str, Any]) -> str:
-    until = f"until {entry['expires']}" if entry.get("expires") else None
-    return "; ".join(filter(None, (entry.get("reason"), entry.get("link"), until)))
