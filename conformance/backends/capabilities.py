@@ -130,9 +130,6 @@ class Capabilities:
             ) from error
 
 
-EVERYTHING = Capabilities()
-
-
 def _text(value: Any) -> str | None:
     if not isinstance(value, str | None):
         raise TypeError(f"{value!r} is not a text")

@@ -8,7 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
 
-from conformance.backends.capabilities import EVERYTHING, Capabilities
+from conformance.backends.capabilities import Capabilities
 from conformance.errors import BackendError, Unsupported
 
 __all__ = [
@@ -100,10 +100,10 @@ def as_backend(candidate: object, *, origin: str = "backend") -> Backend:
     return candidate
 
 
-def capabilities_of(backend: Backend) -> Capabilities:
-    """What the backend declares; everything, if it declares nothing."""
-    declared = getattr(backend, "capabilities", None)
-    return declared if isinstance(declared, Capabilities) else EVERYTHING
+def capabilities_of(backend: Backend) -> Capabilities | None:
+    """What the backend declares to support; None, if it declares nothing."""
+    declared: Capabilities | None = getattr(backend, "capabilities", None)
+    return declared
 
 
 def environment_of(backend: Backend) -> dict[str, str]:

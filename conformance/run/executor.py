@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from conformance.backends.capabilities import Capabilities
-from conformance.backends.protocol import Backend, environment_of
+from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.grade.outcome import Outcome, describe
 from conformance.model import Vector
 
@@ -75,7 +75,7 @@ def identity_of(backend: Backend) -> Identity:
     return Identity(
         name=backend.name,
         version=backend.version,
-        capabilities=getattr(backend, "capabilities", None),
+        capabilities=capabilities_of(backend),
         facts=_facts(backend),
     )
 

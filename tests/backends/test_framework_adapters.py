@@ -42,7 +42,8 @@ def framework(request: pytest.FixtureRequest) -> Backend:
 
 def unclaimed(backend: Backend, data: Any, attributes: dict[str, Any], **case: Any) -> str | None:
     asked = Case("AvgPool-1", {"T": name_of(data.dtype)}, {"data": data.shape}, attributes, **case)
-    return capabilities_of(backend).reason_against(find("AvgPool-1"), asked)
+    declared = capabilities_of(backend)
+    return None if declared is None else declared.reason_against(find("AvgPool-1"), asked)
 
 
 @pytest.mark.parametrize(("size", "attributes", "expected"), ONE_AXIS)
