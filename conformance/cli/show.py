@@ -35,9 +35,9 @@ Examples:
 In the table a window is given by the positions it spans on each axis. They count
 from the first element of the data, so padding has negative ones, or lies beyond.
 
-A backend runs in this process, once. The exit code says nothing of its verdict:
-the gate is "conformance check". For a script that shows the same without this
-tool, see "conformance repro".
+A backend runs once, in a process of its own. The exit code says nothing of its
+verdict: the gate is "conformance check". For a script that shows the same without
+this tool, see "conformance repro".
 """
 
 

@@ -68,7 +68,7 @@ def write_text(path: Path, text: str) -> Path:
     except OSError as error:
         raise UsageError(
             f"{path}: the file cannot be written: {error.strerror or error}",
-            hint="choose another place with --out",
+            hint="choose another place, that you may write to",
         ) from error
     return path
 
