@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from conformance.report.visible import visible
-
-
-def one_line(text: str) -> str:
-    """Text of unknown origin on one line, with nothing in it that a terminal would obey."""
-    return visible(" ".join(text.splitlines()))
+from conformance.report.lines import wrap
 
 
 def span(at: tuple[int, ...]) -> str:
@@ -70,10 +64,4 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] | None = None) -
 
 def wrapped(label: str, text: str, width: int) -> list[str]:
     """A paragraph beside its label, as lines of at most ``width`` characters."""
-    return textwrap.wrap(
-        text,
-        max(width, len(label) + 20),
-        initial_indent=label,
-        subsequent_indent=" " * len(label),
-        break_on_hyphens=False,
-    )
+    return wrap(text, max(width, len(label) + 20), " " * len(label), label)

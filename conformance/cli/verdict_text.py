@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from conformance.cli.text import aligned, one_line, shortest, wrapped
+from conformance.cli.text import aligned, shortest, wrapped
 from conformance.cli.vector_text import distance, element, row, titles
 from conformance.grade.compare import Mismatch
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches
 from conformance.grade.outcome import Outcome
 from conformance.grade.precision import spell
 from conformance.model import Result, Status, Vector
+from conformance.report.lines import one_line
 from conformance.spec.model import OpSpec
 
 WORDS = {

@@ -6,11 +6,12 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from conformance.cli import verdict_text
-from conformance.cli.text import one_line, wrapped
+from conformance.cli.text import wrapped
 from conformance.errors import ConformanceError
 from conformance.grade.findings import findings
 from conformance.grade.outcome import Outcome
 from conformance.model import Result, Vector
+from conformance.report.lines import one_line
 from conformance.run.single import Examiner
 from conformance.spec import loader
 from conformance.spec.model import OpSpec
