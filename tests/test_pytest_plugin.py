@@ -5,7 +5,6 @@ Most run in this process, where all that they need is loaded already.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -348,15 +347,11 @@ class TestWithoutTheOption:
 
     def test_the_module_costs_nothing(self) -> None:
         code = (
-            "import sys, time, pytest; before = set(sys.modules); start = time.perf_counter();"
-            "import conformance.pytest_plugin; print(time.perf_counter() - start);"
+            "import sys, pytest; before = set(sys.modules); import conformance.pytest_plugin;"
             "print(*sorted(set(sys.modules) - before))"
         )
-        seconds, names = subprocess.check_output(
-            [sys.executable, "-c", code], text=True, env={**os.environ, "PYTHONPATH": ""}
-        ).splitlines()
+        names = subprocess.check_output([sys.executable, "-c", code], text=True)
         assert names.split() == ["conformance", "conformance.pytest_plugin"]
-        assert float(seconds) < 0.1
 
     def test_a_session_without_the_option_imports_no_more(
         self, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
