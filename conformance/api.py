@@ -182,6 +182,7 @@ def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -
         LogError: a log that cannot be read or is not complete; a shard that is missing, there
             twice or of another run; another suite.
         SuiteError: the suite cannot be used.
+        UsageError: no log.
     """
     parts = [Part(Path(log), read(log)) for log in logs]
     if not parts:
