@@ -41,13 +41,12 @@ def footer(
     level: str,
     precision: Mapping[str, str],
     interrupted: bool = False,
-    given_up: str = "",
     expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
     """What the footer of a run says but for times and memory; ``backend`` is name and version.
 
-    ``given_up``, ``expected`` and ``strict`` as in :func:`conformance.run.verdict.conclude`.
+    ``expected`` and ``strict`` as in :func:`conformance.run.verdict.conclude`.
     """
     score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()})
     for result in results:
@@ -70,7 +69,6 @@ def footer(
             score,
             question,
             interrupted=interrupted,
-            given_up=given_up,
             expected=expected,
             strict=strict,
         ),

@@ -158,7 +158,6 @@ def run(
             level=level,
             precision=precision,
             interrupted=interrupted,
-            given_up=executor.given_up,
             expected=watch.summary(whole=not interrupted and options.shard is None),
             strict=options.gate.strict,
         ),

@@ -33,15 +33,14 @@ class Executor(ABC):
     """How a backend is called. A context manager: the backend is there within.
 
     Vectors are handed over one by one; their outcomes are taken in the same order. At most
-    ``ahead`` vectors more than the one whose outcome is taken may be under way. ``given_up`` is
-    empty, or says why the backend is not asked any more: then each outcome is ``ABANDONED``.
+    ``ahead`` vectors more than the one whose outcome is taken may be under way. A backend that is
+    given up is not asked any more: then each outcome is ``ABANDONED``, and its message says why.
     ``probes`` gives vectors from all over the run, by which one that is dead can be told from one
     that fails on the first few.
     """
 
     identity: Identity
     ahead: int = 0
-    given_up: str = ""
     probes: Callable[[], Iterable[Vector]] = staticmethod(tuple)
 
     def __enter__(self) -> Self:

@@ -58,6 +58,7 @@ class ProcessExecutor(Executor):
         self.jobs = jobs
         self.ahead = DEPTH * jobs - 1
         self._variables = shares(jobs, usable_cores() or 1, os.environ)
+        self._given_up = ""
         self._introduction: Identity | None = None
         self._workers: list[Worker] = []
         self._room = jobs
@@ -92,8 +93,8 @@ class ProcessExecutor(Executor):
         self._numbers += 1
         ticket = Ticket(self._numbers, vector)
         self._untaken.append(ticket)
-        if self.given_up:
-            ticket.outcome = Outcome(Ending.ABANDONED, message=self.given_up)
+        if self._given_up:
+            ticket.outcome = Outcome(Ending.ABANDONED, message=self._given_up)
         else:
             self._pending.append(ticket)
             self._round(wait=0)
@@ -129,7 +130,7 @@ class ProcessExecutor(Executor):
 
     def _give_up(self, reason: str) -> None:
         """Ask the backend nothing any more."""
-        self.given_up = reason
+        self._given_up = reason
         self._pending.clear()
         for ticket in self._untaken:
             ticket.outcome = ticket.outcome or Outcome(Ending.ABANDONED, message=reason)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.errors import EXIT_INTERRUPTED, EXIT_NOT_CONFORMANT, EXIT_OK
+from conformance.grade.outcome import Ending
 from conformance.grade.precision import spell
 from conformance.model import GRADED, PRECISIONS, Result, Status
 from conformance.run.expected import remarks, unmet
@@ -48,13 +49,15 @@ class Question:
 class Score:
     """The results of a run so far, counted. Must-reject vectors count, but never as graded.
 
-    ``right`` counts the graded vectors that passed.
+    ``right`` counts the graded vectors that passed. ``given_up`` is empty, or says why the backend
+    was not asked any more.
     """
 
     counts: dict[str, dict[str, int]]
     by_reading: dict[str, int] = field(default_factory=dict)
     reached: dict[str, str | None] = field(default_factory=dict)
     right: int = 0
+    given_up: str = ""
 
     @classmethod
     def of(cls, selected: Mapping[str, int]) -> Score:
@@ -70,6 +73,8 @@ class Score:
         counts = self.counts[result.op]
         counts[COUNT_OF[result.status]] += 1
         counts["known"] += result.known is not None
+        if result.kind == Ending.ABANDONED:
+            self.given_up = self.given_up or result.message
         if result.status is Status.PASS and result.reading is not None:
             counts["by_reading"] += 1
             self.by_reading[result.reading] = self.by_reading.get(result.reading, 0) + 1
@@ -100,19 +105,17 @@ def conclude(
     question: Question,
     *,
     interrupted: bool,
-    given_up: str = "",
     expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
     """The footer's facts that follow from the counts.
 
-    ``given_up`` is empty, or says why the backend was not asked any more. ``expected`` is what
-    :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known failures that are out
-    of date fail the run. ``precision_reached`` gives the best precision that every vector of a
-    dtype reaches whose elements could be compared, None where some reach none.
+    ``expected`` is what :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known
+    failures that are out of date fail the run. ``precision_reached`` gives the best precision that
+    every vector of a dtype reaches whose elements could be compared, None where some reach none.
     """
     verdict = _verdict(score, interrupted)
-    told = [f"Ended early: {given_up}."] if given_up else []
+    told = [f"Ended early: {score.given_up}."] if score.given_up else []
     told += [] if interrupted else remarks(expected or {}, strict=strict)
     return {
         "counts": score.counts,

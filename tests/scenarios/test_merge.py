@@ -159,6 +159,17 @@ class TestTheWhole:
         assert len(orders) == 3
         assert said[0] == said[1] == said[2]
 
+    def test_says_that_a_shard_gave_the_backend_up(self, small_suite, merge, tmp_path):
+        file = tmp_path / "dead.py"
+        file.write_text("import os\n\ndef run(op, inputs, attributes):\n    os.abort()\n")
+        for k in (1, 2):
+            words = ["check", "--suite", str(small_suite.path), "--backend", f"{file}:run"]
+            words += ["--shard", f"{k}/2", "--report", str(tmp_path / str(k))]
+            assert CliRunner().invoke(main, words).exit_code == 1
+        merge(tmp_path / "1" / "run.jsonl", tmp_path / "2" / "run.jsonl")
+        sentence = read(tmp_path / "merged" / "run.jsonl").footer["sentence"]
+        assert sentence.count("Ended early: the backend lost its process on every vector") == 1
+
     def test_made_in_several_places_tells_of_each(self, check, merge, tmp_path, monkeypatch):
         for k in (1, 2):
             monkeypatch.setenv("MINE_THREADS", str(k))
