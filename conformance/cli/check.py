@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -173,6 +170,7 @@ def check(
 ) -> None:
     """Grade a backend on a suite of vectors."""
     from conformance import api
+    from conformance.cli.text import terminal
     from conformance.report.registry import write_report
     from conformance.report.terminal import summary
 
@@ -204,7 +202,7 @@ def check(
     if report is not None:
         page = write_report(run.log, report)
         click.echo(f"report: {page}, log: {report / LOG}", err=True)
-    click.echo(summary(run.log, width=_width(), color=_color()), err=take_stdout(wanted))
+    click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
     if report is not None and run.footer["interrupted"]:
         click.echo("to go on: the same command with --resume", err=True)
     write(run.log, wanted)
@@ -263,11 +261,3 @@ class _Watch:
             log = LogWriter(self._report / LOG, earlier=self._earlier)
             self._writer = self._stack.enter_context(log)
         self._progress = self._stack.enter_context(Progress(total, "checking"))
-
-
-def _width() -> int:
-    return min(max(shutil.get_terminal_size((80, 24)).columns, 60), 120)
-
-
-def _color() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -39,11 +39,11 @@ now; 2 logs that cannot be compared.
 @click.pass_context
 def compare(ctx: click.Context, old: Path, new: Path, limit: int) -> None:
     """Compare two runs: what is fixed, what is broken."""
+    from conformance.cli.text import terminal
     from conformance.log.reader import read_whole
     from conformance.report import comparison
     from conformance.report.comparison_terminal import text
 
     compared = comparison.compare(read_whole(old), read_whole(new))
-    # click leaves the colours out where the output is no terminal.
-    click.echo(text(compared, color=True, limit=limit))
+    click.echo(text(compared, **terminal(), limit=limit))
     ctx.exit(EXIT_NOT_CONFORMANT if compared.worse else EXIT_OK)

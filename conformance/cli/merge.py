@@ -50,6 +50,7 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
     Verdict, findings, counts and claim are those of the run in one piece.
     """
     from conformance import api
+    from conformance.cli.text import terminal
     from conformance.report.registry import remove_report, write_report
     from conformance.report.terminal import summary
 
@@ -64,8 +65,7 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
     _write(run.log, out)
     page = write_report(run.log, out)
     click.echo(f"report: {page}, log: {out / LOG}", err=True)
-    # click leaves the colours out where the output is no terminal.
-    click.echo(summary(run.log, color=True))
+    click.echo(summary(run.log, **terminal()))
     ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
 
 

@@ -44,6 +44,7 @@ contradicts itself is shown as far as it goes, and then the exit code is 2.
 @format_option("the folder of the log, or --out", "; the page and the summary, if not given")
 def report(log: Path, out: Path | None, findings: int, formats: tuple[str, ...]) -> None:
     """Show a run again: its page and its summary, from its log alone."""
+    from conformance.cli.text import terminal
     from conformance.log.reader import read
     from conformance.report.registry import write_report
     from conformance.report.terminal import summary
@@ -55,8 +56,7 @@ def report(log: Path, out: Path | None, findings: int, formats: tuple[str, ...])
     else:
         page = write_report(run, out or log.parent)
         click.echo(f"wrote {page}", err=True)
-        # click leaves the colours out where the output is no terminal.
-        click.echo(summary(run, color=True, limit=findings))
+        click.echo(summary(run, **terminal(), limit=findings))
     if run.verdict in ("cut short", "inconsistent"):
         raise LogError(
             f"{log}: the log is {run.verdict}, so the run has no verdict",

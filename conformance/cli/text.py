@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from conformance.report.lines import wrap
+
+
+class Shown(TypedDict):
+    """How a text is shown."""
+
+    width: int
+    color: bool
+
+
+def terminal() -> Shown:
+    """How wide a text may be, and whether in colour, by where standard output goes."""
+    columns = shutil.get_terminal_size((80, 24)).columns
+    in_color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return {"width": min(max(columns, 60), 120), "color": in_color}
 
 
 def span(at: tuple[int, ...]) -> str:
