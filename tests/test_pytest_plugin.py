@@ -128,6 +128,13 @@ def outcomes(found: pytest.RunResult) -> dict[str, int]:
     return found.parseoutcomes()
 
 
+def test_an_empty_name_is_no_backend(session: Session) -> None:
+    """As of a variable of a CI job that is not set."""
+    found = session.run("")
+    assert found.ret != 0
+    assert "no backend is called ''" in found.stdout.str()
+
+
 class TestVerdicts:
     def test_a_right_backend_is_green(self, session: Session) -> None:
         found = session.run("mylib.py:run", "-v")

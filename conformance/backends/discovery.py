@@ -85,6 +85,15 @@ def _located(spec: str) -> Origin:
     return Origin(spec, entry.module, entry.attr, None, entry.load())
 
 
+def digest(spec: str) -> str | None:
+    """The sha256 of the file that ``spec`` names, so that a change of it shows; None for others."""
+    match = _FILE.fullmatch(spec)
+    try:
+        return sha256(Path(match["path"]).read_bytes()).hexdigest() if match else None
+    except OSError:
+        return None
+
+
 def available() -> list[Available]:
     """Every backend known by name, sorted; no framework is imported.
 
@@ -145,8 +154,12 @@ def _module_of(path: Path) -> ModuleType:
     """The module in a file, run anew; its name clashes with no other module's."""
     if not path.is_file():
         raise BackendError(f"no file {path}", hint="paths are relative to the current folder")
-    digest = sha256(str(path.resolve()).encode()).hexdigest()[:8]
-    spec = importlib.util.spec_from_file_location(f"conformance_file_{digest}.{path.stem}", path)
+    unique = sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    # As Python does for a script, but last: what is installed is not to be hidden by a neighbour.
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)
+    spec = importlib.util.spec_from_file_location(f"conformance_file_{unique}.{path.stem}", path)
     if spec is None or spec.loader is None:
         raise BackendError(f"{path} cannot be imported", hint="a backend's file ends in .py")
     module = importlib.util.module_from_spec(spec)

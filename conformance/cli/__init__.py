@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 import click
@@ -77,6 +78,9 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by whoever started this process
+                setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
         try:
             value = super().invoke(ctx)
             sys.stdout.flush()

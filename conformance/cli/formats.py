@@ -86,7 +86,8 @@ def _clear(wanted: Sequence[Target]) -> None:
         if target.path == STDOUT or target.append:
             continue
         try:
-            target.path.unlink(missing_ok=True)
+            if target.path.is_file() or target.path.is_dir():  # no pipe, no device
+                target.path.resolve().unlink()
         except OSError as error:
             raise UsageError(
                 f"{target.path}: the {target.name} report cannot be written: "

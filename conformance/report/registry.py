@@ -60,11 +60,15 @@ def write_report(run: RunLog, directory: str | os.PathLike[str], name: str = "ht
 def write_text(path: Path, text: str) -> Path:
     """Write a text to a file, whose folder is made where missing, and return its path.
 
-    The file appears whole or not at all. Raises :class:`UsageError` where it cannot be written.
+    The file appears whole or not at all. A link stays one, and a pipe or a device is written to.
+    Raises :class:`UsageError` where it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, text)
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8", newline="\n")
+        else:
+            _replace(path.resolve(), text)
     except OSError as error:
         raise UsageError(
             f"{path}: the file cannot be written: {error.strerror or error}",

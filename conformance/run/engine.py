@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from conformance import __version__
+from conformance.backends.discovery import digest
 from conformance.backends.protocol import Backend
 from conformance.errors import UsageError
 from conformance.grade.gate import Gate
@@ -197,6 +198,7 @@ def _header(
             "name": who.name,
             "version": who.version,
             "spec": options.spec or who.name,
+            "sha256": digest(options.spec),
             "capabilities": None if who.capabilities is None else who.capabilities.to_json(),
         },
         "options": {

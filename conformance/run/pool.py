@@ -37,6 +37,9 @@ STARTS = 2
 PATIENCE = 3
 """How many vectors a backend may lose, having answered none, before others are tried."""
 
+PATIENCE_LATER = frozenset(8 * 4**n for n in range(10))
+"""How many in a row it may lose later, before others are tried: a device may wedge half-way."""
+
 
 class ProcessExecutor(Executor):
     """Loads the backend that ``spec`` names in ``jobs`` processes and asks them in turn.
@@ -105,8 +108,9 @@ class ProcessExecutor(Executor):
             self._round()
         outcome = ticket.outcome
         self._taken += 1
-        self._lost += outcome.ending in LOST
-        if self._taken == self._lost == PATIENCE and not any(map(self._answers, self.probes())):
+        self._lost = self._lost + 1 if outcome.ending in LOST else 0
+        asked = self._lost == self._taken == PATIENCE or self._lost in PATIENCE_LATER
+        if asked and not any(map(self._answers, self.probes())):
             self._give_up("the backend lost its process on every vector that was tried")
         self._untaken.popleft()
         return outcome

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+import threading
 
 import pytest
 import sample_runs
@@ -11,7 +13,7 @@ from click.testing import CliRunner
 from conformance.cli.report import report
 from conformance.errors import LogError, UsageError
 from conformance.log.reader import read
-from conformance.report.registry import FORMATS, report_format, write_report
+from conformance.report.registry import FORMATS, report_format, write_report, write_text
 
 
 @pytest.fixture
@@ -80,3 +82,26 @@ class TestCommand:
 
     def test_help_has_examples(self):
         assert "Examples:" in CliRunner().invoke(report, ["--help"]).stdout
+
+
+class TestSpecialFiles:
+    """What stands at a path and is no plain file is written to, and stays what it is."""
+
+    def test_a_link_stays_one(self, tmp_path):
+        (tmp_path / "link").symlink_to(tmp_path / "real")
+        for text in ("one", "two"):
+            write_text(tmp_path / "link", text)
+            assert (tmp_path / "link").is_symlink()
+            assert (tmp_path / "real").read_text() == text
+
+    @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes as on POSIX")
+    def test_a_pipe_gets_the_text(self, tmp_path):
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        got = []
+        reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+        reader.start()
+        write_text(pipe, "text")
+        reader.join(10)
+        assert got == ["text"]
+        assert pipe.is_fifo()

@@ -78,6 +78,15 @@ class TestLoss:
         )
         assert run.findings[0].kind == "abandoned"
 
+    def test_a_device_that_is_lost_half_way_ends_the_run_early(self, suite, tmp_path, monkeypatch):
+        monkeypatch.setenv("DEVICE_IS_GONE", str(tmp_path / "gone"))
+        run = check(suite, "Wedges")
+        kinds = [one.kind for one in run.results if one.status is Status.ERROR]
+        assert kinds[:8] == ["crashed"] * 8
+        assert set(kinds[8:]) == {"abandoned"}
+        assert any(one.status is Status.PASS for one in run.results)
+        assert "Ended early" in run.footer["sentence"]
+
     def test_memory_that_is_kept_is_lost_with_its_process(self, suite):
         run = check(suite, "Leaks", memory="350M", only=["f32-1x1x4"])
         assert {one.kind for one in run.results} <= {"", "memory"}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import click
@@ -116,3 +119,12 @@ def test_the_list_of_commands_is_complete() -> None:
 def test_short_help_and_version() -> None:
     assert CliRunner().invoke(main, ["-h"]).stdout == CliRunner().invoke(main, ["--help"]).stdout
     assert CliRunner().invoke(main, ["--version"]).stdout.startswith("conformance, version ")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell as on POSIX")
+def test_a_closed_output_is_no_defect() -> None:
+    code = "from conformance.cli import main; main()"
+    command = f"{shlex.quote(sys.executable)} -c {shlex.quote(code)} backends >&-"
+    found = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert found.stderr == ""

@@ -196,6 +196,17 @@ class TestComplete:
         assert whole.read_bytes() == before
 
 
+class TestAnotherFile:
+    def test_a_changed_backend_is_another_one(self, check, whole, adapter):
+        """Nothing says so but the file: its name and version are what they were."""
+        before = whole.read_bytes()
+        adapter.write_text(adapter.read_text() + "\n# changed\n")
+        result = check(whole.parent, "--resume")
+        assert result.exit_code == 2
+        assert "backend.sha256" in result.stderr
+        assert whole.read_bytes() == before
+
+
 class TestKnownFailures:
     """The gate of the run that goes on is the gate of the run that began."""
 
