@@ -37,6 +37,9 @@ WORSE = (Turn.BROKEN, Turn.LOST)
 GATE = ("known_failures", "require", "strict", "gate_sha256")
 """Options that decide what a run exits with, and not what its results are."""
 
+OBJECT = ("spec", "sha256")
+"""Where the backend is and what stands there: two runs are compared because that has changed."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -165,7 +168,7 @@ def _circumstances(run: RunLog) -> dict[str, Any]:
     return {
         "tool": header["tool"],
         "suite": {key: header["suite"][key] for key in ("name", "digest")},
-        "backend": {key: value for key, value in header["backend"].items() if key != "spec"},
+        "backend": {key: value for key, value in header["backend"].items() if key not in OBJECT},
         "options": {key: value for key, value in header["options"].items() if key not in GATE},
         "environment": header["environment"],
     }
