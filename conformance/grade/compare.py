@@ -23,6 +23,10 @@ Mask = NDArray[np.bool_]
 
 SHOWN_CHOICES = 8
 
+PARTS = ("rounded", "1/4", "1/2", "3/4", "1", "beyond")
+"""How much of its accepted interval an element uses: none where it is the rounded value itself,
+up to a quarter of the way to the end that it lies towards, and so on; or it lies beyond."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -125,6 +129,25 @@ def interval(answer: Answer, precision: str) -> tuple[Array, Array]:
     if precision == "native" and answer.lo_native is not None and answer.hi_native is not None:
         return answer.lo_native, answer.hi_native
     return answer.lo, answer.hi
+
+
+def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
+    """How many graded elements of a floating-point output use each of :data:`PARTS`."""
+    assert answer.rounded is not None
+    dtype = DTYPES[answer.dtype]
+    ends = interval(answer, precision)
+    lo, hi = (dtype.ordinals(end).reshape(got.shape) for end in ends)
+    right, seen = (dtype.ordinals(one).reshape(got.shape) for one in (answer.rounded, got))
+    nan, not_a_number = _is_nan(dtype, seen), _is_nan(dtype, right)
+    off = dtype.ulp_distance(got, answer.rounded)
+    room = dtype.ulp_distance(np.where(seen > right, ends[1], ends[0]), answer.rounded)
+    with np.errstate(invalid="ignore"):
+        part = np.clip(np.ceil(4 * off / np.maximum(room, 1)), 1, 4)
+    part = np.where((seen < lo) | (seen > hi) | nan, len(PARTS) - 1, part)
+    part = np.where((seen == right) | (nan & not_a_number), 0, part).astype(np.int64)
+    if answer.open is not None:
+        part = part[(answer.open & OPEN_BIT[precision]) == 0]
+    return np.bincount(part.ravel(), minlength=len(PARTS))
 
 
 def _is_nan(dtype: DType, ordinals: NDArray[np.int64]) -> Mask:
