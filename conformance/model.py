@@ -91,6 +91,15 @@ class Answer:
     open: NDArray[np.uint8] | None = None
     choices: Array | None = None
 
+    def interval(self, precision: str) -> tuple[Array, Array]:
+        """What ``precision`` accepts of each element of a floating-point output, ends included."""
+        assert self.rounded is not None
+        if precision == "exact" or self.lo is None or self.hi is None:
+            return self.rounded, self.rounded
+        if precision == "native" and self.lo_native is not None and self.hi_native is not None:
+            return self.lo_native, self.hi_native
+        return self.lo, self.hi
+
 
 @dataclass(frozen=True)
 class Vector:

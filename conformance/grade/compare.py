@@ -111,7 +111,7 @@ def accepts(answers: Sequence[Answer], outputs: Sequence[Array], precision: str)
 
 def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, precision: str) -> Mask:
     """Where an output misses what ``precision`` accepts; ``got`` holds its ordinals."""
-    lo, hi = interval(answer, precision)
+    lo, hi = answer.interval(precision)
     low = dtype.ordinals(lo).reshape(got.shape)
     high = low if hi is lo else dtype.ordinals(hi).reshape(got.shape)
     # A NaN's ordinal lies beyond the infinities, so outside of every interval of numbers.
@@ -121,21 +121,11 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
     return wrong
 
 
-def interval(answer: Answer, precision: str) -> tuple[Array, Array]:
-    """The accepted interval of each element of a floating-point answer, ends included."""
-    assert answer.rounded is not None
-    if precision == "exact" or answer.lo is None or answer.hi is None:
-        return answer.rounded, answer.rounded
-    if precision == "native" and answer.lo_native is not None and answer.hi_native is not None:
-        return answer.lo_native, answer.hi_native
-    return answer.lo, answer.hi
-
-
 def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
     """How many graded elements of a floating-point output use each of :data:`PARTS`."""
     assert answer.rounded is not None
     dtype = DTYPES[answer.dtype]
-    ends = interval(answer, precision)
+    ends = answer.interval(precision)
     lo, hi = (dtype.ordinals(end).reshape(got.shape) for end in ends)
     right, seen = (dtype.ordinals(one).reshape(got.shape) for one in (answer.rounded, got))
     nan, not_a_number = _is_nan(dtype, seen), _is_nan(dtype, right)
@@ -201,7 +191,7 @@ def witness(answer: Answer, got: Array, comparison: Comparison, precision: str) 
 def _accepted(answer: Answer, index: tuple[int, ...], precision: str) -> tuple[str, str, str]:
     """The rounded value and both ends of what is accepted, as text."""
     if answer.rounded is not None:
-        lo, hi = interval(answer, precision)
+        lo, hi = answer.interval(precision)
         return str(answer.rounded[index]), str(lo[index]), str(hi[index])
     expected = str(answer.expected[index])
     if answer.choices is None:

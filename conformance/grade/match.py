@@ -44,7 +44,6 @@ class Match:
             return None
         return max(cast("list[str]", best), key=PRECISIONS.index)
 
-
     def within(self, precision: Mapping[str, str]) -> tuple[int, ...] | None:
         """How many floating-point elements use each of :data:`PARTS`; None where none is compared.
 

@@ -63,6 +63,7 @@ class DataEnvironment(WindowEnvironment):
         definitions: Mapping[str, Evaluable] | None = None,
     ) -> None:
         super().__init__(spec, case, definitions)
+        self._of = spec, case
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
         self.given_data = data
         self.empty = data.size == 0
@@ -128,6 +129,10 @@ class DataEnvironment(WindowEnvironment):
         for key in self.given.keys() - definitions.keys():
             new[key] = self.given[key]
         return new
+
+    def over(self, data: Array) -> Self:
+        """The same case under the same definitions, with other data of the same type and shape."""
+        return type(self)(*self._of, data, self.definitions)
 
     def reduce(self, array: Array, ufunc: np.ufunc, identity: Any) -> NDArray[Any]:
         """``array`` (N, C, *size) reduced over the elements of each window: (N, C, *out)."""

@@ -66,6 +66,25 @@ def values(env: DataEnvironment, dtype: str) -> Array:
     return _special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
 
 
+def ends(env: DataEnvironment) -> tuple[Array, Array]:
+    """The ends of what the mean may be that is added up in the rule's accumulator, in any order.
+
+    Both are (N, C, *out), in the type of the data: the taps are converted to the accumulator, and
+    the mean is rounded there and then converted back.
+    """
+    own = env.dtype if env["accumulator"] == "own" else DTYPES[env["accumulator"]]
+    with np.errstate(all="ignore"):
+        taken = env.over(env.data.astype(own.numpy).astype(env.dtype.numpy))
+        shape = (*env.data.shape[:2], *env.out)
+        bounds = interval(exact_sums(taken), own, own, flushed=False)
+        special = _special(taken, shape)
+        lo, hi = (
+            special(np.broadcast_to(end, shape).astype(env.dtype.numpy), env.dtype.numpy)
+            for end in (bounds.lo, bounds.hi)
+        )
+    return lo, hi
+
+
 def exact_sums(env: DataEnvironment) -> Sums:
     """The sums of each window as integers on one scale."""
     decoded = env.decoded
