@@ -179,8 +179,8 @@ class Result:
     ``known`` is the entry of the vendor's known failures that names this failure, as file and
     line; None for a new failure, and for what did not fail. ``within`` counts graded
     floating-point elements by the part of their accepted interval that they use, see
-    :data:`conformance.grade.compare.PARTS`. ``returned`` are the outputs of a failure, where they
-    are arrays of the right types and small.
+    :data:`conformance.grade.compare.PARTS`. ``rank`` is that of the data. ``returned`` are the
+    outputs of a failure, where they are arrays of the right types and small.
     """
 
     id: str
@@ -199,6 +199,7 @@ class Result:
     witness: Witness | None = None
     shows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: str | None = None
+    rank: int = 0
     within: tuple[int, ...] | None = None
     returned: tuple[Returned, ...] | None = None
 

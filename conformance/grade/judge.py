@@ -102,6 +102,7 @@ def result(
         seconds=seconds,
         witness=witness,
         shows=shows or NOTHING,
+        rank=vector.inputs[0].ndim if vector.inputs else 0,
         within=within,
     )
 

@@ -15,8 +15,11 @@ from conformance.model import Answer, Returned
 
 Array = NDArray[Any]
 
-MAX_ELEMENTS = 1 << 12
-"""Elements of all outputs of a failure that are kept; larger ones are left out."""
+MAX_ELEMENTS = 1 << 15
+"""Elements of all outputs of a failure, at most, for them to be kept."""
+
+MAX_PACKED = 1 << 16
+"""Bytes of each output, compressed, at most."""
 
 
 def packed(outputs: Sequence[object], answers: Sequence[Answer]) -> tuple[Returned, ...] | None:
@@ -31,8 +34,10 @@ def packed(outputs: Sequence[object], answers: Sequence[Answer]) -> tuple[Return
         if type(got) is not np.ndarray or got.dtype != dtype.numpy or got.size > room:
             return None
         room -= got.size
-        content = dtype.to_storage(np.ascontiguousarray(got)).tobytes()
-        found.append(Returned(answer.dtype, got.shape, zlib.compress(content)))
+        content = zlib.compress(dtype.to_storage(np.ascontiguousarray(got)).tobytes())
+        if len(content) > MAX_PACKED:
+            return None
+        found.append(Returned(answer.dtype, got.shape, content))
     return tuple(found)
 
 

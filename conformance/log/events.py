@@ -43,6 +43,7 @@ def result_event(result: Result) -> dict[str, Any]:
         "witness": _witness_data(result.witness),
         "shows": {point: list(kinds) for point, kinds in result.shows.items()},
         "known": result.known,
+        "rank": result.rank,
         **_only_some_have(result),
     }
 
@@ -76,6 +77,7 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         # Logs of the first releases do not have these.
         shows={point: tuple(kinds) for point, kinds in event.get("shows", {}).items()},
         known=event.get("known"),
+        rank=event.get("rank", 0),
         within=None if event.get("within") is None else tuple(event["within"]),
         returned=_returned(event.get("returned")),
     )

@@ -73,7 +73,8 @@ def merged(
     yield _header(parts, selection)
     yield from (known[entry.op, entry.id] for entry in selection.entries)
     results = in_suite_order(known.values(), suite)
-    yield from found(results, suite, command=command, show=show)
+    precision = header["options"]["precision"]
+    yield from found(results, suite, precision=precision, command=command, show=show)
     footers = [part.run.footer or {} for part in parts]
     yield {
         **footer(
@@ -82,7 +83,7 @@ def merged(
             selection,
             backend=f"{header['backend']['name']} {header['backend']['version']}",
             level=header["options"]["level"],
-            precision=header["options"]["precision"],
+            precision=precision,
             expected=merged_gate(footers, whole=True),
             strict=header["options"].get("strict", False),
         ),

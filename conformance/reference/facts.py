@@ -66,7 +66,7 @@ class DataEnvironment(WindowEnvironment):
         self._of = spec, case
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
         self.given_data = data
-        self.empty = data.size == 0
+        self._without_data = data.size == 0
 
     sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         **WindowEnvironment.sources,
@@ -93,7 +93,7 @@ class DataEnvironment(WindowEnvironment):
     def data(self) -> Array:
         """The data as they are read; one element an axis where there are none."""
         data = self.given_data
-        if self.empty:
+        if self._without_data:
             data = np.zeros([max(1, n) for n in data.shape], data.dtype)
         through = self["passes_through"]
         if through != "own":
@@ -306,5 +306,5 @@ def _table(
         shape[axis], shape[axes + axis] = one.indices.shape
         flat = flat * spatial[axis] + one.indices.reshape(shape)
         counted = counted & one.counted.reshape(shape)
-    out = flat.shape[:axes]
-    return flat.reshape(*out, -1), counted.reshape(*out, -1)
+    shape = [*flat.shape[:axes], math.prod(flat.shape[axes:])]
+    return flat.reshape(shape), counted.reshape(shape)

@@ -78,10 +78,12 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
         shape = (*env.data.shape[:2], *env.out)
         bounds = interval(exact_sums(taken), own, own, flushed=False)
         special = _special(taken, shape)
-        lo, hi = (
-            special(np.broadcast_to(end, shape).astype(env.dtype.numpy), env.dtype.numpy)
-            for end in (bounds.lo, bounds.hi)
+        # A partial sum may be infinite, by the order of the taps.
+        least, most = (
+            np.broadcast_to(np.where(bounds.overflows, own.numpy.type(infinity), end), shape)
+            for end, infinity in ((bounds.lo, -np.inf), (bounds.hi, np.inf))
         )
+        lo, hi = (special(end.astype(env.dtype.numpy), env.dtype.numpy) for end in (least, most))
     return lo, hi
 
 

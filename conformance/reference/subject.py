@@ -92,7 +92,7 @@ class Subject:
         return pooling.placed(env, computed)
 
     def _composed(self, altered: Altered, right: list[Array], made: Made) -> list[Array]:
-        """``right``, or what is made under the variants whose guards hold, where exactly they do."""
+        """What is made under the variants whose guards hold, where they do, and elsewhere right."""
         guards = dict(enumerate(map(self._guard, altered.variants)))
         always = {i for i, guard in guards.items() if guard is True}
         apart = {i: guard for i, guard in guards.items() if isinstance(guard, np.ndarray)}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from conformance.diagnosis.diagnose import Diagnosis
 from conformance.grade.findings import findings
 from conformance.model import Finding, Result
 from conformance.run.illustrate import illustrated
@@ -23,13 +25,20 @@ def in_suite_order(results: Iterable[Result], suite: Suite) -> list[Result]:
 
 
 def found(
-    results: Sequence[Result], suite: Suite, *, command: Sequence[str], show: Sequence[str]
+    results: Sequence[Result],
+    suite: Suite,
+    *,
+    precision: Mapping[str, str],
+    command: Sequence[str],
+    show: Sequence[str],
 ) -> Iterator[Finding]:
-    """The findings, worst first, each with the window of its witness; see
-    :func:`conformance.grade.findings.findings`.
+    """The findings, worst first, each with what it comes from and what its worst element is
+    computed from; see :func:`conformance.grade.findings.findings`. ``results`` are in the order of
+    the suite.
     """
-    for finding in findings(results, command=command, show=show):
-        yield illustrated(finding, suite)
+    diagnosis = Diagnosis(results, suite, precision)
+    for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
+        yield replace(illustrated(finding, suite), diagnosis=diagnosis.of(finding))
 
 
 def footer(

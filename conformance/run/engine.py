@@ -149,7 +149,9 @@ def run(
             interrupted = True
 
     results = in_suite_order(results, suite)
-    yield from found(results, suite, command=options.command, show=options.show)
+    yield from found(
+        results, suite, precision=precision, command=options.command, show=options.show
+    )
     yield {
         **footer(
             results,
