@@ -57,7 +57,7 @@ class Asked:
     def _subject(self) -> Subject:
         return Subject(self.spec, self.vector.case, self.vector.inputs[0])
 
-    def glance(self, altered: Altered, seen: dict[bytes, Agreement]) -> Agreement:
+    def glance(self, altered: Altered, seen: dict[tuple[str | bytes, ...], Agreement]) -> Agreement:
         """How a failure agrees with an implementation; NONE where nothing of it looks alike.
 
         It is quick, since almost every fault is another than the one that is looked for. ``seen``
@@ -66,9 +66,11 @@ class Asked:
         predicted = self._subject.under(altered)
         if predicted is self._subject.outputs or not self._resembles(predicted):
             return Agreement.NONE
-        told = b"".join(np.ascontiguousarray(one).tobytes() for one in predicted)
-        if any("accumulator" in variant.replace for variant in altered.variants):
-            return self._closely(altered, predicted)  # which allows more than its outputs tell
+        # An accumulator allows more than its outputs tell.
+        told: tuple[str | bytes, ...] = (
+            *(one.name for one in altered.variants if "accumulator" in one.replace),
+            *(np.ascontiguousarray(one).tobytes() for one in predicted),
+        )
         if told not in seen:
             seen[told] = self._closely(altered, predicted)
         return seen[told]

@@ -16,7 +16,7 @@ from conformance.diagnosis.evidence import Evidence
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
 
-GLANCES = 4_000
+GLANCES = 2_500
 """How often a failure is held against a hypothesis, at most, before the rest is not looked at."""
 
 ALTERNATIVES = 6
@@ -107,7 +107,7 @@ class Search:
     def _candidates(self, vector: str, hypotheses: Iterable[Faults]) -> Iterator[Explanation]:
         """The hypotheses that agree with a failure, and that nothing contradicts where it is."""
         asked, place = self._evidence.failed[vector], self._evidence.place(vector)
-        seen: dict[bytes, Agreement] = {}
+        seen: dict[tuple[str | bytes, ...], Agreement] = {}
         for faults in hypotheses:
             altered = self._implementation(faults)
             if asked.glance(altered, seen) and self._strain(faults, place) is not None:

@@ -15,7 +15,7 @@ from conformance.model import Answer, Returned
 
 Array = NDArray[Any]
 
-MAX_ELEMENTS = 1 << 15
+MAX_ELEMENTS = 1 << 17
 """Elements of all outputs of a failure, at most, for them to be kept."""
 
 MAX_PACKED = 1 << 16
