@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from conformance import __version__
-from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError
+from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError, Interrupted
 
 EXIT_BROKEN_PIPE = 141
 """What a shell reports for a command that SIGPIPE ended."""
@@ -48,7 +48,8 @@ Exit codes:
   1  not conformant, or nothing was graded, or a gate is not met
   2  wrong usage, or a specification, suite or log that cannot be used
   3  a defect in this tool
-  130  interrupted
+  130  interrupted; or 128 and the number of another signal that ended it, as
+       143 for SIGTERM
 """
 
 
@@ -90,9 +91,9 @@ class Commands(click.Group):
             ctx.exit(error.exit_code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             click.echo("interrupted", err=True)
-            ctx.exit(EXIT_INTERRUPTED)
+            ctx.exit(error.exit_code if isinstance(error, Interrupted) else EXIT_INTERRUPTED)
         except BrokenPipeError:
             _discard_output()
             ctx.exit(EXIT_BROKEN_PIPE)

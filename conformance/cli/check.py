@@ -49,7 +49,7 @@ or a class or instance with name, version and such a method.
 \b
 Exit codes: 0 conformant, or known failures alone; 1 new failures, something
 required unsupported, or nothing graded; 2 wrong usage; 3 a defect in this
-tool; 130 interrupted.
+tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129: the report is written.
 """
 
 
