@@ -41,7 +41,7 @@ is missing, there twice, not complete or of another run, or a damaged log.
 @click.option(
     "--suite",
     metavar="DIR|NAME",
-    help="The suite that was checked; the shipped core suite if left out.",
+    help="The suite that was checked; if left out, the shipped one that the logs name.",
 )
 @click.pass_context
 def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | None) -> None:
