@@ -93,7 +93,7 @@ def repro(
     if out is None:
         click.echo(text, nl=False)
     else:
-        write_text(out, text)
+        write_text(out, text, hint="name another file: --out FILE")
         click.echo(f"script: {out}", err=True)
     click.echo(f"tried once, it {trial.ending}", err=True)
     if len(text) > ISSUE:

@@ -426,13 +426,18 @@ class TestProcesses:
         log = report / "run.jsonl"
         hold = tmp_path / "hold"
         hold.write_text("0")
+        own = tmp_path / "own.xml"
         first = self.start(small_suite, report)
         self.wait_for(log, 1)
-        for more in ((), ("--resume",)):
+        page = report / "index.html"
+        page.write_text("of the first")
+        own.write_text("of the first")
+        for more in ((), ("--resume",), ("--format", f"junit={own}")):
             second = self.start(small_suite, report, *more)
             _, stderr = second.communicate(timeout=30)
             assert second.returncode == 2
             assert "another process is writing" in stderr
+            assert page.read_text() == own.read_text() == "of the first"
         hold.unlink()
         first.communicate(timeout=30)
         assert first.returncode == 0
