@@ -54,9 +54,11 @@ def report(log: Path, out: Path | None, findings: int, formats: tuple[str, ...])
     if wanted:
         write(run, wanted)
     else:
-        page = write_report(run, out or log.parent)
-        click.echo(f"wrote {page}", err=True)
-        click.echo(summary(run, **terminal(), limit=findings))
+        try:
+            page = write_report(run, out or log.parent, hint="name another folder: --out DIR")
+            click.echo(f"wrote {page}", err=True)
+        finally:  # whatever cannot be written, the run is told
+            click.echo(summary(run, **terminal(), limit=findings))
     if run.verdict in ("cut short", "inconsistent"):
         raise LogError(
             f"{log}: the log is {run.verdict}, so the run has no verdict",

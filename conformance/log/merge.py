@@ -186,9 +186,17 @@ def _header(parts: Sequence[Part], selection: Selection) -> dict[str, Any]:
             "vectors": len(selection.entries),
             "by_op": selection.by_op,
         },
-        "options": {**first["options"], "shard": None},
+        "options": _options([header["options"] for header in headers]),
         "environment": _environment([header["environment"] for header in headers]),
     }
+
+
+def _options(all_of_them: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The options of the whole run; nothing of ``jobs`` where the shards had different numbers."""
+    options = {**all_of_them[0], "shard": None}
+    if len({one.get("jobs") for one in all_of_them}) > 1:
+        options.pop("jobs", None)
+    return options
 
 
 def _environment(all_of_them: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
