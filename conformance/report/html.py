@@ -17,8 +17,8 @@ from markupsafe import Markup
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
 from conformance.report import view as views
+from conformance.report.picture import picture, picture_under
 from conformance.report.visible import visible
-from conformance.report.window import drawing
 
 FILE = "index.html"
 
@@ -32,7 +32,8 @@ BAR_LEAST = 8
 def render(run: RunLog) -> str:
     """The page. It makes no request, and works without scripts but for filter, sort and copy."""
     shown = views.view(run)
-    css, script = _resource("report.css"), _resource("report.js")
+    css = _resource("picture.css") + _resource("report.css")
+    script = _resource("report.js")
     return (
         _environment()
         .get_template("report.html.j2")
@@ -118,7 +119,8 @@ def _environment() -> Environment:
         pretty=lambda data: json.dumps(data, indent=2, ensure_ascii=False),
         bar=bar,
         facts=facts,
-        drawing=drawing,
+        picture=picture,
+        picture_under=picture_under,
         accepted=views.accepted,
         distance=views.distance,
         element=views.element,

@@ -195,7 +195,8 @@ class TestContent:
             "Accepted [12.666666, 12.666668]",
             "Got 8.444445 0x41071c72",
             "4,427,423 ULP",
-            "The window spans positions 3 to 5 by 3 to 5; the data has 4 by 5. The divisor is 6.",
+            "The window spans positions 3 to 5 by 3 to 5; the data has 4 by 5. 2 of its 9 taps "
+            "read data, 7 lie on padding. The divisor is 6.",
             finding.reproduce,
             finding.detail["show"],
             *finding.ids,
@@ -298,15 +299,20 @@ def luminance(colour):
         *((ink, "paper") for ink in ("ink", "soft", "link", "loud")),
         *((ink, "raised") for ink in ("ink", "soft")),
         *(("#ffffff", ground) for ground in ("good", "bad")),
-        ("ink", "tap"),
+        ("picture-ink", "picture-tap"),
+        ("picture-soft", "picture-ground"),
+        ("picture-soft", "paper"),
     ],
 )
 def test_contrast(theme, ink, ground):
     """WCAG 2.2, 1.4.3 (AA): at least 4.5 to 1 for text."""
-    css = files("conformance.report").joinpath("templates", "report.css").read_text("utf-8")
+    templates = files("conformance.report").joinpath("templates")
+    css = "".join(
+        templates.joinpath(name).read_text("utf-8") for name in ("picture.css", "report.css")
+    )
     colours = {
         name: (light, dark)[theme]
-        for name, light, dark in re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\)", css)
+        for name, light, dark in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", css)
     }
     a, b = sorted(luminance(colours.get(name, name)) for name in (ink, ground))
     assert (b + 0.05) / (a + 0.05) >= 4.5
