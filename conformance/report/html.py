@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
 from conformance.report import view as views
 from conformance.report.picture import picture, picture_under
-from conformance.report.visible import visible
+from conformance.report.templating import environment, page, resource
 
 FILE = "index.html"
 
@@ -31,23 +27,14 @@ BAR_LEAST = 8
 
 def render(run: RunLog) -> str:
     """The page. It makes no request, and works without scripts but for filter, sort and copy."""
-    shown = views.view(run)
-    css = _resource("picture.css") + _resource("report.css")
-    script = _resource("report.js")
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            v=shown,
-            header=run.header,
-            footer=run.footer,
-            css=Markup(css),  # noqa: S704 - our own files, whose digest the page's policy names
-            script=Markup(script),  # noqa: S704
-            policy=(
-                "default-src 'none'; base-uri 'none'; form-action 'none'; "
-                f"style-src '{_digest(css)}'; script-src '{_digest(script)}'"
-            ),
-        )
+    return page(
+        _templates(),
+        "report.html.j2",
+        css=resource("picture.css") + resource("report.css"),
+        script=resource("report.js"),
+        v=views.view(run),
+        header=run.header,
+        footer=run.footer,
     )
 
 
@@ -103,18 +90,9 @@ def facts(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]
 
 
 @cache
-def _environment() -> Environment:
-    """Templates that escape markup, and make what cannot be seen visible, wherever text enters."""
-    environment = Environment(
-        loader=FunctionLoader(_resource),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        count=lambda number: f"{number:,}",
+def _templates() -> Environment:
+    return environment(
+        "conformance.report",
         memory=lambda size: f"{size / 2**20:,.0f} MiB",
         pretty=lambda data: json.dumps(data, indent=2, ensure_ascii=False),
         bar=bar,
@@ -130,18 +108,3 @@ def _environment() -> Environment:
         why=views.why,
         duration=views.duration,
     )
-    return environment
-
-
-def _finalize(value: Any) -> Any:
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-@cache
-def _resource(name: str) -> str:
-    return files("conformance.report").joinpath("templates", name).read_text("utf-8")
-
-
-def _digest(text: str) -> str:
-    """How a content security policy names an inline style or script."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
