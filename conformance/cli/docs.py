@@ -57,10 +57,9 @@ def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | N
     with Progress(len(source.specs), "writing") as progress:
         for number, spec in enumerate(source.specs):
             progress.at(spec.op, number)
-            told = account(spec, source.suite, source.runs)
+            told = account(spec, source.suite, source.runs, show_command(spec, suite))
             accounts.append(told)
-            page = operator_page(told, show_command(spec, suite))
-            write_text(out / file_name(spec.op), page)
+            write_text(out / file_name(spec.op), operator_page(told))
     index = write_text(
         out / "index.html", index_page(accounts, source.runs, source.suite.manifest.name)
     )

@@ -20,7 +20,7 @@ class Account:
 
     ``vectors`` are those of the suite that are about it, the smallest first. ``noticed`` counts
     for each fault the vectors that notice it, ``followers`` are the answers of backends to each
-    open question, by its name.
+    open question, by its name. ``show`` is the command that shows a vector, without its id.
     """
 
     spec: OpSpec
@@ -28,6 +28,7 @@ class Account:
     faults: tuple[Fault, ...]
     noticed: Mapping[str, int]
     followers: Mapping[str, Sequence[Follower]]
+    show: str = "conformance show"
 
     def showing(self, edge: str) -> tuple[Vector, ...]:
         """The vectors with values that show an edge, the smallest first."""
@@ -38,7 +39,9 @@ class Account:
         return tuple(v for v in self.vectors if v.case.reject == name)
 
 
-def account(spec: OpSpec, suite: Suite, runs: Iterable[RunLog] = ()) -> Account:
+def account(
+    spec: OpSpec, suite: Suite, runs: Iterable[RunLog] = (), show: str = "conformance show"
+) -> Account:
     """The account of ``spec`` by ``suite``, which may have no vector of it, and by ``runs``.
 
     Raises :class:`~conformance.errors.SuiteError` for a vector that is missing, changed or damaged.
@@ -52,6 +55,7 @@ def account(spec: OpSpec, suite: Suite, runs: Iterable[RunLog] = ()) -> Account:
         faults=catalogue,
         noticed={fault.id: kills[fault.id] for fault in catalogue},
         followers=followers(spec, runs),
+        show=show,
     )
 
 

@@ -29,11 +29,8 @@ def file_name(op: str) -> str:
     return f"{op}.html"
 
 
-def operator_page(told: Account, show: str = "conformance show") -> str:
-    """The page of one operator, the same for the same specification, suite and runs.
-
-    ``show`` is the command that shows a vector of the suite, without its id.
-    """
+def operator_page(told: Account) -> str:
+    """The page of one operator, the same for the same specification, suite and runs."""
     spec = told.spec
     return page(
         _templates(),
@@ -41,7 +38,6 @@ def operator_page(told: Account, show: str = "conformance show") -> str:
         css=_style(),
         told=told,
         spec=spec,
-        show=show,
         known=meanings(spec),
         family=FAMILIES[spec.family],
         pictures=_pictures(told),

@@ -212,8 +212,8 @@ def hostile_account(tmp_path: Path) -> tuple[Account, RunLog]:
 
 def test_hostile_text_is_text(tmp_path: Path) -> None:
     told, run = hostile_account(tmp_path)
-    show = f"conformance show --spec '{HOSTILE}'"
-    for page in (operator_page(told, show), index_page((told,), (run,), HOSTILE)):
+    told = replace(told, show=f"conformance show --spec '{HOSTILE}'")
+    for page in (operator_page(told), index_page((told,), (run,), HOSTILE)):
         check_alone(page)
         check_policy(page, inline=("style",))
         check_visible(page)
