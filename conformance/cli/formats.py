@@ -82,12 +82,15 @@ def clearing(wanted: Sequence[Target], see: Callable[[Event], None]) -> Callable
 
 
 def _clear(wanted: Sequence[Target]) -> None:
+    from conformance.report.registry import remove_beside
+
     for target in wanted:
         if target.path == STDOUT or target.append:
             continue
         try:
             if target.path.is_file() or target.path.is_dir():  # no pipe, no device
                 target.path.resolve().unlink()
+            remove_beside(target.path, target.name)
         except OSError as error:
             raise UsageError(
                 f"{target.path}: the {target.name} report cannot be written: "
@@ -106,17 +109,16 @@ def write(run: RunLog, wanted: Sequence[Target]) -> None:
 
     Raises :class:`UsageError` where a file cannot be written.
     """
-    from conformance.report.registry import report_format, write_text
+    from conformance.report.registry import report_format, write_format
 
     for target in wanted:
-        text = report_format(target.name).render(run)
         if target.path == STDOUT:
             # Bytes, since what a file says of its encoding must be true on any terminal.
-            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.write(report_format(target.name).render(run).encode())
         elif target.append:
-            _append(target, text)
+            _append(target, report_format(target.name).render(run))
         else:
-            write_text(target.path, text)
+            write_format(run, target.path, target.name)
         if target.path != STDOUT:
             click.echo(f"{target.name}: {target.path}", err=True)
 

@@ -17,11 +17,13 @@ from conformance.docs.formula import branches, readable
 from conformance.docs.windows import telling
 from conformance.log.run_log import RunLog
 from conformance.report.picture import picture
-from conformance.report.templating import environment, page, resource
+from conformance.report.templating import environment, page
 from conformance.report.visible import visible
 from conformance.spec.expressions import Expression
 from conformance.spec.families import FAMILIES
 from conformance.spec.model import OpSpec
+
+STYLES = ("picture.css", "page.css", "docs.css")
 
 
 def file_name(op: str) -> str:
@@ -33,9 +35,9 @@ def operator_page(told: Account) -> str:
     """The page of one operator, the same for the same specification, suite and runs."""
     spec = told.spec
     return page(
-        _templates(),
         "operator.html.j2",
-        css=_style(),
+        _templates(),
+        STYLES,
         told=told,
         spec=spec,
         known=meanings(spec),
@@ -46,9 +48,13 @@ def operator_page(told: Account) -> str:
 
 def index_page(accounts: Sequence[Account], runs: Iterable[RunLog] = (), suite: str = "") -> str:
     """The page that leads to those of ``accounts``; ``suite`` names what the vectors are of."""
-    style = _style()
     return page(
-        _templates(), "index.html.j2", css=style, accounts=accounts, runs=tuple(runs), suite=suite
+        "index.html.j2",
+        _templates(),
+        STYLES,
+        accounts=accounts,
+        runs=tuple(runs),
+        suite=suite,
     )
 
 
@@ -127,15 +133,9 @@ def _pictures(told: Account) -> dict[str, Illustration]:
 
 
 @cache
-def _style() -> str:
-    shared = resource("picture.css") + resource("report.css")
-    return shared + resource("docs.css", "conformance.docs")
-
-
-@cache
 def _templates() -> Environment:
-    return environment(
-        "conformance.docs",
+    made = environment("conformance.docs")
+    made.filters.update(
         formula=formula,
         link=link,
         sentence=lambda text: text[:1].upper() + text[1:],
@@ -146,3 +146,4 @@ def _templates() -> Environment:
         rules=wording.rules,
         abbreviations=wording.abbreviations,
     )
+    return made

@@ -1,57 +1,59 @@
-"""Pages that need nothing but themselves: how templates become one, and the policy they carry."""
+"""How pages are made: templates that escape all text, and a policy that allows nothing but them."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable
-from functools import cache
-from importlib.resources import files
+from collections.abc import Sequence
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from conformance.report.visible import visible
 
 
-def environment(package: str, **filters: Callable[..., Any]) -> Environment:
-    """The templates of a package, from its folder ``templates``, with ``filters``.
+def environment(package: str = __package__) -> Environment:
+    """Templates of a package's folder ``templates``, and those here, which all pages may use.
 
-    They escape markup, and make what cannot be seen visible, wherever text enters. A value that
-    is not given is an error.
+    Markup is escaped, and what cannot be seen made visible, wherever text enters.
     """
     made = Environment(
-        loader=FunctionLoader(lambda name: resource(name, package)),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(__package__)]),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(count=lambda number: f"{number:,}", **filters)
+    made.filters["count"] = lambda number: f"{number:,}"
     return made
 
 
-def page(templates: Environment, name: str, *, css: str, script: str = "", **values: Any) -> str:
-    """The page of a template, with its style and script inline, and a policy that allows these.
+def page(
+    template: str, made: Environment, css: Sequence[str], script: str = "", **values: Any
+) -> str:
+    """A page that needs nothing but itself, from a template, styles and at most one script.
 
-    ``css`` and ``script`` are our own files, never text from outside. The template has ``css``,
-    ``script`` and ``policy`` beside ``values``.
+    The template has ``css``, ``script`` and ``policy``, the content of the page's
+    Content-Security-Policy: nothing is loaded, and no other style or script is applied.
     """
-    policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src '{_digest(css)}'"
-    return templates.get_template(name).render(
-        css=Markup(css),  # noqa: S704 - our own files, whose digest the policy names
-        script=Markup(script),  # noqa: S704
-        policy=f"{policy}; script-src '{_digest(script)}'" if script else policy,
+    style = "".join(_text(made, name) for name in css)
+    code = _text(made, script) if script else ""
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    policy += f"style-src '{_digest(style)}'"
+    return made.get_template(template).render(
+        css=Markup(style),  # noqa: S704 - our own files, whose digest the page's policy names
+        script=Markup(code),  # noqa: S704
+        policy=f"{policy}; script-src '{_digest(code)}'" if script else policy,
         **values,
     )
 
 
-@cache
-def resource(name: str, package: str = "conformance.report") -> str:
-    """A file of a package's folder ``templates``: a template, a stylesheet, a script."""
-    return files(package).joinpath("templates", name).read_text("utf-8")
+def _text(made: Environment, name: str) -> str:
+    """A file that stands beside the templates, as it is."""
+    assert made.loader is not None
+    return made.loader.get_source(made, name)[0]
 
 
 def _finalize(value: Any) -> Any:

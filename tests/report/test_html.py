@@ -13,7 +13,9 @@ from html_pages import Page, check_alone, check_policy, check_structure, check_v
 from conformance.log.reader import read
 from conformance.log.tally import Tally
 from conformance.model import Result
-from conformance.report.html import BAR, bar, facts, render
+from conformance.report.bars import BAR, bar
+from conformance.report.facts import facts
+from conformance.report.html import render
 from conformance.report.view import OperatorRow
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
@@ -235,7 +237,7 @@ def test_contrast(theme, ink, ground):
     """WCAG 2.2, 1.4.3 (AA): at least 4.5 to 1 for text."""
     templates = files("conformance.report").joinpath("templates")
     css = "".join(
-        templates.joinpath(name).read_text("utf-8") for name in ("picture.css", "report.css")
+        templates.joinpath(name).read_text("utf-8") for name in ("picture.css", "page.css")
     )
     colours = {
         name: (light, dark)[theme]
