@@ -83,12 +83,15 @@ def clear(wanted: Iterable[Target]) -> None:
 
     Raises :class:`UsageError` for a place where no file can be.
     """
+    from conformance.report.registry import remove_beside
+
     for target in wanted:
         if target.path == STDOUT or target.append:
             continue
         try:
             if target.path.is_file() or target.path.is_dir():  # no pipe, no device
                 target.path.resolve().unlink()
+            remove_beside(target.path, target.name)
         except OSError as error:
             raise UsageError(
                 f"{target.path}: the {target.name} report cannot be written: "
@@ -121,17 +124,16 @@ def write(run: RunLog, wanted: Iterable[Target]) -> None:
 
 
 def _write(run: RunLog, target: Target) -> None:
-    from conformance.report.registry import report_format, write_text
+    from conformance.report.registry import report_format, write_format
 
-    text = report_format(target.name).render(run)
     if target.path == STDOUT:
         # Bytes, since what a file says of its encoding must be true on any terminal.
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.write(report_format(target.name).render(run).encode())
         return
     if target.append:
-        _append(target, text)
+        _append(target, report_format(target.name).render(run))
     else:
-        write_text(target.path, text, hint=target.hint)
+        write_format(run, target.path, target.name, hint=target.hint)
     click.echo(f"{target.label or target.name}: {target.path}", err=True)
 
 

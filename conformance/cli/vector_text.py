@@ -14,7 +14,7 @@ from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.match import Match, asked
 from conformance.model import OPEN_BIT, PRECISIONS, Answer, Vector
 from conformance.reference.explain import Window, window
-from conformance.report.view import ulps
+from conformance.report.wording import ulps
 from conformance.spec.model import OpSpec, Variant
 
 Index = tuple[int, ...]

@@ -8,7 +8,7 @@ from conformance.log.run_log import RunLog
 from conformance.report.comparison import WORSE, Change, Comparison, Turn
 from conformance.report.lines import vectors, wrap
 from conformance.report.terminal import BOLD, GREEN, RED, RESET
-from conformance.report.view import when
+from conformance.report.wording import when
 
 ORDER = (
     *(*WORSE, Turn.WRONG, Turn.CHANGED, Turn.FAILING),

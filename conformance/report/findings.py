@@ -7,7 +7,8 @@ from typing import Any
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
-from conformance.report.view import View, why
+from conformance.report.view import View
+from conformance.report.wording import why
 
 
 def alarm(shown: View) -> str | None:

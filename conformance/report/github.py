@@ -11,8 +11,9 @@ from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.findings import Findings, alarm
 from conformance.report.location import backend_file
-from conformance.report.view import evidence, view
+from conformance.report.view import view
 from conformance.report.visible import visible
+from conformance.report.wording import evidence
 
 FILE = "annotations.txt"
 

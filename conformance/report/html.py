@@ -1,145 +1,116 @@
-"""A run as one HTML page that needs nothing but itself."""
+"""A run as HTML pages that need nothing but themselves."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import PurePath
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from jinja2 import Environment
 
 from conformance.log.run_log import RunLog
-from conformance.log.tally import Tally
-from conformance.report import view as views
-from conformance.report.visible import visible
-from conformance.report.window import drawing
+from conformance.report import templating, wording
+from conformance.report.bars import bar
+from conformance.report.facts import facts
+from conformance.report.heat import heat_maps
+from conformance.report.spread import spreads
+from conformance.report.vector_table import (
+    Sheet,
+    VectorTable,
+    addressable,
+    failures,
+    is_sheet,
+    sheets,
+    whole,
+)
+from conformance.report.view import View, view
 
 FILE = "index.html"
 
-BAR = 1000
-"""Width of a stacked bar, in units of its own."""
+STYLES = ("picture.css", "page.css", "report.css")
+SCRIPT = "report.js"
 
-BAR_LEAST = 8
-"""Width of the narrowest part that is not empty, so that one failure in thousands shows."""
+OPEN = 3
+"""Findings that are unfolded to begin with."""
 
 
 def render(run: RunLog) -> str:
     """The page. It makes no request, and works without scripts but for filter, sort and copy."""
-    shown = views.view(run)
-    css, script = _resource("report.css"), _resource("report.js")
-    return (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            v=shown,
-            header=run.header,
-            footer=run.footer,
-            css=Markup(css),  # noqa: S704 - our own files, whose digest the page's policy names
-            script=Markup(script),  # noqa: S704
-            policy=(
-                "default-src 'none'; base-uri 'none'; form-action 'none'; "
-                f"style-src '{_digest(css)}'; script-src '{_digest(script)}'"
-            ),
-        )
+    return _page(run, view(run), whole(run))
+
+
+def pages(run: RunLog, file: str = FILE) -> Mapping[str, str]:
+    """The page and those that stand beside it, by file name, the page itself last.
+
+    A long run has its vectors on pages of their own, since no browser is quick with all of them
+    on one.
+    """
+    shown = view(run)
+    others = sheets(run, PurePath(file).stem)
+    if not others:
+        return {file: _page(run, shown, whole(run))}
+    found = {sheet.file: _sheet(run, shown, sheet, others, file) for sheet in others}
+    return {**found, file: _page(run, shown, failures(run, others))}
+
+
+def beside(name: str, file: str = FILE) -> bool:
+    """Whether a file of that name is one that :func:`pages` puts beside a page."""
+    return is_sheet(name, PurePath(file).stem)
+
+
+def _page(run: RunLog, shown: View, table: VectorTable) -> str:
+    return templating.page(
+        "report.html.j2",
+        _environment(),
+        STYLES,
+        SCRIPT,
+        v=shown,
+        header=run.header,
+        footer=run.footer,
+        heat=heat_maps(run),
+        spreads=spreads(run),
+        table=table,
+        open=OPEN,
     )
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of a stacked bar: ``kind`` is its colour, ``x`` and ``width`` of :data:`BAR`."""
-
-    kind: str
-    label: str
-    count: int
-    x: float
-    width: float
-
-
-def bar(row: views.OperatorRow) -> tuple[Part, ...]:
-    """The parts of an operator's bar, from what passed to what is missing; empty ones left out."""
-    counts = [(kind, label, count) for kind, label, count in _counts(row) if count]
-    total = sum(count for _, _, count in counts)
-    widths = [max(BAR_LEAST, BAR * count / total) for _, _, count in counts]
-    scale = BAR / sum(widths) if widths else 0
-    parts, x = [], 0.0
-    for (kind, label, count), width in zip(counts, widths, strict=True):
-        parts.append(Part(kind, label, count, round(x, 2), round(width * scale, 2)))
-        x += width * scale
-    return tuple(parts)
-
-
-def _counts(row: views.OperatorRow) -> Iterator[tuple[str, str, int]]:
-    tally: Tally = row.tally
-    yield "pass", "passed", tally.passed - tally.by_reading
-    yield "reading", "passed by an allowed reading", tally.by_reading
-    yield "fail", "failed", tally.failed
-    yield "error", "ended in an error", tally.errors
-    yield "unsupported", "unsupported", tally.unsupported
-    yield "skipped", "skipped", tally.skipped
-    yield "missing", "without a result", row.missing
-
-
-def facts(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """JSON data as rows of a table: ``processor, flags`` and ``avx, avx2``."""
-    for key, value in data.items():
-        name = f"{prefix}, {key}" if prefix else str(key)
-        if isinstance(value, Mapping) and value:
-            yield from facts(value, name)
-        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
-            yield name, ", ".join(value) or "none"
-        elif isinstance(value, str):
-            yield name, value
-        elif value is None or value == {}:
-            yield name, "not known" if value is None else "none"
-        else:
-            yield name, json.dumps(value, ensure_ascii=False)
+def _sheet(run: RunLog, shown: View, sheet: Sheet, others: tuple[Sheet, ...], file: str) -> str:
+    return templating.page(
+        "sheet.html.j2",
+        _environment(),
+        STYLES,
+        SCRIPT,
+        v=shown,
+        header=run.header,
+        sheet=sheet,
+        table=VectorTable(sheet.results, len(run.results), others),
+        index=file,
+    )
 
 
 @cache
 def _environment() -> Environment:
-    """Templates that escape markup, and make what cannot be seen visible, wherever text enters."""
-    environment = Environment(
-        loader=FunctionLoader(_resource),
-        autoescape=True,
-        finalize=_finalize,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        count=lambda number: f"{number:,}",
+    made = templating.environment()
+    made.filters.update(
+        short=wording.short,
         memory=lambda size: f"{size / 2**20:,.0f} MiB",
-        pretty=lambda data: json.dumps(data, indent=2, ensure_ascii=False),
+        pretty=_pretty,
         bar=bar,
         facts=facts,
-        drawing=drawing,
-        accepted=views.accepted,
-        distance=views.distance,
-        element=views.element,
-        options=views.options,
-        precision=views.precision,
-        when=views.when,
-        why=views.why,
-        duration=views.duration,
+        accepted=wording.accepted,
+        distance=wording.distance,
+        element=wording.element,
+        options=wording.options,
+        precision=wording.precision,
+        when=wording.when,
+        why=wording.why,
+        duration=wording.duration,
     )
-    return environment
+    made.tests["addressable"] = addressable
+    return made
 
 
-def _finalize(value: Any) -> Any:
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-@cache
-def _resource(name: str) -> str:
-    return files("conformance.report").joinpath("templates", name).read_text("utf-8")
-
-
-def _digest(text: str) -> str:
-    """How a content security policy names an inline style or script."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+def _pretty(data: Any) -> str:
+    return json.dumps(data, indent=2, ensure_ascii=False)

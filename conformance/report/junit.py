@@ -14,8 +14,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.report.findings import Findings, alarm
-from conformance.report.view import View, evidence, precision, view
+from conformance.report.view import View, view
 from conformance.report.visible import visible
+from conformance.report.wording import evidence, precision
 
 FILE = "junit.xml"
 

@@ -14,8 +14,9 @@ from conformance.model import Finding
 from conformance.report.findings import Findings, alarm
 from conformance.report.fingerprint import digest, fingerprint
 from conformance.report.location import backend_file
-from conformance.report.view import View, evidence, view
+from conformance.report.view import View, view
 from conformance.report.visible import visible
+from conformance.report.wording import evidence
 
 FILE = "conformance.sarif"
 

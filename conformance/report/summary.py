@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.log.run_log import RunLog
+from conformance.report.finding_view import FindingView
 from conformance.report.findings import Findings
 from conformance.report.markdown import block, inline
-from conformance.report.view import (
-    FindingView,
-    OperatorRow,
-    View,
-    duration,
-    evidence,
-    precision,
-    view,
-    when,
-)
+from conformance.report.view import OperatorRow, View, view
+from conformance.report.wording import duration, evidence, precision, when
 
 FILE = "summary.md"
 

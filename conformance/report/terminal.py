@@ -7,19 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
+from conformance.report.finding_view import FindingView
 from conformance.report.lines import one_line, vectors, wrap
 from conformance.report.terminal_gate import gate
-from conformance.report.view import (
-    FindingView,
-    OperatorRow,
-    View,
-    duration,
-    evidence,
-    options,
-    precision,
-    view,
-    when,
-)
+from conformance.report.view import OperatorRow, View, view
+from conformance.report.wording import duration, evidence, options, precision, when
 
 FILE = "summary.txt"
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.report.lines import vectors, wrap
-from conformance.report.view import View, why
+from conformance.report.view import View
+from conformance.report.wording import why
 
 SHOWN = 10
 """Entries of each kind that are shown at most; a log and its page have all."""

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
 from typing import Any
 
-import numpy as np
-
-from conformance.dtypes import DTYPES
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
-from conformance.model import GRADED, Finding, Result, Status, Witness
+from conformance.model import Result, Status
+from conformance.report.finding_view import FindingView
+from conformance.report.readings import Question, readings
 
 HEADLINES = {
     "conformant": "Conformant",
@@ -39,70 +35,6 @@ class OperatorRow:
     @property
     def missing(self) -> int:
         return max(0, self.selected - self.tally.total)
-
-
-@dataclass(frozen=True)
-class FindingView:
-    """A finding with what the results say about its smallest vector.
-
-    ``known`` where every failure in it is a known one.
-    """
-
-    number: int
-    finding: Finding
-    dtype: str
-    known: bool = False
-
-    @property
-    def bits(self) -> Mapping[str, str]:
-        """The codes of ``rounded`` and ``got``, where they are floating-point numbers."""
-        witness = self.finding.witness
-        row = DTYPES.get(self.dtype)
-        if witness is None or witness.ulp is None or row is None or not row.is_float:
-            return {}
-        found = {}
-        for name in ("rounded", "got"):
-            try:
-                value = np.array(float(getattr(witness, name)))
-            except ValueError:
-                continue
-            with np.errstate(over="ignore"):
-                code = int(value.astype(row.numpy).view(row.code))
-            found[name] = f"0x{code:0{2 * row.numpy.itemsize}x}"
-        return found
-
-    @property
-    def show(self) -> str:
-        """The command that shows the smallest vector; empty where the log has none."""
-        command = self.finding.detail.get("show", "")
-        return command if isinstance(command, str) else ""
-
-
-@dataclass(frozen=True)
-class AnswerRow:
-    """One answer of the backend to a question: how many vectors show it, of which types.
-
-    ``other`` where the specification adopts another answer; to an open question none is adopted.
-    """
-
-    answer: str
-    other: bool
-    vectors: int
-    dtypes: str
-    example: str
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question that the document leaves open, with every answer that vectors show."""
-
-    text: str
-    answers: tuple[AnswerRow, ...]
-
-    @property
-    def mixed(self) -> bool:
-        """Whether different vectors show different answers."""
-        return len(self.answers) > 1
 
 
 @dataclass(frozen=True)
@@ -174,11 +106,12 @@ def view(run: RunLog) -> View:
                 number=number,
                 finding=finding,
                 dtype=dtypes.get(finding.smallest, ""),
+                header=run.header,
                 known=all((finding.op, vector) in known for vector in finding.ids),
             )
             for number, finding in enumerate(run.findings, 1)
         ),
-        readings=_readings(run),
+        readings=readings(run),
         unsupported=_unsupported(run),
         known=tuple(told.get("known_failures", ())),
         required=tuple(told.get("required", ())),
@@ -192,91 +125,6 @@ def _tone(run: RunLog) -> tuple[str, str]:
     if run.verdict == "conformant":
         return "good", HEADLINES[run.verdict]
     return "known", "No new failures"
-
-
-def element(witness: Witness) -> str:
-    """Which element a witness is about: ``result[0, 0, 3]``."""
-    return f"{witness.output}[{', '.join(str(i) for i in witness.index)}]"
-
-
-def accepted(witness: Witness) -> str:
-    """The interval that is accepted; a single value, a choice or nothing stands as it is."""
-    if not witness.hi or witness.lo == witness.hi:
-        return witness.lo
-    return f"[{witness.lo}, {witness.hi}]"
-
-
-def distance(witness: Witness) -> str:
-    """The distance in ULP, as text; empty where it has no meaning."""
-    return "" if witness.ulp is None else ulps(witness.ulp)
-
-
-def ulps(steps: float) -> str:
-    """A number of steps between representable values, as text."""
-    if math.isinf(steps):
-        return "infinitely far"
-    return f"{steps:.3g} ULP" if steps >= 1e12 else f"{steps:,.0f} ULP"
-
-
-def evidence(witness: Witness | None) -> list[tuple[str, str]]:
-    """What was wrong with the worst element, as labels and texts; nothing where there is none."""
-    if witness is None:
-        return []
-    off = distance(witness)
-    return [
-        ("worst", element(witness)),
-        ("exact", witness.exact),
-        ("accepted", f"{accepted(witness)}, rounded {witness.rounded}"),
-        ("got", f"{witness.got} ({off})" if off else witness.got),
-    ]
-
-
-def precision(asked: Mapping[str, str]) -> str:
-    """The precision that was asked for, by element type where it differs."""
-    if len(set(asked.values())) == 1:
-        return next(iter(asked.values()))
-    return ", ".join(f"{dtype} {name}" for dtype, name in asked.items()) or "standard"
-
-
-def why(entry: Mapping[str, Any]) -> str:
-    """Why an entry of known failures is tolerated, where to read on, and until when."""
-    until = f"until {entry['expires']}" if entry.get("expires") else None
-    return "; ".join(filter(None, (entry.get("reason"), entry.get("link"), until)))
-
-
-def options(command: str) -> list[str]:
-    """A command up to its first option, then each option with its values: where lines may break.
-
-    A command that a shell would not understand stays whole.
-    """
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return [command]
-    groups: list[list[str]] = [[]]
-    for word in words:
-        if word.startswith("--"):
-            groups.append([])
-        groups[-1].append(word)
-    return [shlex.join(group) for group in groups if group]
-
-
-def when(timestamp: str) -> str:
-    """An ISO 8601 time of UTC without its fraction of a second; other text as it is."""
-    try:
-        moment = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return timestamp
-    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a person would say them."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
 def _sum(tallies: Mapping[str, Tally]) -> Tally:
@@ -311,34 +159,6 @@ def _claim(run: RunLog) -> str:
 def _footer(run: RunLog) -> Mapping[str, Any]:
     assert run.footer is not None
     return run.footer
-
-
-def _readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
-    """The questions of each operator, in the order of the log."""
-    run_on: dict[str, set[str]] = {}
-    for result in run.results:
-        if result.status in GRADED and result.reject is None:
-            run_on.setdefault(result.op, set()).add(result.dtype)
-    questions: dict[str, list[Question]] = {}
-    for reading in run.readings:
-        answers = tuple(
-            AnswerRow(
-                answer=answer["answer"],
-                other=reading["level"] != "open" and not answer["adopted"],
-                vectors=answer["vectors"],
-                dtypes=_dtypes(answer["dtypes"], run_on.get(reading["op"], set())),
-                example=answer["example"],
-            )
-            for answer in reading["answers"]
-        )
-        question = Question(reading["question"], answers)
-        questions.setdefault(reading["op"], []).append(question)
-    return {op: tuple(asked) for op, asked in questions.items()}
-
-
-def _dtypes(dtypes: Sequence[str], run_on: set[str]) -> str:
-    """Element types by name; ``all`` for those that the operator was run on, if several."""
-    return "all" if len(run_on) > 1 and set(dtypes) == run_on else " ".join(dtypes)
 
 
 def _unsupported(run: RunLog) -> tuple[Unsupported, ...]:

@@ -1,140 +1,160 @@
-"""A drawing of the window behind a wrong element: which values it takes, and where it overhangs."""
+"""The window behind a wrong element, read from a log that may say anything."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from conformance.report.visible import visible
-
-MAX_CELLS = 12
-"""Rows and columns drawn at most."""
-
-MAX_SLICES = 4
-"""Slices of a three-dimensional window drawn at most."""
+MAX_TAPS = 1 << 16
+"""Taps of one axis at most; no picture could show more."""
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One square of a panel, counted from its corner.
+class Axis:
+    """One spatial axis of a window: which of its positions the taps read.
 
-    ``kind`` is ``tap`` (a value in the window), ``data`` (a value beside it) or ``pad`` (a place
-    in the window that holds no data).
+    ``positions`` has one entry a tap: negative or at least ``size`` on padding. ``taken`` says of
+    each whether it counts. ``begin`` and ``end`` are the padding at the ends of the axis.
     """
 
-    row: int
-    column: int
-    kind: str
-    text: str
+    size: int
+    positions: tuple[int, ...]
+    taken: tuple[bool, ...]
+    begin: int = 0
+    end: int = 0
+
+    @cached_property
+    def taps(self) -> Counter[int]:
+        """How many taps read each position."""
+        return Counter(self.positions)
+
+    @cached_property
+    def counting(self) -> frozenset[int]:
+        """The positions of which some tap counts."""
+        pairs = zip(self.positions, self.taken, strict=True)
+        return frozenset(position for position, taken in pairs if taken)
+
+    def has(self, position: int) -> bool:
+        """Whether the position holds data."""
+        return 0 <= position < self.size
+
+    @property
+    def on_data(self) -> int:
+        """How many taps read data."""
+        return sum(self.has(position) for position in self.positions)
 
 
 @dataclass(frozen=True)
-class Panel:
-    """One slice; ``rows`` and ``columns`` are the positions along the last two axes."""
+class Window:
+    """The taps of one element of an output over one to three spatial axes.
 
-    caption: str
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """Panels, a sentence that says the same, and whether something was too large to be drawn."""
-
-    panels: tuple[Panel, ...]
-    sentence: str
-    clipped: bool
-
-
-@dataclass(frozen=True)
-class _Window:
-    """A window, always of three axes: missing leading axes have one position."""
-
-    axes: int
-    start: tuple[int, ...]
-    taps: tuple[int, ...]
-    shape: tuple[int, ...]
-    data: Any
-
-    def shown(self, axis: int) -> tuple[int, ...]:
-        """The positions drawn: the window, and one value beside it at each end."""
-        start, end, size = self.start[axis], self.start[axis] + self.taps[axis], self.shape[axis]
-        if axis == 0:
-            return tuple(range(start, min(end, start + MAX_SLICES + 1)))
-        first = start - 1 if 0 < start <= size else start
-        last = end + 1 if 0 <= end < size else end
-        return tuple(range(first, min(last, first + MAX_CELLS + 1)))
-
-    def cell(self, place: tuple[int, int, int]) -> tuple[str, str] | None:
-        """Kind and text of the square at a place, or None where there is nothing to draw."""
-        inside = all(s <= p < s + n for p, s, n in zip(place, self.start, self.taps, strict=True))
-        if not all(0 <= p < size for p, size in zip(place, self.shape, strict=True)):
-            return ("pad", "") if inside else None
-        value = self.data
-        for p in place[3 - self.axes :]:
-            value = value[p]
-        return ("tap" if inside else "data"), _short(value)
-
-    def panel(self, depth: int) -> Panel:
-        rows, columns = self.shown(1)[:MAX_CELLS], self.shown(2)[:MAX_CELLS]
-        cells = [
-            Cell(row, column, *found)
-            for row, y in enumerate(rows)
-            for column, x in enumerate(columns)
-            if (found := self.cell((depth, y, x))) is not None
-        ]
-        caption = f"slice {depth}" if self.axes == 3 else ""
-        return Panel(caption, rows if self.axes > 1 else (), columns, tuple(cells))
-
-
-def drawing(window: object) -> Drawing | None:
-    """The drawing of a finding's ``detail["window"]``; None where it does not describe one.
-
-    ``input`` is a nested list over one to three spatial axes, ``start`` and ``taps`` give the
-    window's first position (it may lie before the data) and its length on each axis, and
-    ``divisor``, where present, what its sum is divided by.
+    ``data`` is a nested list of the shape of the axes; ``divisor`` is None where there is none.
+    ``told`` says whether the log told which taps count; otherwise those that read data do.
     """
-    if not isinstance(window, Mapping):
+
+    axes: tuple[Axis, ...]
+    data: Any = field(repr=False)
+    divisor: int | None = None
+    told: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """What a picture of the window shows, in words."""
+        size = " by ".join(str(axis.size) for axis in self.axes)
+        taps = math.prod(len(axis.positions) for axis in self.axes)
+        if not taps:
+            return f"The window has no taps; the data has {size}.{self._divided}"
+        spans = " by ".join(_span(axis.positions) for axis in self.axes)
+        on_data = math.prod(axis.on_data for axis in self.axes)
+        text = f"The window spans positions {spans}; the data has {size}. "
+        if taps == on_data:
+            text += "Its one tap reads data" if taps == 1 else f"All its {taps} taps read data"
+        else:
+            text += f"{on_data} of its {taps} taps read data, {taps - on_data} lie on padding"
+        taken = math.prod(sum(axis.taken) for axis in self.axes)
+        if self.told and taken != on_data:
+            text += f"; {taken} count{'s' * (taken == 1)}"
+        return f"{text}.{self._divided}"
+
+    @property
+    def _divided(self) -> str:
+        return "" if self.divisor is None else f" The divisor is {self.divisor}."
+
+
+def parse(data: object) -> Window | None:
+    """The window that a finding's ``detail["window"]`` describes; None where it describes none.
+
+    ``input`` is a nested list over the spatial axes. The taps are given by ``positions`` and
+    ``counts``, a list an axis, or in older logs by ``start`` and ``taps``, a number an axis.
+    ``pads`` has [begin, end] an axis; it and ``divisor`` may be missing.
+    """
+    if not isinstance(data, Mapping):
         return None
-    start, taps = _integers(window.get("start")), _integers(window.get("taps"))
-    if start is None or taps is None or len(start) != len(taps) or min(taps) < 1:
+    positions = _positions(data)
+    if positions is None:
         return None
-    axes = len(start)
-    shape = _shape(window.get("input"), axes)
+    shape = _shape(data.get("input"), len(positions))
     if shape is None:
         return None
-    lead = 3 - axes
-    parsed = _Window(
-        axes, (0,) * lead + start, (1,) * lead + taps, (1,) * lead + shape, window["input"]
-    )
-    slices = parsed.shown(0)
-    return Drawing(
-        panels=tuple(parsed.panel(depth) for depth in slices[:MAX_SLICES]),
-        sentence=_sentence(start, taps, shape, window.get("divisor")),
-        clipped=len(slices) > MAX_SLICES or any(len(parsed.shown(a)) > MAX_CELLS for a in (1, 2)),
-    )
+    counts = _counts(data.get("counts"), positions)
+    pads = _pads(data.get("pads"), len(positions))
+    axes = []
+    for number, (size, at, (begin, end)) in enumerate(zip(shape, positions, pads, strict=True)):
+        taken = counts[number] if counts else tuple(0 <= position < size for position in at)
+        axes.append(Axis(size, at, taken, begin, end))
+    divisor = data.get("divisor")
+    whole = isinstance(divisor, int) and not isinstance(divisor, bool) and abs(divisor) < 2**63
+    return Window(tuple(axes), data["input"], divisor if whole else None, counts is not None)
 
 
-def _sentence(
-    start: Sequence[int], taps: Sequence[int], shape: Sequence[int], divisor: object
-) -> str:
-    spans = " by ".join(f"{s} to {s + n - 1}" for s, n in zip(start, taps, strict=True))
-    text = f"The window spans positions {spans}; the data has {' by '.join(map(str, shape))}"
-    return f"{text}. The divisor is {divisor}." if isinstance(divisor, int) else f"{text}."
+def _span(positions: Sequence[int]) -> str:
+    low, high = min(positions), max(positions)
+    if low == high:
+        return str(low)
+    apart = " (with gaps)" if len(set(positions)) <= high - low else ""
+    again = " (some more than once)" if len(set(positions)) < len(positions) else ""
+    return f"{low} to {high}{apart}{again}"
 
 
-def _short(value: object) -> str:
-    text = f"{value:.3g}" if isinstance(value, float) else visible(str(value))
-    return text if len(text) <= 9 else text[:8] + "…"
+def _positions(data: Mapping[str, Any]) -> list[tuple[int, ...]] | None:
+    if isinstance(given := data.get("positions"), list | tuple) and 1 <= len(given) <= 3:
+        found = [_integers(axis) for axis in given]
+        known = [axis for axis in found if axis is not None]
+        return known if len(known) == len(found) else None
+    start, taps = _integers(data.get("start")), _integers(data.get("taps"))
+    if not start or not taps or len(start) != len(taps) or len(start) > 3:
+        return None
+    if min(taps) < 1 or max(taps) > MAX_TAPS:
+        return None
+    return [tuple(range(first, first + n)) for first, n in zip(start, taps, strict=True)]
+
+
+def _counts(data: object, positions: Sequence[Sequence[int]]) -> list[tuple[bool, ...]] | None:
+    if not isinstance(data, list | tuple) or len(data) != len(positions):
+        return None
+    for axis, at in zip(data, positions, strict=True):
+        if not isinstance(axis, list | tuple) or len(axis) != len(at):
+            return None
+        if not all(isinstance(item, bool) for item in axis):
+            return None
+    return [tuple(axis) for axis in data]
+
+
+def _pads(data: object, axes: int) -> list[tuple[int, int]]:
+    pads = [_integers(pair) for pair in data] if isinstance(data, list | tuple) else []
+    pairs = [(pad[0], pad[1]) for pad in pads if pad is not None and len(pad) == 2]
+    return pairs if len(pairs) == len(pads) == axes else [(0, 0)] * axes
 
 
 def _integers(value: object) -> tuple[int, ...] | None:
-    """One to three whole numbers of sane size."""
-    if not isinstance(value, list | tuple) or not 1 <= len(value) <= 3:
+    """Whole numbers of sane size."""
+    if not isinstance(value, list | tuple) or len(value) > MAX_TAPS:
         return None
-    if not all(isinstance(item, int) and abs(item) < 2**31 for item in value):
+    if not all(type(item) is int and abs(item) < 2**31 for item in value):
         return None
     return tuple(value)
 

@@ -1,0 +1,160 @@
+"""The diagnosis of a finding, read from a log that may say anything: what is not of the form is
+left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+MAX_LISTED = 50
+"""Faults, threads, alternatives and conditions that are shown at most, of each."""
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A public thread about a fault; ``link`` where it may be followed, which is http or https."""
+
+    text: str
+    link: bool
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault of the catalogue that the backend has; ``look`` says where, and may be empty."""
+
+    id: str
+    kind: str
+    says: str
+    threads: tuple[Thread, ...]
+    look: str
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Other faults, by id, that the vectors do not tell from the diagnosed one."""
+
+    ids: tuple[str, ...]
+    says: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What holds, or does not, for the vectors that fail."""
+
+    name: str
+    holds: bool
+    about: str
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What is wrong, in words. ``evidence`` are sentences that say how sure that is."""
+
+    sentence: str
+    faults: tuple[Fault, ...]
+    alternatives: tuple[Alternative, ...]
+    evidence: tuple[str, ...]
+    scope: tuple[str, ...]
+    conditions: tuple[Condition, ...]
+
+
+def diagnosis(data: object) -> Diagnosis | None:
+    """The diagnosis that a finding has; None where it has none, or nothing of the form."""
+    if not isinstance(data, Mapping):
+        return None
+    read = Diagnosis(
+        sentence=_text(data.get("sentence")),
+        faults=tuple(map(_fault, _mappings(data.get("faults")))),
+        alternatives=tuple(
+            Alternative(_texts(item.get("ids")), _texts(item.get("says")))
+            for item in _mappings(data.get("alternatives"))
+        ),
+        evidence=tuple(_evidence(data)),
+        scope=tuple(_scope(data.get("scope"))),
+        conditions=tuple(
+            Condition(_text(item.get("name")), item["holds"], _text(item.get("about")))
+            for item in _mappings(data.get("conditions"))
+            if isinstance(item.get("holds"), bool)
+        ),
+    )
+    told = read.sentence or read.faults or read.alternatives or read.evidence or read.conditions
+    return read if told else None
+
+
+def _fault(data: Mapping[str, Any]) -> Fault:
+    return Fault(
+        id=_text(data.get("id")),
+        kind=_text(data.get("kind")),
+        says=_text(data.get("says")),
+        threads=tuple(Thread(text, followed(text)) for text in _texts(data.get("threads"))),
+        look=_text(data.get("look")),
+    )
+
+
+def followed(address: str) -> bool:
+    """Whether a text is an address that a page may link to: http or https, and all of it seen."""
+    if not address.isprintable() or any(sign in address for sign in " \\\"'<>`"):
+        return False
+    try:
+        parts = urlsplit(address)
+        return (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+        )
+    except ValueError:
+        return False
+
+
+def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
+    """Sentences that say with how many vectors a fault, or a condition, agrees."""
+    agree = _counts(data.get("agree"), "equal", "failing", "passing", "consistent")
+    if agree:
+        equal, failing, passing, consistent = agree
+        bitwise = _counts(data["agree"], "bitwise")
+        bits = f" ({bitwise[0]:,} bit for bit)" if bitwise else ""
+        yield (
+            f"Equal on {equal:,} of {failing:,} failing vectors{bits}, consistent with "
+            f"{consistent:,} of {passing:,} passing."
+        )
+    separates = _counts(data.get("separates"), "failing", "of_failing", "passing", "of_passing")
+    if separates:
+        failing, of_failing, passing, of_passing = separates
+        yield (
+            f"True of {failing:,} of {of_failing:,} failing vectors, and of {passing:,} of "
+            f"{of_passing:,} passing."
+        )
+
+
+def _scope(data: object) -> Iterator[str]:
+    """Where the backend has the fault at all: ``dtype f16, bf16``."""
+    for name, values in list(data.items())[:MAX_LISTED] if isinstance(data, Mapping) else ():
+        if isinstance(values, list | tuple) and values:
+            plain = [str(value) for value in values[:MAX_LISTED] if isinstance(value, str | int)]
+            if plain:
+                yield f"{name} {', '.join(plain)}"
+
+
+def _counts(data: object, *names: str) -> Sequence[int] | None:
+    """The counts of those names; None unless all are there."""
+    if not isinstance(data, Mapping):
+        return None
+    found = [data.get(name) for name in names]
+    counts = [n for n in found if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**53]
+    return counts if len(counts) == len(names) else None
+
+
+def _mappings(data: object) -> list[Mapping[str, Any]]:
+    if not isinstance(data, list | tuple):
+        return []
+    return [item for item in data[:MAX_LISTED] if isinstance(item, Mapping)]
+
+
+def _texts(data: object) -> tuple[str, ...]:
+    if not isinstance(data, list | tuple):
+        return ()
+    return tuple(item for item in data[:MAX_LISTED] if isinstance(item, str))
+
+
+def _text(data: object) -> str:
+    return data if isinstance(data, str) else ""

@@ -1,0 +1,150 @@
+"""The wrong elements of a finding's smallest vector, read from a log that may say anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from conformance.report.wording import ulps
+
+MAX_ELEMENTS = 20
+"""Elements that are shown at most."""
+
+MAX_AXES = 8
+"""Axes of an index that are shown at most."""
+
+MAX_SIDE = 16
+"""Rows and columns of a plane that are shown at most."""
+
+MAX_SLICES = 4
+"""Slices of a plane of three axes that are shown at most."""
+
+TEXTS = ("exact", "rounded", "lo", "hi", "got", "rounded_bits", "got_bits")
+
+
+@dataclass(frozen=True)
+class Element:
+    """A wrong element, all as text; what the log does not say is empty."""
+
+    place: str
+    exact: str
+    rounded: str
+    rounded_bits: str
+    accepted: str
+    got: str
+    got_bits: str
+    off: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """One place of an output: what is expected and what came, and whether that is wrong."""
+
+    expected: str
+    got: str
+    wrong: bool
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One slice of an output, expected beside got; ``caption`` says which, empty for the only one.
+
+    ``wrong`` counts its wrong places; ``cut`` says that rows or columns are left out.
+    """
+
+    caption: str
+    rows: tuple[tuple[Place, ...], ...]
+    wrong: int
+    cut: bool
+
+
+def elements(data: object) -> tuple[Element, ...]:
+    """The elements of a finding's ``detail["elements"]``, without those not of the form."""
+    if not isinstance(data, list | tuple):
+        return ()
+    return tuple(_element(item) for item in data[:MAX_ELEMENTS] if isinstance(item, Mapping))
+
+
+def planes(data: object) -> tuple[Plane, ...]:
+    """The slices of a finding's ``detail["plane"]``; none where that is not of the form."""
+    if not isinstance(data, Mapping):
+        return ()
+    three = [data.get(name) for name in ("expected", "got", "wrong")]
+    axes = _axes(three[0])
+    if not 1 <= axes <= 3 or not _alike(three, axes):
+        return ()
+    if axes == 3:
+        slices = zip(*(part[:MAX_SLICES] for part in three if isinstance(part, list)), strict=True)
+        found = (_plane(f"Slice {n}", part) for n, part in enumerate(slices))
+        return tuple(found)
+    return (_plane("", [[part] for part in three] if axes == 1 else three),)
+
+
+def _element(item: Mapping[str, object]) -> Element:
+    text = {name: value if isinstance(value := item.get(name), str) else "" for name in TEXTS}
+    ulp, output = item.get("ulp"), item.get("output")
+    accepted = text["lo"] if text["lo"] == text["hi"] or not text["hi"] else _interval(text)
+    return Element(
+        place=f"{output if isinstance(output, str) else ''}[{_index(item.get('index'))}]",
+        exact=text["exact"],
+        rounded=text["rounded"],
+        rounded_bits=text["rounded_bits"],
+        accepted=accepted,
+        got=text["got"],
+        got_bits=text["got_bits"],
+        off=_off(ulp),
+    )
+
+
+def _interval(text: Mapping[str, str]) -> str:
+    return f"[{text['lo']}, {text['hi']}]"
+
+
+def _off(ulp: object) -> str:
+    if ulp == "inf":
+        return ulps(float("inf"))
+    if isinstance(ulp, int | float) and not isinstance(ulp, bool) and 0 <= ulp <= 1e30:
+        return ulps(ulp)
+    return ""
+
+
+def _index(data: object) -> str:
+    """Whole numbers with commas between; nothing for anything else."""
+    if not isinstance(data, list | tuple) or not all(type(n) is int for n in data):
+        return ""
+    return ", ".join(map(str, data[:MAX_AXES]))
+
+
+def _plane(caption: str, three: Sequence[object]) -> Plane:
+    rows = tuple(
+        tuple(Place(str(e), str(g), w is True) for e, g, w in zip(*row, strict=True))
+        for row in zip(*three, strict=True)
+    )
+    shown = tuple(row[:MAX_SIDE] for row in rows[:MAX_SIDE])
+    wrong = sum(place.wrong for row in rows for place in row)
+    return Plane(caption, shown, wrong, cut=sum(map(len, shown)) < sum(map(len, rows)))
+
+
+def _axes(data: object) -> int:
+    """How deep a list is nested, by its first entries."""
+    depth = 0
+    while isinstance(data, list) and data:
+        depth, data = depth + 1, data[0]
+    return depth
+
+
+def _alike(three: Sequence[object], axes: int) -> bool:
+    """Whether nested lists have the same shape, with plain values in the end."""
+    if axes == 0:
+        return all(isinstance(value, str | int | float) for value in three)
+    lists: list[list[object]] = [part for part in three if isinstance(part, list)]
+    if len(lists) != len(three) or len({len(part) for part in lists}) != 1:
+        return False
+    inner = list(_children(lists))
+    return len({len(part) for one in inner for part in one if isinstance(part, list)}) <= 1 and all(
+        _alike(one, axes - 1) for one in inner
+    )
+
+
+def _children(lists: Sequence[Sequence[object]]) -> Iterator[list[object]]:
+    yield from (list(parts) for parts in zip(*lists, strict=True))

@@ -1,0 +1,105 @@
+"""A finding with all that a page shows of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from conformance.dtypes import DTYPES
+from conformance.model import Finding
+from conformance.report.diagnosis import Diagnosis, diagnosis
+from conformance.report.elements import Element, Plane, elements, planes
+from conformance.report.picture import Picture, picture, picture_under
+from conformance.report.wording import precision
+
+SHOW = ["conformance", "show"]
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """A finding with what the results say about its smallest vector.
+
+    ``known`` where every failure in it is a known one. ``header`` is that of the run.
+    """
+
+    number: int
+    finding: Finding
+    dtype: str
+    header: Mapping[str, Any]
+    known: bool = False
+
+    @property
+    def bits(self) -> Mapping[str, str]:
+        """The codes of ``rounded`` and ``got``, where they are floating-point numbers."""
+        witness = self.finding.witness
+        row = DTYPES.get(self.dtype)
+        if witness is None or witness.ulp is None or row is None or not row.is_float:
+            return {}
+        found = {}
+        for name in ("rounded", "got"):
+            try:
+                value = np.array(float(getattr(witness, name)))
+            except ValueError:
+                continue
+            with np.errstate(over="ignore"):
+                code = int(value.astype(row.numpy).view(row.code))
+            found[name] = f"0x{code:0{2 * row.numpy.itemsize}x}"
+        return found
+
+    @property
+    def show(self) -> str:
+        """The command that shows the smallest vector; empty where the log has none."""
+        command = self.finding.detail.get("show", "")
+        return command if isinstance(command, str) else ""
+
+    @property
+    def repro(self) -> str:
+        """The command that writes a script for an issue; empty where none can name the backend.
+
+        It asks of the same suite as ``show``, and judges as the run did.
+        """
+        spec, asked = self.header["backend"]["spec"], self.header["options"]
+        try:
+            words = shlex.split(self.show)
+        except ValueError:
+            return ""
+        if not spec or not self.finding.reproduce or words[:3] != [*SHOW, self.finding.smallest]:
+            return ""
+        command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *words[3:]]
+        if asked["level"] != "must":
+            command += ["--level", asked["level"]]
+        judged = precision(asked["precision"])
+        if judged != "standard":
+            each = ",".join(f"{dtype}={name}" for dtype, name in asked["precision"].items())
+            command += ["--precision", judged if judged in asked["precision"].values() else each]
+        return shlex.join(command)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """What is wrong in the backend, as far as its failures tell."""
+        return diagnosis(getattr(self.finding, "diagnosis", None))
+
+    @cached_property
+    def picture(self) -> Picture | None:
+        """The window of the worst element."""
+        return picture(self.finding.detail.get("window"))
+
+    @cached_property
+    def picture_under(self) -> Picture | None:
+        """The window as the diagnosed fault has it."""
+        return picture_under(self.finding.detail.get("window"))
+
+    @cached_property
+    def planes(self) -> tuple[Plane, ...]:
+        """The output of the smallest vector around the worst element, expected and got."""
+        return planes(self.finding.detail.get("plane"))
+
+    @cached_property
+    def elements(self) -> tuple[Element, ...]:
+        """Wrong elements of the smallest vector, worst first."""
+        return elements(self.finding.detail.get("elements"))

@@ -1,0 +1,65 @@
+"""How pages are made: templates that escape all text, and a policy that allows nothing but them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from conformance.report.visible import visible
+
+
+def environment(package: str = __package__) -> Environment:
+    """Templates of a package's folder ``templates``, and those here, which all pages may use.
+
+    Markup is escaped, and what cannot be seen made visible, wherever text enters.
+    """
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(__package__)]),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["count"] = lambda number: f"{number:,}"
+    return made
+
+
+def page(
+    template: str, made: Environment, css: Sequence[str], script: str = "", **values: Any
+) -> str:
+    """A page that needs nothing but itself, from a template, styles and at most one script.
+
+    The template has ``css``, ``script`` and ``policy``, the content of the page's
+    Content-Security-Policy: nothing is loaded, and no other style or script is applied.
+    """
+    style = "".join(_text(made, name) for name in css)
+    code = _text(made, script) if script else ""
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    policy += f"style-src '{_digest(style)}'"
+    return made.get_template(template).render(
+        css=Markup(style),  # noqa: S704 - our own files, whose digest the page's policy names
+        script=Markup(code),  # noqa: S704
+        policy=f"{policy}; script-src '{_digest(code)}'" if script else policy,
+        **values,
+    )
+
+
+def _text(made: Environment, name: str) -> str:
+    """A file that stands beside the templates, as it is."""
+    assert made.loader is not None
+    return made.loader.get_source(made, name)[0]
+
+
+def _finalize(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _digest(text: str) -> str:
+    """How a content security policy names an inline style or script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,106 @@
+"""Facts of a run in words, the same in every format."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from conformance.model import Witness
+
+
+def element(witness: Witness) -> str:
+    """Which element a witness is about: ``result[0, 0, 3]``."""
+    return f"{witness.output}[{', '.join(str(i) for i in witness.index)}]"
+
+
+def accepted(witness: Witness) -> str:
+    """The interval that is accepted; a single value, a choice or nothing stands as it is."""
+    if not witness.hi or witness.lo == witness.hi:
+        return witness.lo
+    return f"[{witness.lo}, {witness.hi}]"
+
+
+def distance(witness: Witness) -> str:
+    """The distance in ULP, as text; empty where it has no meaning."""
+    return "" if witness.ulp is None else ulps(witness.ulp)
+
+
+def ulps(steps: float) -> str:
+    """A number of steps between representable values, as text."""
+    if math.isinf(steps):
+        return "infinitely far"
+    return f"{steps:.3g} ULP" if steps >= 1e12 else f"{steps:,.0f} ULP"
+
+
+def evidence(witness: Witness | None) -> list[tuple[str, str]]:
+    """What was wrong with the worst element, as labels and texts; nothing where there is none."""
+    if witness is None:
+        return []
+    off = distance(witness)
+    return [
+        ("worst", element(witness)),
+        ("exact", witness.exact),
+        ("accepted", f"{accepted(witness)}, rounded {witness.rounded}"),
+        ("got", f"{witness.got} ({off})" if off else witness.got),
+    ]
+
+
+def precision(asked: Mapping[str, str]) -> str:
+    """The precision that was asked for, by element type where it differs."""
+    if len(set(asked.values())) == 1:
+        return next(iter(asked.values()))
+    return ", ".join(f"{dtype} {name}" for dtype, name in asked.items()) or "standard"
+
+
+def why(entry: Mapping[str, Any]) -> str:
+    """Why an entry of known failures is tolerated, where to read on, and until when."""
+    until = f"until {entry['expires']}" if entry.get("expires") else None
+    return "; ".join(filter(None, (entry.get("reason"), entry.get("link"), until)))
+
+
+def options(command: str) -> list[str]:
+    """A command up to its first option, then each option with its values: where lines may break.
+
+    A command that a shell would not understand stays whole.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return [command]
+    groups: list[list[str]] = [[]]
+    for word in words:
+        if word.startswith("--"):
+            groups.append([])
+        groups[-1].append(word)
+    return [shlex.join(group) for group in groups if group]
+
+
+def when(timestamp: str) -> str:
+    """An ISO 8601 time of UTC without its fraction of a second; other text as it is."""
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return timestamp
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person would say them."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def short(number: int) -> str:
+    """A count in few letters: ``950``, ``1.2k``, ``34M``."""
+    for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if number >= 10 * size:
+            return f"{number // size}{letter}"
+        if number >= size:
+            return f"{number / size:.1f}{letter}"
+    return str(number)

@@ -1,0 +1,144 @@
+"""A real run with the members that a diagnosis adds, made by hand: for tests of the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from conformance.log.reader import read
+from conformance.log.run_log import RunLog
+from conformance.model import GRADED, Finding, Result
+
+SAMPLES = Path(__file__).parents[2] / "reports" / "sample"
+
+
+@dataclass(frozen=True)
+class DiagnosedFinding(Finding):
+    """A finding with its diagnosis, which may be any JSON."""
+
+    diagnosis: Any = None
+
+
+@dataclass(frozen=True)
+class MeasuredResult(Result):
+    """A result that says how much of the accepted interval its elements use."""
+
+    within: Any = None
+
+
+FAULT = {
+    "id": "divisor-clipped-to-data",
+    "kind": "divisor",
+    "says": "The divisor counts only taps on data where padding has to be counted.",
+    "threads": [
+        "https://github.com/example/runtime/issues/1234",
+        "https://github.com/example/kernels/pull/99",
+        "javascript:alert(1)",
+    ],
+    "look": "Where the kernel computes the number of elements of a window that overhangs.",
+}
+SECOND = {
+    "id": "accumulates-in-type",
+    "kind": "precision",
+    "says": "Sums are kept in the element type.",
+    "threads": [],
+    "look": "",
+}
+MATCHED = {
+    "sentence": "Windows that overhang the padded input are divided by too little: the divisor "
+    "leaves out padding that exclude-pad=false counts.",
+    "faults": [FAULT],
+    "alternatives": [
+        {"ids": ["divisor-from-output"], "says": ["The divisor comes from the output size."]},
+        {"ids": ["a", "b"], "says": ["One thing.", "Another."]},
+    ],
+    "agree": {"equal": 41, "failing": 41, "bitwise": 38, "passing": 312, "consistent": 312},
+    "scope": {"dtype": ["f16", "bf16"], "rank": [5]},
+    "conditions": [],
+    "separates": None,
+}
+UNMATCHED = {
+    "sentence": "No fault of the catalogue answers like this.",
+    "faults": [],
+    "alternatives": [],
+    "agree": None,
+    "scope": {},
+    "conditions": [
+        {"name": "ceil-overrun", "holds": True, "about": "the last window overruns the input"},
+        {"name": "batch", "holds": False, "about": ""},
+    ],
+    "separates": {"failing": 20, "of_failing": 20, "passing": 3, "of_passing": 312},
+}
+WINDOW = {
+    "input": [[float(5 * y + x + 1) for x in range(5)] for y in range(4)],
+    "start": [2, 3],
+    "taps": [3, 3],
+    "divisor": 9,
+    "positions": [[2, 3, 4], [3, 4, 5]],
+    "counts": [[True, True, False], [True, True, False]],
+    "pads": [[1, 1], [1, 1]],
+    "under": {
+        "positions": [[2, 3], [3, 4]],
+        "counts": [[True, True], [True, True]],
+        "divisor": 4,
+    },
+}
+PLANE = {
+    "expected": [["1", "2.5", "3"], ["7.5556", "8", "nan"]],
+    "got": [["1", "2.5", "3"], ["17", "8", "0"]],
+    "wrong": [[False, False, False], [True, False, True]],
+}
+ELEMENTS = [
+    {
+        "output": "result",
+        "index": [0, 0, 1, n],
+        "exact": "7.555555555555555",
+        "rounded": "7.5555553",
+        "lo": "7.5555549",
+        "hi": "7.5555558",
+        "got": "17.0",
+        "ulp": ulp,
+        "rounded_bits": "0x40f1c71c",
+        "got_bits": "0x41880000",
+    }
+    for n, ulp in enumerate((9_876_543, "inf", None))
+]
+DETAIL = {"window": WINDOW, "plane": PLANE, "elements": ELEMENTS}
+
+
+def diagnosed(finding: Finding, diagnosis: Any, **detail: Any) -> DiagnosedFinding:
+    """The finding with a diagnosis, and more in its detail."""
+    plain = {field.name: getattr(finding, field.name) for field in fields(Finding)}
+    plain["detail"] = {**finding.detail, **detail}
+    return DiagnosedFinding(**{**plain, "diagnosis": diagnosis})
+
+
+def measured(result: Result, within: Any) -> MeasuredResult:
+    """The result with its counts of elements by how much of the interval they use."""
+    plain = {field.name: getattr(result, field.name) for field in fields(Result)}
+    return MeasuredResult(**{**plain, "within": within})
+
+
+def sample(name: str = "openvino") -> RunLog:
+    """A sample run, its first findings diagnosed, its results measured."""
+    run = read(SAMPLES / name / "run.jsonl")
+    first, second, third, *rest = run.findings
+    findings = (
+        diagnosed(first, MATCHED, **DETAIL),
+        diagnosed(second, UNMATCHED, elements=ELEMENTS[:1]),
+        diagnosed(third, {**MATCHED, "faults": [FAULT, SECOND], "alternatives": [], "agree": None}),
+        *rest,
+    )
+    results = tuple(
+        measured(result, _within(number, result))
+        if result.status in GRADED and result.reject is None
+        else result
+        for number, result in enumerate(run.results)
+    )
+    return replace(run, findings=findings, results=results)
+
+
+def _within(number: int, result: Result) -> list[int]:
+    wrong = 0 if result.witness is None else result.witness.wrong
+    return [result.size * 3, number % 7, number % 5, number % 3, number % 2, wrong]
