@@ -102,7 +102,7 @@ class Subject:
             if holding:
                 part = self._made(altered.part(frozenset(holding)), right, made)
                 exactly = [guard if i in some else ~guard for i, guard in apart.items()]
-                found = _picked(exactly, part, found)
+                found = _picked(exactly, part, found, right)
         return found
 
     def _made(self, part: _Part, right: list[Array], made: Made) -> list[Array]:
@@ -132,13 +132,16 @@ def _subsets(items: Collection[int]) -> Iterator[tuple[int, ...]]:
     return chain.from_iterable(combinations(items, n) for n in range(len(items) + 1))
 
 
-def _picked(guards: Sequence[Array], new: list[Array], old: list[Array]) -> list[Array]:
-    """``new`` where all guards hold, ``old`` elsewhere; only ``new`` where their shapes differ."""
+def _picked(
+    guards: Sequence[Array], new: list[Array], old: list[Array], right: list[Array]
+) -> list[Array]:
+    """``new`` where all guards hold, ``old`` elsewhere; only ``new`` where shapes are not right."""
     if not guards or new is old:
         return new
     region = np.logical_and.reduce(np.broadcast_arrays(*guards))
     return [
-        np.where(region, a, b) if a.shape == b.shape else a for a, b in zip(new, old, strict=True)
+        np.where(region, a, b) if a.shape == b.shape == c.shape else a
+        for a, b, c in zip(new, old, right, strict=True)
     ]
 
 
