@@ -13,6 +13,7 @@ from conformance.errors import ConformanceError
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec import loader
 from conformance.spec.catalogue import faults
+from conformance.spec.model import Variant
 from conformance.suite.store import Suite
 
 
@@ -35,6 +36,11 @@ class Diagnosis:
     def causes(self) -> Mapping[tuple[str, str], str]:
         """By operator and id, a name for the faults that explain a failure."""
         return {at: key(found.faults) for at, found in self._explained.items()}
+
+    def variants(self, finding: Finding) -> list[Variant]:
+        """The rules that the backend is taken to have in place of its specification's."""
+        explained = self._explained.get((finding.op, finding.ids[0]))
+        return [] if explained is None else [fault.variant for fault in explained.faults]
 
     def of(self, finding: Finding) -> dict[str, Any] | None:
         """What one finding comes from, as JSON data; None where nothing can be said."""

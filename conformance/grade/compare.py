@@ -164,28 +164,34 @@ def witness(answer: Answer, got: Array, comparison: Comparison, precision: str) 
     Of an output of integers it is the first wrong element.
     """
     places = np.argwhere(comparison.wrong)
-    dtype = DTYPES[answer.dtype]
-    distance: float | None = None
     worst = 0
     if answer.rounded is not None:
         wrong = comparison.wrong
-        distances = dtype.ulp_distance(got[wrong], answer.rounded[wrong])
-        worst = int(np.argmax(distances))
-        distance = float(distances[worst])
+        worst = int(np.argmax(DTYPES[answer.dtype].ulp_distance(got[wrong], answer.rounded[wrong])))
     index = tuple(int(i) for i in places[worst])
+    seen = element(answer, got, index, precision)
+    return Witness(output=answer.name, index=index, **seen, wrong=comparison.count, total=got.size)
+
+
+def element(answer: Answer, got: Array, index: tuple[int, ...], precision: str) -> dict[str, Any]:
+    """One element beside what is accepted of it: ``exact``, ``rounded``, ``lo``, ``hi`` and ``got``
+    as text, and ``ulp``, its distance from ``rounded``, None for an integer.
+    """
     rounded, lo, hi = _accepted(answer, index, precision)
-    return Witness(
-        output=answer.name,
-        index=index,
-        exact=repr(answer.expected[index].item()),
-        rounded=rounded,
-        lo=lo,
-        hi=hi,
-        got=str(got[index]),
-        ulp=distance,
-        wrong=comparison.count,
-        total=got.size,
-    )
+    distance = None
+    if answer.rounded is not None:
+        at = tuple(slice(i, i + 1) for i in index)
+        distance = DTYPES[answer.dtype].ulp_distance(
+            np.ascontiguousarray(got[at]), np.ascontiguousarray(answer.rounded[at])
+        )
+    return {
+        "exact": repr(answer.expected[index].item()),
+        "rounded": rounded,
+        "lo": lo,
+        "hi": hi,
+        "got": str(got[index]),
+        "ulp": None if distance is None else float(distance.item()),
+    }
 
 
 def _accepted(answer: Answer, index: tuple[int, ...], precision: str) -> tuple[str, str, str]:

@@ -73,8 +73,8 @@ def merged(
     yield _header(parts, selection)
     yield from (known[entry.op, entry.id] for entry in selection.entries)
     results = in_suite_order(known.values(), suite)
-    precision = header["options"]["precision"]
-    yield from found(results, suite, precision=precision, command=command, show=show)
+    level, precision = header["options"]["level"], header["options"]["precision"]
+    yield from found(results, suite, level=level, precision=precision, command=command, show=show)
     footers = [part.run.footer or {} for part in parts]
     yield {
         **footer(
@@ -82,7 +82,7 @@ def merged(
             suite,
             selection,
             backend=f"{header['backend']['name']} {header['backend']['version']}",
-            level=header["options"]["level"],
+            level=level,
             precision=precision,
             expected=merged_gate(footers, whole=True),
             strict=header["options"].get("strict", False),

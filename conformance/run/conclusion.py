@@ -8,8 +8,8 @@ from typing import Any
 
 from conformance.diagnosis.diagnose import Diagnosis
 from conformance.grade.findings import findings
-from conformance.model import Finding, Result
-from conformance.run.illustrate import illustrated
+from conformance.model import FAILED, Finding, Result
+from conformance.run.illustrate import Illustrator
 from conformance.run.readings import readings
 from conformance.run.selection import Selection
 from conformance.run.verdict import Question, Score, conclude
@@ -28,17 +28,21 @@ def found(
     results: Sequence[Result],
     suite: Suite,
     *,
+    level: str,
     precision: Mapping[str, str],
     command: Sequence[str],
     show: Sequence[str],
 ) -> Iterator[Finding]:
-    """The findings, worst first, each with what it comes from and what its worst element is
-    computed from; see :func:`conformance.grade.findings.findings`. ``results`` are in the order of
-    the suite.
+    """The findings, worst first, each with what it comes from and what reports draw of it; see
+    :func:`conformance.grade.findings.findings`. ``results`` are in the order of the suite.
     """
     diagnosis = Diagnosis(results, suite, precision)
+    illustrator = Illustrator(suite, level, precision)
+    by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
-        yield replace(illustrated(finding, suite), diagnosis=diagnosis.of(finding))
+        smallest = by_id[finding.op, finding.smallest]
+        drawn = illustrator.illustrated(finding, smallest, diagnosis.variants(finding))
+        yield replace(drawn, diagnosis=diagnosis.of(finding))
 
 
 def footer(

@@ -155,7 +155,12 @@ def run(
 
     results = in_suite_order(results, suite)
     yield from found(
-        results, suite, precision=precision, command=options.command, show=options.show
+        results,
+        suite,
+        level=level,
+        precision=precision,
+        command=options.command,
+        show=options.show,
     )
     yield {
         **footer(
