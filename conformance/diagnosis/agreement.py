@@ -24,6 +24,12 @@ Mask = NDArray[np.bool_]
 NEAR = 64
 """Steps between representable values that do not yet speak against a fault at first sight."""
 
+WIDTHS = 16
+"""Widths of the accepted interval that do not, either."""
+
+SHARE = 0.01
+"""Nor does this share of what a fault gives."""
+
 
 class Agreement(enum.IntEnum):
     """How far outputs agree with a fault: in the interval that it allows, or in every element."""
@@ -64,15 +70,15 @@ class Asked:
         keeps what was found for the same outputs before.
         """
         predicted = self._subject.under(altered)
-        if predicted is self._subject.outputs or not self._resembles(predicted):
+        if predicted is self._subject.outputs:
             return Agreement.NONE
         # An accumulator allows more than its outputs tell.
         told: tuple[str | bytes, ...] = (
-            *(one.name for one in altered.variants if "accumulator" in one.replace),
+            *_adds(altered),
             *(np.ascontiguousarray(one).tobytes() for one in predicted),
         )
         if told not in seen:
-            seen[told] = self._closely(altered, predicted)
+            seen[told] = self._compared(altered, predicted)
         return seen[told]
 
     def agreement(self, altered: Altered, readings: Mapping[str, Variant]) -> Agreement:
@@ -83,11 +89,11 @@ class Asked:
         predicted = self._subject.under(altered)
         if predicted is self._subject.outputs:
             return Agreement.NONE
-        found = self._closely(altered, predicted)
+        found = self._compared(altered, predicted)
         for name in self.vector.readings if found is Agreement.NONE else ():
             followed = [readings[one] for one in name.split("+") if one in readings]
             both = Altered(self.spec, *altered.variants, *followed)
-            found = found or self._closely(both, self._subject.under(both))
+            found = found or self._compared(both, self._subject.under(both))
         return found
 
     def consistency(self, altered: Altered) -> Agreement:
@@ -112,17 +118,40 @@ class Asked:
         found = (asked(a, self.precision) for a in self.vector.answers if a.rounded is not None)
         return next(found, "standard")
 
-    def _resembles(self, predicted: list[Array]) -> bool:
-        """Whether at least half of the elements are near."""
+    def _resembles(self, altered: Altered, predicted: list[Array]) -> bool:
+        """Whether elements are near: all of them, or half where partial sums may overflow."""
         assert self.outputs is not None
         near = total = 0
-        for got, other in zip(self.outputs, predicted, strict=True):
+        shown = zip(self.vector.answers, self.outputs, predicted, self._room, strict=True)
+        for answer, got, other, room in shown:
             if got.shape != other.shape:
                 return False
-            off = np.abs(_ordinals(got) - _ordinals(other)) <= NEAR
-            near += int(np.count_nonzero(off))
+            close = np.abs(_ordinals(got) - _ordinals(other)) <= NEAR
+            close |= _open(answer, got, self._precision)
+            if room is not None:
+                seen, told = got.astype(np.float64), other.astype(np.float64)
+                with np.errstate(all="ignore"):
+                    off = np.abs(seen - told)
+                    close |= (off <= SHARE * np.abs(told)) | (_is_nan(seen) & _is_nan(told))
+                    close |= off <= room if room.shape == got.shape else False
+            near += int(np.count_nonzero(close))
             total += got.size
-        return 2 * near >= total
+        return 2 * near >= total if _adds(altered) else near == total
+
+    @cached_property
+    def _room(self) -> list[Array | None]:
+        """For each output how far rounding errors may reach: some widths of what is accepted."""
+        found: list[Array | None] = []
+        with np.errstate(all="ignore"):
+            for answer in self.vector.answers:
+                ends = None if answer.rounded is None else answer.interval(self._precision)
+                wide = None if ends is None else ends[1].astype("f8") - ends[0].astype("f8")
+                found.append(None if wide is None else WIDTHS * wide)
+        return found
+
+    def _compared(self, altered: Altered, predicted: list[Array]) -> Agreement:
+        near = self._resembles(altered, predicted)
+        return self._closely(altered, predicted) if near else Agreement.NONE
 
     def _closely(self, altered: Altered, predicted: list[Array]) -> Agreement:
         assert self.outputs is not None
@@ -157,6 +186,11 @@ class Asked:
             if (apart & ~_open(answer, low, self._precision)).any():
                 return False
         return True
+
+
+def _adds(altered: Altered) -> list[str]:
+    """The variants that say in what sums are kept."""
+    return [one.name for one in altered.variants if "accumulator" in one.replace]
 
 
 def _ordinals(array: Array) -> NDArray[np.int64]:

@@ -59,28 +59,18 @@ def by_conditions(found: Separation, spec: OpSpec | None, rejected: bool) -> dic
 
 
 def _sentence(found: Explanation) -> str:
-    """``The sum of a window is divided by ... Equal on 41 of 41 failing vectors, ...``"""
-    said = " And: ".join(fault.says for fault in found.faults)
+    """What the implementation does, and where it does so alone."""
+    said = " ".join(fault.says for fault in found.faults)
     where = _words(found.scope)
-    only = f" Only {where}." if where else ""
-    more = len(found.alternatives)
-    other = f" {more} other {_plural(more, 'fault')} would look the same." if more else ""
-    count = len(found.agrees)
-    consistent = found.passing - found.strained
-    passing = f", consistent with {consistent:,} of {found.passing:,} passing"
-    evidence = f"Equal on {count:,} of {found.failing:,} failing vectors{passing}."
-    return f"{said}{only}{other} {evidence}"
+    return f"{said} Only {where}." if where else said
 
 
 def _where(found: Separation, rejected: bool) -> str:
     noun = "must-reject vectors" if rejected else "vectors"
     conditions = " and ".join(map(str, found.conditions))
     if found.exact:
-        return f"Fails exactly on {noun} with {conditions}: {found.failing:,} of {found.failing:,}."
-    return (
-        f"All {found.failing:,} are {noun} with {conditions}, as are {found.meet:,} "
-        f"of {found.passing:,} that pass."
-    )
+        return f"Fails on exactly the {noun} with {conditions}."
+    return f"Fails on {noun} with {conditions}, though not on all of them."
 
 
 def _fault(fault: Fault) -> dict[str, Any]:
@@ -110,10 +100,6 @@ def _words(scope: Scope) -> str:
     if scope.ranks is not None:
         parts.append(f"of rank {' and '.join(map(str, sorted(scope.ranks)))}")
     return " ".join(parts)
-
-
-def _plural(count: int, noun: str) -> str:
-    return noun if count == 1 else f"{noun}s"
 
 
 def key(faults: Faults) -> str:
