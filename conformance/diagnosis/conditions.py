@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 from conformance.model import Result
 
@@ -15,7 +15,7 @@ TOLERATED = 0.1
 """The share of the passing vectors that may meet the conditions too, for them to be told at all."""
 
 CONSIDERED = 40
-"""Conditions that are tried three at a time: those that fewest passing vectors meet."""
+"""Conditions that are tried several at a time: those that fewest passing vectors meet."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Separation:
 def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation | None:
     """The smallest conjunction of conditions that all failures meet and fewest passes do.
 
-    Fewer conditions come first, then those that say what a vector has. What it lacks is only told
-    beside what it has, and where the failures are exactly those that are described.
+    Fewer conditions come first, then those that say what a vector has. One thing that it lacks is
+    told where the failures then are exactly those that are described.
     None where nothing is shared that most passing vectors lack, where nothing passed, and of a
     single failure, which is no pattern.
     """
@@ -60,19 +60,21 @@ def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation
     shared = frozenset.intersection(*map(_features, failed))
     everywhere = frozenset.union(*map(_features, failed))
     seen = [_features(result) for result in passed]
-    present = [Condition(feature) for feature in sorted(shared)]
+    everyone = frozenset.intersection(*seen)
+    present = [Condition(feature) for feature in sorted(shared - everyone)]
     lacking = sorted(frozenset.union(*seen) - everywhere)
     absent = [Condition(feature, holds=False) for feature in lacking]
     met = {one: _met(one, seen) for one in (*present, *absent)}
     best: tuple[int, tuple[Condition, ...]] = (len(passed), ())
     for count in range(1, MOST + 1):
-        found = _fewest(present, met, count)
+        found = _fewest(_some(present, count, met), met)
         # One more condition has to be worth it, or it describes the suite and not the failures.
         if found is not None and 2 * found[0] <= best[0]:
             best = found
-        exact = _fewest([*present, *absent], met, count)
-        if exact is not None and exact[0] == 0 and exact[1][0].holds:
-            best = min(best, exact, key=lambda one: one[0])
+        if best[0]:
+            beside = product(_some(present, count - 1, met), absent)
+            exact = _fewest(((*some, one) for some, one in beside), met)
+            best = exact if exact is not None and exact[0] == 0 else best
         if best[0] == 0:
             break
     if best[0] > TOLERATED * len(passed):
@@ -98,18 +100,24 @@ def _met(condition: Condition, seen: Iterable[frozenset[str]]) -> int:
     )
 
 
-def _fewest(
-    conditions: Sequence[Condition], met: dict[Condition, int], count: int
-) -> tuple[int, tuple[Condition, ...]] | None:
-    """The conditions, that many, that fewest passing vectors meet all of, and how many do."""
-    if count >= MOST:
+def _some(
+    conditions: Sequence[Condition], count: int, met: Mapping[Condition, int]
+) -> Iterator[tuple[Condition, ...]]:
+    """That many of the conditions; of many, those that fewest passing vectors meet."""
+    if count >= MOST - 1:
         conditions = sorted(conditions, key=lambda one: met[one].bit_count())[:CONSIDERED]
+    return combinations(conditions, count)
+
+
+def _fewest(
+    choices: Iterable[tuple[Condition, ...]], met: Mapping[Condition, int]
+) -> tuple[int, tuple[Condition, ...]] | None:
+    """The choice of conditions that fewest passing vectors meet all of, and how many do."""
     best = None
-    for some in combinations(conditions, count):
+    for some in choices:
         both = met[some[0]]
         for one in some[1:]:
             both &= met[one]
-        rank = (both.bit_count(), sum(not one.holds for one in some))
-        if best is None or rank < best[0]:
-            best = rank, some
-    return None if best is None else (best[0][0], best[1])
+        if best is None or both.bit_count() < best[0]:
+            best = both.bit_count(), some
+    return best

@@ -1,4 +1,4 @@
-"""Outputs of failures are kept whole or not at all, and what a log claims of them is not believed."""
+"""Outputs of failures are kept whole or not at all; what a log claims of them is not believed."""
 
 from __future__ import annotations
 
