@@ -53,9 +53,10 @@ Examples:
   conformance check --backend numpy --report out/3 --shard 3/8
       one of eight parts, for a machine of its own; then: conformance merge
 \b
-A backend is a name (conformance backends), a package.module:object or a
-path/to/file.py:object. The object is a function run(op, inputs, attributes),
-or a class or instance with name, version and such a method.
+A backend is a name (conformance backends), a package.module:object, in the
+current folder or installed, or a path/to/file.py:object. The object is a
+function run(op, inputs, attributes), or a class or instance with name, version
+and such a method.
 \b
 Exit codes: 0 conformant, or known failures alone; 1 new failures, something
 required unsupported, or nothing graded; 2 wrong usage; 3 a defect in this
@@ -101,7 +102,8 @@ tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129: the report is written.
     "--timeout",
     type=float,
     metavar="SECONDS",
-    help="The most that a vector may take; 30 if left out.",
+    help="The most that a vector may take; 30 if left out. Loading the backend may take 120, or "
+    "this if it is more.",
 )
 @click.option(
     "--memory",
