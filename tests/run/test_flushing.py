@@ -1,7 +1,7 @@
 """A backend that makes its processor flush subnormal numbers, and leaves it so.
 
-It computes before it changes the mode, so that its answers are what they are without it; whatever is
-computed in its process from then on loses such numbers, and no verdict may depend on that.
+It computes before it changes the mode, so that its answers are what they are without it; whatever
+is computed in its process from then on loses such numbers, and no verdict may depend on that.
 """
 
 from __future__ import annotations
