@@ -50,9 +50,8 @@ def telling(spec: OpSpec, edge: Edge, vectors: Iterable[Vector]) -> Shown | None
     those, and for an edge that asks nothing of single windows, one with the most taps beside the
     data; of those the last, since most goes wrong at the end of an axis.
 
-    The vector is the first whose window takes some data, or else the first at all: those of fewer
-    axes and with whole numbers, which say what they are, before others, and planes of a few
-    elements last. None where there is none: no output element, no taps, or vectors of another
+    The vector is the first whose window takes some data, or else the first at all, the plain ones
+    before others. None where there is none: no output element, no taps, or vectors of another
     version of the specification.
     """
     first = None
@@ -64,9 +63,14 @@ def telling(spec: OpSpec, edge: Edge, vectors: Iterable[Vector]) -> Shown | None
     return first
 
 
-def _plainness(vector: Vector) -> tuple[bool, int, bool]:
-    spatial = vector.inputs[0].shape[2:]
-    return prod(spatial) < SMALL_PLANE, len(spatial), vector.case.pattern != "ramp"
+def _plainness(vector: Vector) -> tuple[bool, bool, int, bool]:
+    """Smaller for a vector that a picture shows better.
+
+    That is one whose planes are all filled alike, have more than a few elements and few axes, and
+    hold distinct whole numbers, which tell themselves apart.
+    """
+    spatial, pattern = vector.inputs[0].shape[2:], vector.case.pattern
+    return pattern == "mixed", prod(spatial) < SMALL_PLANE, len(spatial), pattern != "ramp"
 
 
 def _shown(spec: OpSpec, edge: Edge, vector: Vector) -> Shown | None:

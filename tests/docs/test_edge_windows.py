@@ -88,3 +88,16 @@ def test_vectors_of_another_version_of_the_specification_show_nothing(small_suit
     assert others
     assert telling(spec, edge, ()) is None
     assert telling(spec, edge, others) is None
+
+
+def test_planes_that_are_filled_alike_are_preferred(accounts: Mapping[str, Account]) -> None:
+    told = accounts["AvgPool-1"]
+    for name, pattern in [
+        ("overflowing-sum", "large"),
+        ("fractions", "normal"),
+        ("zeros", "zeros"),
+    ]:
+        edge = next(edge for edge in told.spec.edges if edge.name == name)
+        assert shown(told, edge).vector.case.pattern == pattern
+    edge = next(edge for edge in told.spec.edges if edge.name == "pads-begin-only")
+    assert shown(told, edge).vector.case.pattern == "ramp"
