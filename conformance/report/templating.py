@@ -36,14 +36,16 @@ def environment(package: str = __package__) -> Environment:
     return made
 
 
-def page(template: str, made: Environment, css: Sequence[str], script: str, **values: Any) -> str:
-    """A page that needs nothing but itself, from a template and this package's styles and script.
+def page(
+    template: str, made: Environment, css: Sequence[str], scripts: Sequence[str], **values: Any
+) -> str:
+    """A page that needs nothing but itself, from a template and this package's styles and scripts.
 
     The template has ``css``, ``script`` and ``policy``, the content of the page's
     Content-Security-Policy: nothing is loaded, and no other style or script is applied.
     """
     style = "".join(resource(name) for name in css)
-    code = resource(script)
+    code = "".join(resource(name) for name in scripts)
     return made.get_template(template).render(
         css=Markup(style),  # noqa: S704 - our own files, whose digest the page's policy names
         script=Markup(code),  # noqa: S704
