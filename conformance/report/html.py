@@ -19,6 +19,7 @@ from conformance.report.spread import spreads
 from conformance.report.vector_table import (
     Sheet,
     VectorTable,
+    address,
     addressable,
     failures,
     is_sheet,
@@ -30,7 +31,7 @@ from conformance.report.view import View, view
 FILE = "index.html"
 
 STYLES = ("picture.css", "page.css", "report.css")
-SCRIPT = "report.js"
+SCRIPTS = ("page.js", "vectors.js")
 
 OPEN = 3
 """Findings that are unfolded to begin with."""
@@ -65,7 +66,7 @@ def _page(run: RunLog, shown: View, table: VectorTable) -> str:
         "report.html.j2",
         _environment(),
         STYLES,
-        SCRIPT,
+        SCRIPTS,
         v=shown,
         header=run.header,
         footer=run.footer,
@@ -81,7 +82,7 @@ def _sheet(run: RunLog, shown: View, sheet: Sheet, others: tuple[Sheet, ...], fi
         "sheet.html.j2",
         _environment(),
         STYLES,
-        SCRIPT,
+        SCRIPTS,
         v=shown,
         header=run.header,
         sheet=sheet,
@@ -99,6 +100,7 @@ def _environment() -> Environment:
         pretty=_pretty,
         bar=bar,
         facts=facts,
+        address=address,
         accepted=wording.accepted,
         distance=wording.distance,
         element=wording.element,
