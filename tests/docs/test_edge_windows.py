@@ -79,6 +79,9 @@ def test_a_window_that_takes_data_is_preferred(accounts: Mapping[str, Account]) 
     found = shown(told, edge)
     assert all(any(counts) for counts in found.window["counts"])
     assert np.size(found.window["input"]) > 1
+    adaptive = accounts["AdaptiveMaxPool-8"]
+    overlap = next(edge for edge in adaptive.spec.edges if edge.name == "overlap")
+    assert max(shown(adaptive, overlap).window["taps"]) > 1
 
 
 def test_vectors_of_another_version_of_the_specification_show_nothing(small_suite: Suite) -> None:
