@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from jinja2 import Environment
+from markupsafe import Markup, escape
 
 from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
@@ -27,11 +28,15 @@ from conformance.report.vector_table import (
     whole,
 )
 from conformance.report.view import View, view
+from conformance.report.visible import visible
 
 FILE = "index.html"
 
 STYLES = ("picture.css", "page.css", "report.css")
 SCRIPTS = ("page.js", "vectors.js")
+
+MAX_DATA = 100_000
+"""Characters of what a backend declares that are shown at most."""
 
 OPEN = 3
 """Findings that are unfolded to begin with."""
@@ -114,5 +119,6 @@ def _environment() -> Environment:
     return made
 
 
-def _pretty(data: Any) -> str:
-    return json.dumps(data, indent=2, ensure_ascii=False)
+def _pretty(data: Any) -> Markup:
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    return escape(visible(templating.bounded(text, MAX_DATA)))

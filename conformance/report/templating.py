@@ -10,13 +10,15 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from conformance.log.encoding import MAX_TEXT
 from conformance.report.visible import visible
 
 
 def environment(package: str = __package__) -> Environment:
     """Templates of a package's folder ``templates``, and those here, which all pages may use.
 
-    Markup is escaped, and what cannot be seen made visible, wherever text enters.
+    Markup is escaped, what cannot be seen made visible and what is longer than a run log keeps cut,
+    wherever text enters.
     """
     made = Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader(__package__)]),
@@ -57,8 +59,17 @@ def _text(made: Environment, name: str) -> str:
     return made.loader.get_source(made, name)[0]
 
 
+def bounded(text: str, most: int) -> str:
+    """The text, or as much of it as is shown with a note that says so."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most]} ... [cut: {len(text):,} characters in all]"
+
+
 def _finalize(value: Any) -> Any:
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return visible(bounded(value, MAX_TEXT))
 
 
 def _digest(text: str) -> str:

@@ -104,7 +104,7 @@ class TestFilters:
         assert ids
         assert all(name.startswith("f32") and "ties" in name for name in ids)
         assert page.url.endswith("#text=TIES&status=error&dtype=f32")
-        assert page.text_content("#filter-count") == f"{len(ids)} of 1081 shown"
+        assert page.text_content("#filter-count") == f"{len(ids)} of 1,081 shown"
 
     def test_come_back_with_the_address(self, opened):
         page = opened("openvino", "#edge=index-i64&op=AdaptiveMaxPool-8&sort=-vector")

@@ -11,6 +11,8 @@
   const column = { op: 1, status: 2, dtype: 3 };
   const collator = new Intl.Collator("en", { numeric: true });
 
+  const number = (count) => count.toLocaleString("en");
+
   // What filters compare, read from the table when it is first needed.
   let known;
   const texts = () => known ??= new Map(rows.map((row) => {
@@ -34,7 +36,7 @@
         shown += wanted;
       }
     }
-    byId("filter-count").textContent = `${shown} of ${rows.length} shown`;
+    byId("filter-count").textContent = `${number(shown)} of ${number(rows.length)} shown`;
   };
 
   let sorted = "";
