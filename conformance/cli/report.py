@@ -23,7 +23,7 @@ Examples:
   conformance report run.jsonl --format junit --format github
       write junit.xml beside the log, and print annotations for GitHub Actions
   conformance report reports/*/run.jsonl --out reports
-      write comparison.html: backends beside each other, how they read the document
+      write comparison.html: backends beside each other, and their readings
 
 A page made from a log is the same whenever it is made. A run of more than 2,000
 vectors has them on pages beside it, index-vectors-1.html and so on. The exit
