@@ -23,7 +23,7 @@ Examples:
   conformance report run.jsonl --format junit --format github
       write junit.xml beside the log, and print annotations for GitHub Actions
   conformance report reports/*/run.jsonl --out reports
-      write comparison.html: backends beside each other, and their readings
+      write comparison.html: verdicts, counts and readings side by side
 
 A page made from a log is the same whenever it is made. A run of more than 2,000
 vectors has them on pages beside it, index-vectors-1.html and so on. The exit
@@ -55,9 +55,9 @@ the exit code is 2. Runs of different suites are not comparable, which is an err
 def report(
     logs: tuple[Path, ...], out: Path | None, findings: int, formats: tuple[str, ...]
 ) -> None:
-    """Show a run again: its page and its summary, from its log alone.
+    """Show a run again, or several side by side, from logs alone.
 
-    Of several runs, one page that compares them.
+    Of one run the page and the summary, of several one page that compares them.
     """
     from conformance.log.reader import read
 

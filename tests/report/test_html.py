@@ -76,6 +76,12 @@ class TestVerdict:
             path.write_bytes(b"".join(lines[:end]))
             assert "verdict bad" in render(read(path))
 
+    @pytest.mark.parametrize("events", [sample_runs.nothing_graded(), sample_runs.passing()[:1]])
+    def test_no_failure_is_no_comfort_where_nothing_was_judged(self, tmp_path, events):
+        page = render(run_of(tmp_path, events))
+        assert '<p class="loud">No vector failed, but none that has values was judged' in page
+        assert "No vector failed.<" not in page
+
     def test_contradictions_are_listed(self, tmp_path):
         events = sample_runs.passing()
         del events[7]
