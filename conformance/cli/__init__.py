@@ -30,7 +30,7 @@ COMMANDS = {
     "merge": "Join the run logs of all shards into one run.",
     "compare": "Compare two runs: what is fixed, what is broken.",
     "baseline": "Write a file of known failures from a run's own.",
-    "report": "Show a run again: its page and its summary, from its log alone.",
+    "report": "Show a run again, or several side by side, from logs alone.",
     "docs": "Write pages about operators: what each specification says, with pictures.",
     "spec": "Look at operator specifications.",
     "suite": "Look at suites of vectors.",

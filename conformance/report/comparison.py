@@ -34,6 +34,12 @@ class Turn(StrEnum):
 WORSE = (Turn.BROKEN, Turn.LOST)
 """What makes a new run worse than the old one."""
 
+ORDER = (
+    *(*WORSE, Turn.WRONG, Turn.CHANGED, Turn.FAILING),
+    *(Turn.WITHDRAWN, Turn.FIXED, Turn.SUPPORTED, Turn.PRECISION, Turn.ADDED, Turn.REMOVED),
+)
+"""What is told, worst first."""
+
 GATE = ("known_failures", "require", "strict", "gate_sha256")
 """Options that decide what a run exits with, and not what its results are."""
 
@@ -132,6 +138,21 @@ def _part(run: RunLog) -> tuple[Any, ...]:
     return asked.get("shard"), suite, asked["ops"], asked["only"]
 
 
+def words(change: Change) -> Iterator[str]:
+    """What became of a vector, in a few words."""
+    result = change.shown
+    yield f"{result.op} {result.id}:"
+    if change.turn is Turn.PRECISION and change.old and change.new:
+        for name in ("precision", "reading"):
+            old, new = getattr(change.old, name), getattr(change.new, name)
+            if old != new:
+                yield f"{name} {old or 'none'} -> {new or 'none'}"
+    elif change.turn is Turn.CHANGED and change.old:
+        yield f"{change.old.kind}, {change.old.message} -> {result.kind}, {result.message}"
+    else:
+        yield result.message or result.status.value
+
+
 def _asked(run: RunLog) -> dict[tuple[str, str], Result]:
     return {(r.op, r.id): r for r in run.results if r.status is not Status.SKIPPED}
 
@@ -177,23 +198,24 @@ def _how(result: Result) -> tuple[Any, ...]:
     return result.precision, result.reading
 
 
-def _differences(old: RunLog, new: RunLog) -> Iterator[Difference]:
-    before, after = dict(_facts(_circumstances(old))), dict(_facts(_circumstances(new)))
-    for name in dict.fromkeys([*before, *after]):
-        if before.get(name) != after.get(name):
-            yield Difference(name, before.get(name), after.get(name))
-
-
-def _circumstances(run: RunLog) -> dict[str, Any]:
-    """What a result may depend on besides the vector."""
+def circumstances(run: RunLog) -> dict[str, str]:
+    """What a result may depend on besides the vector, by name."""
     header = run.header
-    return {
+    told = {
         "tool": header["tool"],
         "suite": {key: header["suite"][key] for key in ("name", "digest")},
         "backend": {key: value for key, value in header["backend"].items() if key not in OBJECT},
         "options": {key: value for key, value in header["options"].items() if key not in GATE},
         "environment": header["environment"],
     }
+    return dict(_facts(told))
+
+
+def _differences(old: RunLog, new: RunLog) -> Iterator[Difference]:
+    before, after = circumstances(old), circumstances(new)
+    for name in dict.fromkeys([*before, *after]):
+        if before.get(name) != after.get(name):
+            yield Difference(name, before.get(name), after.get(name))
 
 
 def _facts(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

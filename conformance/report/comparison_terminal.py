@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from conformance.log.run_log import RunLog
-from conformance.report.comparison import WORSE, Change, Comparison, Turn
+from conformance.report.comparison import ORDER, Change, Comparison, Turn, words
 from conformance.report.lines import vectors, wrap
 from conformance.report.terminal import BOLD, GREEN, RED, RESET
 from conformance.report.wording import when
-
-ORDER = (
-    *(*WORSE, Turn.WRONG, Turn.CHANGED, Turn.FAILING),
-    *(Turn.WITHDRAWN, Turn.FIXED, Turn.SUPPORTED, Turn.PRECISION, Turn.ADDED, Turn.REMOVED),
-)
-"""What is told, worst first."""
 
 MAX_DIFFERENCES = 30
 
@@ -61,24 +53,10 @@ def _turn(turn: Turn, changes: tuple[Change, ...], width: int, limit: int) -> li
         return []
     lines = [f"{turn.value[:1].upper()}{turn.value[1:]} ({vectors(len(changes))})"]
     for change in changes[:limit]:
-        lines += wrap(" ".join(_words(change)), width, "      ", "  ")[:4]
+        lines += wrap(" ".join(words(change)), width, "      ", "  ")[:4]
     if len(changes) > limit:
         lines.append(f"  and {len(changes) - limit:,} more")
     return lines
-
-
-def _words(change: Change) -> Iterator[str]:
-    result = change.shown
-    yield f"{result.op} {result.id}:"
-    if change.turn is Turn.PRECISION and change.old and change.new:
-        for name in ("precision", "reading"):
-            old, new = getattr(change.old, name), getattr(change.new, name)
-            if old != new:
-                yield f"{name} {old or 'none'} -> {new or 'none'}"
-    elif change.turn is Turn.CHANGED and change.old:
-        yield f"{change.old.kind}, {change.old.message} -> {result.kind}, {result.message}"
-    else:
-        yield result.message or result.status.value
 
 
 def _verdict(comparison: Comparison, width: int, color: bool) -> list[str]:

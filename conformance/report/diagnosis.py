@@ -12,6 +12,10 @@ MAX_LISTED = 50
 """Faults, threads, alternatives and conditions that are shown at most, of each."""
 
 
+MAX_ADDRESS = 2000
+"""Characters of an address that is linked at most."""
+
+
 @dataclass(frozen=True)
 class Thread:
     """A public thread about a fault; ``link`` where it may be followed, which is http or https."""
@@ -95,7 +99,9 @@ def _fault(data: Mapping[str, Any]) -> Fault:
 
 def followed(address: str) -> bool:
     """Whether a text is an address that a page may link to: http or https, and all of it seen."""
-    if not address.isprintable() or any(sign in address for sign in " \\\"'<>`"):
+    if len(address) > MAX_ADDRESS or not address.isprintable():
+        return False
+    if any(sign in address for sign in " \\\"'<>`"):
         return False
     try:
         parts = urlsplit(address)

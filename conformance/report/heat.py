@@ -14,6 +14,9 @@ from conformance.model import FAILED, Result, Status
 MAX_EDGES = 200
 """Edges of one operator that are shown at most."""
 
+MAX_HOT = 12
+"""Edges with failures that are shown to begin with."""
+
 MAX_DTYPES = 12
 """Element types of one operator that are shown at most."""
 
@@ -51,7 +54,7 @@ class EdgeRow:
 
 @dataclass(frozen=True)
 class HeatMap:
-    """The edges of one operator: those with failures first, the worst share of them on top.
+    """The edges of one operator, in three parts: ``hot`` with most to tell, others, no failures.
 
     ``left_out`` counts the edges for which there was no room.
     """
@@ -60,6 +63,7 @@ class HeatMap:
     dtypes: tuple[str, ...]
     whole: EdgeRow
     hot: tuple[EdgeRow, ...]
+    warm: tuple[EdgeRow, ...]
     cold: tuple[EdgeRow, ...]
     left_out: int
 
@@ -91,13 +95,16 @@ def _map(op: str, results: Iterable[Result]) -> HeatMap:
         return EdgeRow(edge, tuple(cells[:-1]), cells[-1])
 
     edges = [row(edge) for edge in sorted({edge for edge, _ in graded if edge})]
-    edges.sort(key=lambda one: (-one.total.failed / one.total.graded, -one.total.failed))
+    # As findings are told apart: many failures, and a large share of them.
+    edges.sort(key=lambda one: -(one.total.failed**2) / one.total.graded)
     shown = edges[:MAX_EDGES]
+    failing = tuple(one for one in shown if one.total.failed)
     return HeatMap(
         op=op,
         dtypes=dtypes,
         whole=row(""),
-        hot=tuple(one for one in shown if one.total.failed),
+        hot=failing[:MAX_HOT],
+        warm=failing[MAX_HOT:],
         cold=tuple(one for one in shown if not one.total.failed),
         left_out=len(edges) - len(shown),
     )

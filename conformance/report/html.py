@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 from jinja2 import Environment
+from markupsafe import Markup, escape
 
 from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
@@ -19,6 +20,7 @@ from conformance.report.spread import spreads
 from conformance.report.vector_table import (
     Sheet,
     VectorTable,
+    address,
     addressable,
     failures,
     is_sheet,
@@ -26,11 +28,15 @@ from conformance.report.vector_table import (
     whole,
 )
 from conformance.report.view import View, view
+from conformance.report.visible import visible
 
 FILE = "index.html"
 
 STYLES = ("picture.css", "page.css", "report.css")
-SCRIPT = "report.js"
+SCRIPTS = ("page.js", "vectors.js")
+
+MAX_DATA = 100_000
+"""Characters of what a backend declares that are shown at most."""
 
 OPEN = 3
 """Findings that are unfolded to begin with."""
@@ -65,7 +71,7 @@ def _page(run: RunLog, shown: View, table: VectorTable) -> str:
         "report.html.j2",
         _environment(),
         STYLES,
-        SCRIPT,
+        SCRIPTS,
         v=shown,
         header=run.header,
         footer=run.footer,
@@ -81,7 +87,7 @@ def _sheet(run: RunLog, shown: View, sheet: Sheet, others: tuple[Sheet, ...], fi
         "sheet.html.j2",
         _environment(),
         STYLES,
-        SCRIPT,
+        SCRIPTS,
         v=shown,
         header=run.header,
         sheet=sheet,
@@ -99,6 +105,7 @@ def _environment() -> Environment:
         pretty=_pretty,
         bar=bar,
         facts=facts,
+        address=address,
         accepted=wording.accepted,
         distance=wording.distance,
         element=wording.element,
@@ -112,5 +119,6 @@ def _environment() -> Environment:
     return made
 
 
-def _pretty(data: Any) -> str:
-    return json.dumps(data, indent=2, ensure_ascii=False)
+def _pretty(data: Any) -> Markup:
+    text = json.dumps(data, indent=2, ensure_ascii=False)
+    return escape(visible(templating.bounded(text, MAX_DATA)))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result
@@ -82,6 +84,11 @@ def sheet_name(stem: str, number: int) -> str:
 def is_sheet(name: str, stem: str) -> bool:
     """Whether a name is one that :func:`sheet_name` gives."""
     return re.fullmatch(re.escape(stem) + r"-vectors-[1-9]\d*\.html", name) is not None
+
+
+def address(file: str) -> str:
+    """A link to a file in the same folder, whatever it is called."""
+    return f"./{quote(os.fsencode(file))}"
 
 
 def addressable(vector: str) -> bool:

@@ -17,12 +17,12 @@ import measure
 import sample_runs
 
 from conformance.log.reader import read
-from conformance.report.html import render
+from conformance.report.html import pages
 from conformance.report.terminal import summary
 
 SIZES = (400, 20_000)
 RUNS = 3
-STEPS = ("write the log", "read it", "page", "summary")
+STEPS = ("write the log", "read it", "pages", "summary")
 
 
 def one_size(size: int) -> None:
@@ -36,7 +36,7 @@ def one_size(size: int) -> None:
             times.append(time.perf_counter())
             run = read(path)
             times.append(time.perf_counter())
-            page = render(run)
+            made = pages(run)
             times.append(time.perf_counter())
             summary(run)
             times.append(time.perf_counter())
@@ -45,7 +45,9 @@ def one_size(size: int) -> None:
     for step, taken in zip(STEPS, zip(*found, strict=True), strict=True):
         measure.show(f"{size:,} results: {step}", [seconds * 1e3 for seconds in taken], "ms")
     measure.show_one(f"{size:,} results: log", log_size / 1e6, "MB")
-    measure.show_one(f"{size:,} results: page", len(page.encode()) / 1e6, "MB")
+    sizes = [len(text.encode()) / 1e6 for text in made.values()]
+    measure.show_one(f"{size:,} results: page", sizes[-1], "MB")
+    measure.show_one(f"{size:,} results: {len(sizes) - 1} pages beside it", sum(sizes[:-1]), "MB")
 
 
 def bench() -> None:

@@ -1,34 +1,6 @@
-"use strict";
-// The page is whole without this: it adds a theme switch, copying, and a table to filter and sort.
+// The table of vectors: filters, an order, and links to all of it.
 (() => {
   const byId = (id) => document.getElementById(id);
-
-  const theme = byId("theme");
-  theme.hidden = false;
-  theme.addEventListener("click", () => {
-    const root = document.documentElement;
-    const dark = root.dataset.theme
-      ? root.dataset.theme === "dark"
-      : matchMedia("(prefers-color-scheme: dark)").matches;
-    root.dataset.theme = dark ? "light" : "dark";
-  });
-
-  for (const button of document.querySelectorAll(".copy")) {
-    const code = button.parentElement.querySelector("code");
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      try {
-        await navigator.clipboard.writeText(code.textContent);
-        button.textContent = "Copied";
-        byId("said").textContent = "Copied";
-        setTimeout(() => { button.textContent = "Copy"; byId("said").textContent = ""; }, 2000);
-      } catch {
-        // No clipboard here (an old browser, a plain connection): leave the text selected.
-        getSelection().selectAllChildren(code);
-      }
-    });
-  }
-
   const table = byId("vector-table");
   if (!table) return;
   const body = table.tBodies[0];
@@ -38,6 +10,8 @@
   const fields = [...form.querySelectorAll("[data-key]")];
   const column = { op: 1, status: 2, dtype: 3 };
   const collator = new Intl.Collator("en", { numeric: true });
+
+  const number = (count) => count.toLocaleString("en");
 
   // What filters compare, read from the table when it is first needed.
   let known;
@@ -62,7 +36,7 @@
         shown += wanted;
       }
     }
-    byId("filter-count").textContent = `${shown} of ${rows.length} shown`;
+    byId("filter-count").textContent = `${number(shown)} of ${number(rows.length)} shown`;
   };
 
   let sorted = "";

@@ -1,0 +1,52 @@
+"""Several runs of one suite as one HTML page that needs nothing but itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from jinja2 import Environment
+
+from conformance.log.run_log import RunLog
+from conformance.report import templating, wording
+from conformance.report.bars import bar
+from conformance.report.comparison import ORDER, WORSE, Change, words
+from conformance.report.side_by_side import side_by_side
+
+FILE = "comparison.html"
+
+MAX_CHANGES = 500
+"""Vectors of one kind of change that are shown at most."""
+
+
+def render(runs: Sequence[RunLog]) -> str:
+    """The page of two or more runs.
+
+    Raises :class:`LogError` for runs of different suites.
+    """
+    return templating.page(
+        "comparison.html.j2",
+        _environment(),
+        ("page.css", "report.css"),
+        ("page.js",),
+        c=side_by_side(runs),
+        order=ORDER,
+        worse=WORSE,
+        most=MAX_CHANGES,
+    )
+
+
+@cache
+def _environment() -> Environment:
+    made = templating.environment()
+    made.filters.update(
+        bar=bar,
+        precision=wording.precision,
+        when=wording.when,
+        told=_told,
+    )
+    return made
+
+
+def _told(change: Change) -> str:
+    return " ".join(words(change))

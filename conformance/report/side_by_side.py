@@ -1,0 +1,136 @@
+"""Several runs of one suite side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from conformance.errors import LogError
+from conformance.log.run_log import RunLog
+from conformance.report.comparison import Comparison, circumstances, compare
+from conformance.report.readings import Question
+from conformance.report.view import OperatorRow, View, view
+
+MAX_FACTS = 60
+"""Facts in which runs differ that are shown at most."""
+
+JUDGED = ("options, level", "options, precision")
+"""The beginning of facts that decide what passes."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fact, a question or an operator, with what each run has of it; None for nothing."""
+
+    name: str
+    values: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """A question that a document leaves open, as each run answers it; None where it does not say.
+
+    ``agreed`` where all runs that show an answer show the same.
+    """
+
+    text: str
+    answers: tuple[Question | None, ...]
+    agreed: bool
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Runs of one suite.
+
+    ``operators`` has for each operator one row a run, or None where a run did not ask it;
+    ``readings`` the questions of each operator; ``precision`` what each run reaches of each type.
+    ``differences`` are facts in which the runs differ, of which ``left_out`` are not shown;
+    ``judged_alike`` tells whether level and precision are not among them. ``changes`` compares
+    two runs; of more, or of a run that is not whole, there is none, and ``unchanged`` says why.
+    """
+
+    views: tuple[View, ...]
+    operators: Mapping[str, tuple[OperatorRow | None, ...]]
+    precision: tuple[Row, ...]
+    readings: Mapping[str, tuple[QuestionRow, ...]]
+    differences: tuple[Row, ...]
+    left_out: int
+    judged_alike: bool
+    changes: Comparison | None
+    unchanged: str
+
+
+def side_by_side(runs: Sequence[RunLog]) -> SideBySide:
+    """What a page shows of two or more runs.
+
+    Raises :class:`LogError` for runs of different suites, which nothing makes comparable.
+    """
+    suites = {run.header["suite"]["digest"]: run.header["suite"]["name"] for run in runs}
+    if len(suites) > 1:
+        named = ", ".join(f"{name} {digest[:8]}" for digest, name in suites.items())
+        raise LogError(
+            f"the runs are of {len(suites)} suites ({named}), and so not comparable",
+            hint="compare runs of the same suite: check the backends again with it",
+        )
+    views = tuple(view(run) for run in runs)
+    differences = list(_differences(runs))
+    changes, unchanged = _changes(runs)
+    return SideBySide(
+        views=views,
+        operators=_operators(views),
+        precision=tuple(_precision(runs)),
+        readings=_readings(views),
+        differences=tuple(differences[:MAX_FACTS]),
+        left_out=max(0, len(differences) - MAX_FACTS),
+        judged_alike=not any(row.name.startswith(JUDGED) for row in differences),
+        changes=changes,
+        unchanged=unchanged,
+    )
+
+
+def _changes(runs: Sequence[RunLog]) -> tuple[Comparison | None, str]:
+    if len(runs) != 2:
+        return None, ""
+    if not all(run.complete for run in runs):
+        return None, "What changed is not told, since not every run is whole."
+    try:
+        return compare(*runs), ""
+    except LogError as error:
+        return None, f"What changed is not told: {error}."
+
+
+def _differences(runs: Sequence[RunLog]) -> Iterator[Row]:
+    told = [circumstances(run) for run in runs]
+    for name in dict.fromkeys(name for one in told for name in one):
+        values = tuple(one.get(name) for one in told)
+        if len(set(values)) > 1:
+            yield Row(name, values)
+
+
+def _operators(views: Sequence[View]) -> Mapping[str, tuple[OperatorRow | None, ...]]:
+    rows = [{row.op: row for row in shown.rows} for shown in views]
+    names = dict.fromkeys(op for one in rows for op in one)
+    return {op: tuple(one.get(op) for one in rows) for op in names}
+
+
+def _precision(runs: Sequence[RunLog]) -> Iterator[Row]:
+    reached = [{} if run.footer is None else run.footer["precision_reached"] for run in runs]
+    for dtype in sorted({dtype for one in reached for dtype in one}):
+        yield Row(dtype, tuple((one[dtype] or "none") if dtype in one else None for one in reached))
+
+
+def _readings(views: Sequence[View]) -> Mapping[str, tuple[QuestionRow, ...]]:
+    asked = [
+        {
+            (op, question.text): question
+            for op, questions in shown.readings.items()
+            for question in questions
+        }
+        for shown in views
+    ]
+    found: dict[str, list[QuestionRow]] = {}
+    for op, text in dict.fromkeys(key for one in asked for key in one):
+        answers = tuple(one.get((op, text)) for one in asked)
+        shown = {frozenset(a.answer for a in one.answers) for one in answers if one and one.answers}
+        found.setdefault(op, []).append(QuestionRow(text, answers, agreed=len(shown) <= 1))
+    return {op: tuple(rows) for op, rows in found.items()}

@@ -1,0 +1,138 @@
+"""Several runs on one page: what is shown, and when it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import diagnosed
+import pytest
+import sample_runs
+from click.testing import CliRunner
+from hypothesis import given
+from pages import check_safe, check_structure
+from runs import FEW, hostile_runs, run
+
+from conformance.cli.report import report
+from conformance.errors import LogError, UsageError
+from conformance.log.reader import read
+from conformance.report.comparison_html import FILE, render
+from conformance.report.side_by_side import side_by_side
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return [read(diagnosed.SAMPLES / name / "run.jsonl") for name in ("openvino", "torch")]
+
+
+@pytest.fixture(scope="module")
+def page(runs):
+    text = render(runs)
+    check_safe(text)
+    return check_structure(text)
+
+
+class TestTwoBackends:
+    @pytest.mark.parametrize(
+        "part",
+        [
+            "2 runs compared",
+            "openvino 2026.4.1 Not conformant 913 of 1081 vectors passed",
+            "torch 2.13.0+cpu Not conformant 804 of 1081 vectors passed",
+            "1. openvino 2026.4.1 2. torch 2.13.0+cpu",
+            "253 passed 20 passed by an allowed reading 45 failed 279 passed 37 failed",
+            "divisor of a window that overruns counted padding differ the whole kernel",
+            "bf16 none native",
+            "What changed from 1 to 2",
+            "Broken: 39",
+            "Fixed: 138",
+            "Of 1,073 vectors in both runs, 247 pass in run 1 and not in run 2.",
+            "backend, name openvino torch",
+        ],
+    )
+    def test_says(self, page, part):
+        assert part in page.text
+
+    def test_counts_are_those_of_each_run(self, runs):
+        found = side_by_side(runs)
+        for op, rows in found.operators.items():
+            for row, one in zip(rows, runs, strict=True):
+                assert row.tally == one.tallies[op]
+
+    def test_same_logs_same_bytes(self, runs):
+        assert render(runs) == render(runs)
+
+
+class TestWhatIsSaid:
+    def test_of_three_nothing_about_changes(self, runs):
+        text = render([*runs, runs[0]])
+        assert "3 runs compared" in text
+        assert "What changed" not in text
+
+    def test_runs_judged_differently(self):
+        one, other = run(sample_runs.passing()), run(sample_runs.passing())
+        other.header["options"]["level"] = "should"
+        assert "were not judged alike" in render([one, other])
+        assert "were not judged alike" not in render([one, one])
+
+    def test_a_run_that_is_cut_short_is_loud(self):
+        short = run(sample_runs.passing()[:-1])
+        text = render([run(sample_runs.passing()), short])
+        assert '<span class="badge bad">Cut short</span>' in text
+        assert "What changed is not told, since not every run is whole." in text
+
+    def test_runs_without_a_common_vector(self):
+        one = run(sample_runs.passing())
+        renamed = tuple(replace(r, id=f"other-{r.id}") for r in one.results)
+        footer = {**one.footer, "readings": []}
+        other = replace(one, results=renamed, footer=footer)
+        assert "What changed is not told: the runs have no vector" in render([one, other])
+
+    def test_an_operator_that_one_run_did_not_ask(self):
+        one, other = run(sample_runs.passing()), run(sample_runs.passing())
+        other.header["suite"]["by_op"] = {
+            op: counts for op, counts in other.header["suite"]["by_op"].items() if op != "AvgPool-1"
+        }
+        other = replace(other, results=tuple(r for r in other.results if r.op != "AvgPool-1"))
+        assert "not asked" in render([one, other])
+
+    def test_other_suites_are_not_comparable(self):
+        one, other = run(sample_runs.passing()), run(sample_runs.passing())
+        other.header["suite"] |= {"digest": "f" * 64}
+        with pytest.raises(LogError, match="not comparable"):
+            render([one, other])
+
+    @FEW
+    @given(hostile_runs(), hostile_runs())
+    def test_hostile_text_stays_text(self, one, other):
+        other.header["suite"]["digest"] = one.header["suite"]["digest"]
+        check_safe(render([one, other]))
+
+
+class TestCommand:
+    def write(self, folder: Path, name: str, events=None) -> str:
+        return str(sample_runs.write(folder / name / "run.jsonl", events or sample_runs.failing()))
+
+    def test_writes_one_page_and_a_line_a_run(self, tmp_path):
+        logs = [self.write(tmp_path, name) for name in ("a", "b", "c")]
+        ran = CliRunner().invoke(report, [*logs, "--out", str(tmp_path / "out")])
+        assert ran.exit_code == 0
+        assert [p.name for p in (tmp_path / "out").iterdir()] == [FILE]
+        assert ran.stderr == f"wrote {tmp_path / 'out' / FILE}\n"
+        assert ran.stdout.count("example 2.4.1: Not conformant. ") == 3
+
+    def test_without_out_it_stands_beside_the_first_log(self, tmp_path):
+        logs = [self.write(tmp_path, name) for name in ("a", "b")]
+        assert CliRunner().invoke(report, logs).exit_code == 0
+        assert (tmp_path / "a" / FILE).exists()
+
+    def test_formats_are_of_one_run(self, tmp_path):
+        logs = [self.write(tmp_path, name) for name in ("a", "b")]
+        ran = CliRunner().invoke(report, [*logs, "--format", "junit"])
+        assert isinstance(ran.exception, UsageError)
+
+    def test_a_log_that_is_cut_short_is_shown_and_an_error(self, tmp_path):
+        logs = [self.write(tmp_path, "a"), self.write(tmp_path, "b", sample_runs.passing()[:-1])]
+        ran = CliRunner().invoke(report, logs)
+        assert isinstance(ran.exception, LogError)
+        assert "Cut short" in (tmp_path / "a" / FILE).read_text("utf-8")

@@ -1,0 +1,284 @@
+"""What the page shows of a diagnosis, of elements, of edges and of how far off answers are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import diagnosed
+import pytest
+import sample_runs
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import check_safe, check_structure
+from runs import run
+
+from conformance.model import Finding, Result, Status
+from conformance.report.diagnosis import diagnosis, followed
+from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, elements, planes
+from conformance.report.finding_view import FindingView
+from conformance.report.heat import MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps
+from conformance.report.html import render
+from conformance.report.spread import HEIGHT, spreads
+from conformance.report.wording import short
+
+
+@pytest.fixture(scope="module")
+def page():
+    text = render(diagnosed.sample())
+    check_safe(text)
+    return check_structure(text)
+
+
+class TestDiagnosisOnThePage:
+    @pytest.mark.parametrize(
+        "part",
+        [
+            diagnosed.MATCHED["sentence"],
+            diagnosed.FAULT["says"],
+            f"Where to look: {diagnosed.FAULT['look']}",
+            "Equal on 41 of 41 failing vectors (38 bit for bit), consistent with 312 of 312",
+            "The backend has it only with dtype f16, bf16; rank 5.",
+            "2 other explanations that these vectors do not rule out",
+            "a with b : One thing. Another.",
+            "ceil-overrun holds: the last window overruns the input",
+            "batch does not hold",
+            "True of 20 of 20 failing vectors, and of 3 of 312 passing.",
+            "As specified: The window spans positions 2 to 4 by 3 to 5; the data has 4 by 5.",
+            "As the fault has it: The window spans positions 2 to 3 by 3 to 4;",
+            "Got (2 wrong)",
+            "17 wrong 8 0 wrong",
+            "7.5555553 0x40f1c71c [7.5555549, 7.5555558] 17.0 0x41880000 9,876,543 ULP",
+            "infinitely far",
+        ],
+    )
+    def test_says(self, page, part):
+        assert part in page.text
+
+    def test_only_addresses_of_the_web_are_links(self, page):
+        links = [a for a in page.all("a") if a["href"].startswith("http")]
+        assert {a["href"] for a in links} == set(diagnosed.FAULT["threads"][:2])
+        assert "javascript:alert(1)" in page.text
+
+    def test_the_first_few_findings_are_unfolded(self, page):
+        found = [a for a in page.all("details") if a.get("class") == "finding"]
+        assert ["open" in a for a in found] == [True, True, True, False, False, False]
+
+    def test_commands_can_be_copied(self, page):
+        vector = "f32-1x1x2-ties-6b9be694"
+        for verb in (f"show {vector}", f"repro {vector} --backend openvino"):
+            assert f"conformance {verb}" in page.text
+        assert f"--only {vector}" in page.text
+
+
+class TestDiagnosis:
+    @pytest.mark.parametrize(
+        "address",
+        [
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "//example.org",
+            "https://",
+            "https://u:p@example.org",
+            "https://example.org/ x",
+            "https://example.org/\u202e",
+            "https://example.org/<b>",
+            "http://[",
+            "ftp://example.org",
+            "",
+        ],
+    )
+    def test_not_followed(self, address):
+        assert not followed(address)
+
+    def test_followed(self):
+        assert followed("https://example.org/issues/1?a=b#c")
+
+    @pytest.mark.parametrize(
+        "data", [None, [], "x", {}, {"sentence": 3, "faults": "x", "agree": 1}]
+    )
+    def test_nothing_of_the_form(self, data):
+        assert diagnosis(data) is None
+
+    def test_what_is_not_of_the_form_is_left_out(self):
+        found = diagnosis(
+            {
+                "sentence": "It is so.",
+                "faults": [1, {"id": 5, "threads": [3, "x"]}],
+                "agree": {"equal": -1, "failing": 2, "passing": 3, "consistent": 1},
+                "conditions": [{"name": "a", "holds": 1}, {"name": "b", "holds": False}],
+                "scope": {"dtype": "f16", "rank": [[]], "edge": []},
+                "separates": {"failing": 1},
+            }
+        )
+        assert found.sentence == "It is so."
+        (fault,) = found.faults
+        assert (fault.id, [thread.text for thread in fault.threads]) == ("", ["x"])
+        assert [condition.name for condition in found.conditions] == ["b"]
+        assert found.evidence == found.scope == ()
+
+
+class TestElements:
+    def test_planes_of_each_number_of_axes(self):
+        def plane(nested, wrong):
+            return {"expected": nested, "got": nested, "wrong": wrong}
+
+        (row,) = planes(plane(["1", "2"], [False, True]))
+        assert [[place.got for place in line] for line in row.rows] == [["1", "2"]]
+        assert row.wrong == 1
+        volume = planes(plane([[["1"]], [["2"]]], [[[True]], [[False]]]))
+        assert [one.caption for one in volume] == ["Slice 0", "Slice 1"]
+
+    def test_large_planes_are_cut(self):
+        nested = [["0"] * 40] * 50
+        (found,) = planes({"expected": nested, "got": nested, "wrong": [[True] * 40] * 50})
+        assert found.cut
+        assert found.wrong == 2000
+        assert len(found.rows) == len(found.rows[0]) == MAX_SIDE
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            None,
+            {},
+            {"expected": ["1"], "got": ["1"], "wrong": []},
+            {"expected": ["1"], "got": [["1"]], "wrong": [True]},
+            {
+                "expected": [["1"], ["1", "2"]],
+                "got": [["1"], ["1", "2"]],
+                "wrong": [[True], [1, 2]],
+            },
+            {"expected": [[[["1"]]]], "got": [[[["1"]]]], "wrong": [[[[True]]]]},
+            {"expected": [{}], "got": [{}], "wrong": [{}]},
+        ],
+    )
+    def test_other_planes_are_left_out(self, data):
+        assert planes(data) == ()
+
+    def test_elements_that_say_little(self):
+        (found,) = elements(["x", {"index": [1, "2"], "ulp": -1, "got": 5}])
+        assert (found.place, found.got, found.off, found.accepted) == ("[]", "", "", "")
+        assert len(elements([{}] * 100)) == MAX_ELEMENTS
+
+
+def finding(show, spec="my.py:B", level="must", precision=None, reproduce="conformance check"):
+    plain = Finding("op", "value", "t", ("v",), (), "v", "", None, reproduce, {"show": show})
+    options = {"level": level, "precision": precision or {"f16": "standard"}}
+    return FindingView(1, plain, "f32", {"backend": {"spec": spec}, "options": options})
+
+
+class TestRepro:
+    def test_asks_as_the_run_did(self):
+        asked = {"f16": "native", "f32": "standard"}
+        found = finding("conformance show v --suite 'my suite'", "a b.py:B", "should", asked)
+        assert found.repro == (
+            "conformance repro v --backend 'a b.py:B' --suite 'my suite' --level should "
+            "--precision f16=native,f32=standard"
+        )
+        assert finding("conformance show v", precision={"f16": "exact", "f32": "exact"}).repro == (
+            "conformance repro v --backend my.py:B --precision exact"
+        )
+
+    @pytest.mark.parametrize(
+        "found",
+        [
+            finding("conformance show v", spec=""),
+            finding("conformance show v", reproduce=""),
+            finding("conformance show other"),
+            finding("rm -rf v"),
+            finding("conformance show 'v"),
+            finding(["conformance"]),
+        ],
+    )
+    def test_none_where_nothing_names_it(self, found):
+        assert found.repro == ""
+
+
+def result(edges, dtype="f32", status=Status.FAIL, op="op", **more):
+    return Result(id="v", op=op, status=status, edges=edges, dtype=dtype, **more)
+
+
+class TestHeat:
+    def heat(self, results):
+        log = run(sample_runs.passing())
+        return heat_maps(replace(log, results=tuple(results)))
+
+    def test_counts_what_was_judged(self):
+        (found,) = self.heat(
+            [
+                result(("a", "b")),
+                result(("a",), "f16", Status.ERROR),
+                result(("a",), "f16", Status.PASS),
+                result(("c",), "f16", Status.PASS),
+                result(("c", "d"), status=Status.UNSUPPORTED),
+            ]
+        )
+        assert found.dtypes == ("f16", "f32")
+        assert [(c.failed, c.graded) for c in (*found.whole.cells, found.whole.total)] == [
+            (1, 3),
+            (1, 1),
+            (2, 4),
+        ]
+        assert [row.edge for row in found.hot] == ["a", "b"]
+        assert [row.edge for row in found.cold] == ["c"]
+        assert found.hot[0].cells[0].link == "#op=op&edge=a&dtype=f16"
+
+    @given(st.lists(st.tuples(st.sets(st.sampled_from("abcd")), st.sampled_from(list(Status)))))
+    def test_every_edge_has_its_counts(self, drawn):
+        results = [result(tuple(edges), status=status) for edges, status in drawn]
+        judged = {Status.PASS, Status.FAIL, Status.ERROR}
+        for found in self.heat(results):
+            for row in (*found.hot, *found.warm, *found.cold):
+                mine = [r for r in results if row.edge in r.edges and r.status in judged]
+                assert row.total.graded == len(mine)
+                assert row.total.failed == sum(r.status is not Status.PASS for r in mine)
+                assert (row.total.failed > 0) == (row not in found.cold)
+
+    def test_many_edges_are_folded_and_cut(self):
+        (found,) = self.heat([result(tuple(map(str, range(500))))])
+        assert (len(found.hot), len(found.warm)) == (MAX_HOT, MAX_EDGES - MAX_HOT)
+        assert found.left_out == 500 - MAX_EDGES
+
+    @given(st.integers(0, 50), st.integers(1, 50))
+    def test_shades(self, failed, more):
+        shade = Cell(failed, failed + more, "").shade
+        assert (shade == 0) == (failed == 0)
+        assert shade < SHADES
+        assert Cell(more, more, "").shade == SHADES
+
+
+class TestSpread:
+    def spread(self, *rows):
+        log = run(sample_runs.passing())
+        results = [diagnosed.measured(result((), dtype), within) for dtype, within in rows]
+        return spreads(replace(log, results=tuple(results)))
+
+    def test_sums_by_type(self):
+        found = self.spread(
+            ("f32", [5, 1, 0, 0, 0, 2]), ("f16", [1, 0, 0, 0, 0, 0]), ("f32", [5, 0, 0, 0, 0, 0])
+        )
+        assert [one.dtype for one in found] == ["f16", "f32"]
+        assert [bar.count for bar in found[1].bars] == [10, 1, 0, 0, 0, 2]
+        assert found[1].bars[0].height == HEIGHT
+        assert found[1].sentence == (
+            "f32: of 13 elements 10 exactly rounded, 1 up to 1/4, 2 beyond."
+        )
+
+    @pytest.mark.parametrize("within", [None, [], "x", [1] * 5, [-1] * 6, [1.5] * 6, [True] * 6])
+    def test_what_is_not_of_the_form_is_left_out(self, within):
+        assert self.spread(("f32", within)) == ()
+
+    def test_a_log_that_does_not_tell_has_no_such_part(self):
+        assert "How far off it is" not in render(run(sample_runs.failing()))
+
+    def test_numbers_stand_in_a_table(self, page):
+        assert "Elements by how much of the accepted interval they use" in page.text
+        beyond = [a for a in page.all("rect") if a["class"] == "bin-beyond"]
+        assert len(beyond) == 4
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(7, "7"), (999, "999"), (1200, "1.2k"), (34_567, "34k"), (5 * 10**6, "5.0M")],
+)
+def test_short(count, text):
+    assert short(count) == text
