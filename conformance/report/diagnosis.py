@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from conformance.model import Finding
+
 MAX_LISTED = 50
 """Faults, threads, alternatives and conditions that are shown at most, of each."""
 
@@ -63,6 +65,11 @@ class Diagnosis:
     scope: tuple[str, ...]
     conditions: tuple[Condition, ...]
 
+    @property
+    def text(self) -> str:
+        """What is wrong and how sure that is, in a few sentences."""
+        return " ".join(filter(None, (self.sentence, *self.evidence)))
+
 
 def diagnosis(data: object) -> Diagnosis | None:
     """The diagnosis that a finding has; None where it has none, or nothing of the form."""
@@ -85,6 +92,12 @@ def diagnosis(data: object) -> Diagnosis | None:
     )
     told = read.sentence or read.faults or read.alternatives or read.evidence or read.conditions
     return read if told else None
+
+
+def because(finding: Finding) -> str:
+    """What a finding comes from, in a few sentences; empty where nothing can be said."""
+    found = diagnosis(finding.diagnosis)
+    return "" if found is None else found.text
 
 
 def _fault(data: Mapping[str, Any]) -> Fault:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
+from conformance.report.diagnosis import because
 from conformance.report.findings import Findings, alarm
 from conformance.report.location import backend_file
 from conformance.report.view import view
@@ -54,6 +55,8 @@ def render(run: RunLog) -> str:
 
 
 def _lines(finding: Finding) -> Iterator[str]:
+    if told := because(finding):
+        yield told
     yield f"smallest: {finding.smallest}"
     yield from (f"{label}: {text}" for label, text in evidence(finding.witness))
     yield finding.message

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
+from conformance.report.diagnosis import because
 from conformance.report.findings import Findings, alarm
 from conformance.report.view import View, view
 from conformance.report.visible import visible
@@ -115,6 +116,8 @@ def _body(result: Result, finding: Finding | None) -> Iterable[str]:
         yield f"edges: {', '.join(result.edges)}"
     if finding is not None:
         yield f"one of: {finding.title}"
+        if told := because(finding):
+            yield told
         if finding.reproduce:
             yield f"the smallest of these: {finding.reproduce}"
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
+from conformance.report.diagnosis import because
 from conformance.report.findings import Findings, alarm
 from conformance.report.fingerprint import digest, fingerprint
 from conformance.report.location import backend_file
@@ -102,6 +103,7 @@ def _results(run: RunLog) -> list[Json]:
 def _result(run: RunLog, finding: Finding, findings: Findings) -> Json:
     lines = [
         f"{finding.op}: {finding.title}.",
+        because(finding),
         f"Smallest vector: {finding.smallest}",
         *(f"{label}: {text}" for label, text in evidence(finding.witness)),
         finding.message,

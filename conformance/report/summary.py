@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.log.run_log import RunLog
+from conformance.report.diagnosis import because
 from conformance.report.finding_view import FindingView
 from conformance.report.findings import Findings
 from conformance.report.markdown import block, inline
@@ -96,6 +97,9 @@ def _finding(found: FindingView, known: str | None) -> Iterator[str]:
     yield ""
     if known is not None:
         yield f"Known: {inline(known)}"
+        yield ""
+    if told := because(finding):
+        yield inline(told)
         yield ""
     lines = [f"smallest: {finding.smallest}"]
     lines += [f"{label}: {text}" for label, text in evidence(finding.witness)]

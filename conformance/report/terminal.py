@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
+from conformance.report.diagnosis import diagnosis
 from conformance.report.finding_view import FindingView
 from conformance.report.lines import one_line, vectors, wrap
 from conformance.report.terminal_gate import gate
@@ -19,6 +20,9 @@ COLUMNS = ("vectors", "graded", "passed", "reading", "failed", "errors", "unsup.
 
 MAX_MESSAGE = 6
 """Lines of a message shown at most."""
+
+MAX_THREADS = 3
+"""Public threads about a fault shown at most."""
 
 MAX_EDGES = 8
 """Edges of a finding shown at most."""
@@ -148,6 +152,7 @@ def _finding(found: FindingView, width: int, paint: _Paint) -> Iterator[str]:
     number = f"{found.number:>3}. "
     title = wrap(f"{finding.op}: {finding.title}", width, " " * len(number), number)
     yield from (paint(line, BOLD) for line in title)
+    yield from _diagnosis(finding, width)
     yield from _field("smallest", finding.smallest, width)
     edges = ", ".join(finding.edges[:MAX_EDGES])
     if len(finding.edges) > MAX_EDGES:
@@ -157,6 +162,21 @@ def _finding(found: FindingView, width: int, paint: _Paint) -> Iterator[str]:
         yield from _field(label, text, width)
     yield from _message(finding, width)
     yield from _command(finding.reproduce, width)
+
+
+def _diagnosis(finding: Finding, width: int) -> Iterator[str]:
+    """What it comes from, how sure that is, and where to read on."""
+    found = diagnosis(finding.diagnosis)
+    if found is None:
+        return
+    yield from _field("because", found.text, width)
+    others = [", ".join(other.ids) for other in found.alternatives]
+    yield from _field("or", "; ".join(others), width)
+    for fault in found.faults:
+        yield from _field("look at", fault.look, width)
+        threads = [thread.text for thread in fault.threads if thread.link]
+        for thread in threads[:MAX_THREADS]:
+            yield from _field("see", thread, width)
 
 
 def _field(label: str, text: str, width: int) -> list[str]:

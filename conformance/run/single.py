@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
 
 from conformance.grade.judge import applies, judge, result, skipped, unsupported
 from conformance.grade.outcome import Ending, Outcome
@@ -58,4 +60,21 @@ class Examiner:
             kind = "undeclared-unsupported"
             return result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
         verdict = judge(vector, outcome, level=self.level, precision=self.precision)
-        return with_observations(verdict, vector, outcome)
+        return _sharing(with_observations(verdict, vector, outcome))
+
+
+def _sharing(result: Result) -> Result:
+    """The result with what many of them have alike in memory once: they are kept for a run."""
+    return replace(
+        result, shows=_shown(tuple(result.shows.items())), within=_counted(result.within)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _shown(items: tuple[tuple[str, tuple[str, ...]], ...]) -> Mapping[str, tuple[str, ...]]:
+    return MappingProxyType(dict(items))
+
+
+@lru_cache(maxsize=4096)
+def _counted(within: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    return within

@@ -40,7 +40,7 @@ asked every tenth."""
 
 JOBS = (1, 2)
 
-REPEATED = (1_000, 20_000)
+REPEATED = (1_000, 20_000, 100_000)
 """Vectors of runs that are compared in memory: a hundred of them, again and again."""
 
 REPEATING = """

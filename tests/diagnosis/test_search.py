@@ -1,0 +1,80 @@
+"""Backends that are made of faults are said to have these, and no others."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+import yaml
+from faulty import CORE, bank, explained
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.diagnosis.search import Explanation
+from conformance.model import FAILED
+
+COMPOSITES = yaml.safe_load(Path(__file__).with_name("composites.yaml").read_text())["backends"]
+
+FAULTS = [
+    (op, fault.id)
+    for op in CORE.manifest.ops
+    for fault in bank(op).values()
+    if not fault.equivalent and not fault.reading
+]
+
+
+def alike(op: str, fault: str) -> frozenset[str]:
+    """The faults that no vector of the suite tells from one, by its audit."""
+    groups = CORE.manifest.strength[op].indistinguishable
+    return frozenset({fault}).union(*(group for group in groups if fault in group))
+
+
+def named(found: Explanation, op: str, faults: list[str]) -> bool:
+    """Whether an explanation, or one as good, names nothing but some of the faults."""
+    allowed = frozenset().union(*(alike(op, fault) for fault in faults))
+    return any(
+        all(one.id in allowed for one in some) for some in (found.faults, *found.alternatives)
+    )
+
+
+def check(op: str, faults: list[str]) -> None:
+    results, found = explained(op, faults)
+    failed = {result.id for result in results if result.status in FAILED}
+    told = {result.id for result in results if result.returned is not None}
+    assert failed
+    assert {vector for one in found for vector in one.agrees} == told
+    for one in found:
+        assert named(one, op, faults), (one.ids, faults)
+    for fault in faults:
+        seen = product(*((one.faults, *one.alternatives) for one in found))
+        assert any(
+            alike(op, fault) & {f.id for group in choice for f in group} for choice in seen
+        ), fault
+    for one in found:
+        assert one.failing <= len(told)
+        assert one.passing + len(failed) <= len(results)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.sampled_from(FAULTS))
+def test_a_single_fault_is_always_named(chosen: tuple[str, str]) -> None:
+    op, fault = chosen
+    check(op, [fault])
+    (found,) = explained(op, [fault])[1]
+    assert len(found.faults) == 1
+    assert found.whole
+
+
+@pytest.mark.parametrize(
+    "one", COMPOSITES, ids=lambda one: f"{one['op']}:{'+'.join(one['faults'])}"
+)
+def test_composite_backends(one: dict[str, list[str]]) -> None:
+    check(str(one["op"]), one["faults"])
+
+
+def test_nothing_is_said_of_a_backend_without_failures() -> None:
+    excused = next(fault for fault in bank("AvgPool-1").values() if fault.reading)
+    results, found = explained("AvgPool-1", [excused.id])
+    assert not [result for result in results if result.status in FAILED]
+    assert found == []
