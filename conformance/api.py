@@ -176,7 +176,7 @@ def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -
     """One run from the logs of all its shards: what an undivided run would have said.
 
     ``logs`` are the run logs of ``check(..., shard="1/N")`` to ``"N/N"``, in any order; ``suite``
-    is the suite that they were made on.
+    is the suite that they were made on, by default the shipped one that they name.
 
     Raises:
         LogError: a log that cannot be read or is not complete; a shard that is missing, there
@@ -187,8 +187,9 @@ def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -
     parts = [Part(Path(log), read(log)) for log in logs]
     if not parts:
         raise UsageError("there are no logs to merge", hint="name the log of each shard")
-    opened = suite if isinstance(suite, Suite) else load_suite(suite)
     header = parts[0].run.header
+    suite = _named_by(header) if suite is None else suite
+    opened = suite if isinstance(suite, Suite) else load_suite(suite)
     show = suite_option(suite)
     command = check_command(header["backend"]["spec"], show, header["options"])
     collected = _Collected(None)
@@ -244,6 +245,14 @@ def _day_of(run: RunLog | None) -> date | None:
 
 def _path(path: str | Path | None) -> Path | None:
     return None if path is None else Path(path)
+
+
+def _named_by(header: Mapping[str, Any]) -> str | None:
+    """The name of the part of the shipped suite that a log is of; None stands for all of it."""
+    name, digest = header["suite"]["name"], header["suite"]["digest"]
+    shipped = load_suite()
+    part = name in shipped.manifest.suites and digest != shipped.digest
+    return name if part and load_suite(name).digest == digest else None
 
 
 def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:

@@ -16,6 +16,9 @@ EXIT_DEFECT = 3
 EXIT_INTERRUPTED = 130
 """What a shell reports for a command that SIGINT ended."""
 
+EXIT_SIGNAL = 128
+"""What a shell adds to the number of the signal that ended a command."""
+
 
 class ConformanceError(Exception):
     """Base of all errors raised on purpose by this package."""
@@ -102,6 +105,15 @@ class LogError(ConformanceError):
 
 class BackendError(ConformanceError):
     """A backend that cannot be found, imported or used as one."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, or another signal that asks this process to end; ``number`` says which."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+        self.exit_code = EXIT_SIGNAL + number
 
 
 class Unsupported(Exception):

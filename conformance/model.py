@@ -91,6 +91,15 @@ class Answer:
     open: NDArray[np.uint8] | None = None
     choices: Array | None = None
 
+    def interval(self, precision: str) -> tuple[Array, Array]:
+        """What ``precision`` accepts of each element of a floating-point output, ends included."""
+        assert self.rounded is not None
+        if precision == "exact" or self.lo is None or self.hi is None:
+            return self.rounded, self.rounded
+        if precision == "native" and self.lo_native is not None and self.hi_native is not None:
+            return self.lo_native, self.hi_native
+        return self.lo, self.hi
+
 
 @dataclass(frozen=True)
 class Vector:
@@ -146,6 +155,18 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
+class Returned:
+    """An output as a backend returned it, kept with a failure so that its cause can be looked for.
+
+    ``packed`` holds the elements in row-major order and their storage type, compressed.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    packed: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """The verdict of one vector.
 
@@ -156,7 +177,10 @@ class Result:
     show of questions that the document leaves open, by name: of an interpretation ``ADOPTED``,
     ``FOLLOWED`` or ``NEITHER``, of an observation the kinds of values seen ("NaN", "+0", ...).
     ``known`` is the entry of the vendor's known failures that names this failure, as file and
-    line; None for a new failure, and for what did not fail.
+    line; None for a new failure, and for what did not fail. ``within`` counts graded
+    floating-point elements by the part of their accepted interval that they use, see
+    :data:`conformance.grade.compare.PARTS`. ``rank`` is that of the data. ``returned`` are the
+    outputs of a failure, where they are arrays of the right types and small.
     """
 
     id: str
@@ -175,6 +199,9 @@ class Result:
     witness: Witness | None = None
     shows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     known: str | None = None
+    rank: int = 0
+    within: tuple[int, ...] | None = None
+    returned: tuple[Returned, ...] | None = None
 
     @property
     def new(self) -> bool:
@@ -184,7 +211,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Finding:
-    """One distinct failure: its results (by id), what they share, and the smallest of them."""
+    """One distinct failure: its results (by id), what they share, and the smallest of them.
+
+    ``diagnosis`` says what it comes from, see docs/run-log.md; None where nobody looked.
+    """
 
     op: str
     kind: str
@@ -196,3 +226,4 @@ class Finding:
     witness: Witness | None
     reproduce: str
     detail: Mapping[str, Any] = field(default_factory=dict)
+    diagnosis: Mapping[str, Any] | None = None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 import importlib
-import os
 import sys
 import traceback
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 import click
 
 from conformance import __version__
-from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError
+from conformance.cli import streams
+from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError, Interrupted
+from conformance.report.visible import visible
 
 EXIT_BROKEN_PIPE = 141
 """What a shell reports for a command that SIGPIPE ended."""
@@ -30,6 +31,7 @@ COMMANDS = {
     "compare": "Compare two runs: what is fixed, what is broken.",
     "baseline": "Write a file of known failures from a run's own.",
     "report": "Show a run again, or several side by side, from logs alone.",
+    "docs": "Write pages about operators: what each specification says, with pictures.",
     "spec": "Look at operator specifications.",
     "suite": "Look at suites of vectors.",
 }
@@ -48,7 +50,8 @@ Exit codes:
   1  not conformant, or nothing was graded, or a gate is not met
   2  wrong usage, or a specification, suite or log that cannot be used
   3  a defect in this tool
-  130  interrupted
+  130  interrupted; or 128 and the number of another signal that ended it, as
+       143 for SIGTERM
 """
 
 
@@ -77,26 +80,36 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
-    def invoke(self, ctx: click.Context) -> Any:
-        for name in ("stdout", "stderr"):
-            if getattr(sys, name) is None:  # closed by whoever started this process
-                setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+    def main(self, *args: Any, **more: Any) -> Any:
+        streams.open_all()
         try:
-            value = super().invoke(ctx)
-            sys.stdout.flush()
-            return value
+            return super().main(*args, **more)
+        except OSError as error:
+            known = streams.explained(error)
+            if known is None:
+                raise
+            sys.exit(_told(known))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            try:
+                return super().invoke(ctx)
+            finally:
+                sys.stdout.flush()
         except ConformanceError as error:
-            click.echo(f"error: {error}", err=True)
-            ctx.exit(error.exit_code)
+            ctx.exit(_told(error))
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            ctx.exit(EXIT_INTERRUPTED)
+        except KeyboardInterrupt as error:
+            with suppress(OSError):
+                click.echo("interrupted", err=True)
+            ctx.exit(error.exit_code if isinstance(error, Interrupted) else EXIT_INTERRUPTED)
         except BrokenPipeError:
-            _discard_output()
+            streams.discard()
             ctx.exit(EXIT_BROKEN_PIPE)
-        except Exception:
+        except Exception as error:
+            if isinstance(error, OSError) and streams.explained(error):
+                raise
             click.echo(traceback.format_exc(), err=True)
             click.echo(
                 f"This is a defect in conformance {__version__} (not in your backend). "
@@ -106,11 +119,12 @@ class Commands(click.Group):
             ctx.exit(EXIT_DEFECT)
 
 
-def _discard_output() -> None:
-    """Nobody reads any more; what is still buffered must not fail again when Python exits."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+def _told(error: ConformanceError) -> int:
+    """The exit code of an error, once it has been told as far as anybody can be told."""
+    with suppress(OSError):
+        click.echo(f"error: {visible(str(error))}", err=True)
+    streams.discard()
+    return error.exit_code
 
 
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

@@ -69,6 +69,6 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
         earlier={entry["entry"]: entry for entry in run.footer.get("known_failures", ())},
         whole=not any(run.header["options"].get(part) for part in ("only", "shard")),
     )
-    write_text(out, text)
+    write_text(out, text, hint="name another file: --out FILE")
     failures = sum(tally.failed + tally.errors for tally in run.tallies.values())
     click.echo(f"wrote {out}: {failures:,} failures", err=True)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.formats import clearing, format_option, take_stdout, targets, write
+from conformance.cli.formats import (
+    Target,
+    clear,
+    format_option,
+    page,
+    take_stdout,
+    targets,
+    write,
+)
 from conformance.cli.progress import Progress
+from conformance.cli.streams import kept_clean
 from conformance.errors import EXIT_DEFECT, UsageError
 
 if TYPE_CHECKING:
@@ -49,7 +59,7 @@ or a class or instance with name, version and such a method.
 \b
 Exit codes: 0 conformant, or known failures alone; 1 new failures, something
 required unsupported, or nothing graded; 2 wrong usage; 3 a defect in this
-tool; 130 interrupted.
+tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129: the report is written.
 """
 
 
@@ -171,12 +181,13 @@ def check(
     """Grade a backend on a suite of vectors."""
     from conformance import api
     from conformance.cli.text import terminal
-    from conformance.report.registry import write_report
     from conformance.report.terminal import summary
 
     wanted = targets(formats, report, log=report and report / LOG)
+    if report is not None:
+        wanted = (page(report, "--report"), *wanted)
     earlier = _earlier(report) if resume else None
-    with ExitStack() as stack:
+    with kept_clean(), ExitStack() as stack:
         run = api.check(
             suite,
             backend,
@@ -195,17 +206,18 @@ def check(
             shuffle=shuffle,
             shard=shard,
             earlier=None if earlier is None else earlier.run,
-            on_event=clearing(wanted, _Watch(stack, report, earlier).see),
+            on_event=_Watch(stack, report, wanted, earlier).see,
         )
     if earlier is not None and earlier.run.complete:
         click.echo("nothing to resume: the run is complete", err=True)
-    if report is not None:
-        page = write_report(run.log, report)
-        click.echo(f"report: {page}, log: {report / LOG}", err=True)
-    click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
-    if report is not None and run.footer["interrupted"]:
-        click.echo("to go on: the same command with --resume", err=True)
-    write(run.log, wanted)
+    try:
+        write(run.log, wanted)
+    finally:  # whatever cannot be written, the run is told
+        if report is not None:
+            click.echo(f"log: {report / LOG}", err=True)
+        click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
+        if report is not None and run.footer["interrupted"]:
+            click.echo("to go on: the same command with --resume", err=True)
     ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
 
 
@@ -230,9 +242,16 @@ def _earlier(report: Path | None) -> Unfinished | None:
 class _Watch:
     """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
 
-    def __init__(self, stack: ExitStack, report: Path | None, earlier: Unfinished | None) -> None:
+    def __init__(
+        self,
+        stack: ExitStack,
+        report: Path | None,
+        wanted: Sequence[Target],
+        earlier: Unfinished | None,
+    ) -> None:
         self._stack = stack
         self._report = report
+        self._wanted = wanted
         self._earlier = earlier
         self._writer: LogWriter | None = None
         self._done = self._wrong = 0
@@ -251,13 +270,15 @@ class _Watch:
             self._writer.write(event)
 
     def _begin(self, total: int) -> None:
-        """Open the log only now: the header comes when the question has turned out sound."""
+        """Open the log only now: the header comes when the question has turned out sound.
+
+        The files of an earlier run must never stand beside the log of this one, so they go before
+        the log's first line; but not before it is this process that writes the log.
+        """
         from conformance.log.writer import LogWriter
-        from conformance.report.registry import remove_report
 
         if self._report is not None:
-            # The page of an earlier run must never stand beside the log of this one.
-            remove_report(self._report)
             log = LogWriter(self._report / LOG, earlier=self._earlier)
             self._writer = self._stack.enter_context(log)
+        clear(self._wanted)
         self._progress = self._stack.enter_context(Progress(total, "checking"))

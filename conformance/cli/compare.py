@@ -17,7 +17,8 @@ Examples:
       up to 1,000 vectors of each kind of change
 
 Where backend, suite, options, processor or threads differ, that is said first.
-Both logs must be whole: one that was cut short is refused.
+Both logs must be whole: one that was cut short is refused. Logs of shards are joined
+with conformance merge first; only the same shard of two runs can be compared as it is.
 
 \b
 Exit codes: 0 nothing broken; 1 something that passed fails or is unsupported

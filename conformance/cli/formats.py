@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from conformance.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.log.run_log import RunLog
-    from conformance.run.engine import Event
 
 STDOUT = Path("-")
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -39,11 +38,24 @@ def format_option(folder: str, otherwise: str = "") -> Callable[[Command], Comma
 
 @dataclass(frozen=True)
 class Target:
-    """A format and where it goes: to a file, to standard output (``-``), or after a file's end."""
+    """A format and where it goes: to a file, to standard output (``-``), or after a file's end.
+
+    ``hint`` says how to name another place, ``label`` what it is called for people.
+    """
 
     name: str
     path: Path
+    hint: str
     append: bool = False
+    label: str = ""
+
+
+def page(folder: Path, option: str) -> Target:
+    """The HTML page in the folder that an option names."""
+    from conformance.report.registry import report_format
+
+    hint = f"name a folder that you may write to, with room on its disk: {option} DIR"
+    return Target("html", folder / report_format("html").FILE, hint, label="report")
 
 
 def targets(
@@ -60,28 +72,17 @@ def targets(
         if place in taken:
             raise UsageError(
                 f"--format {target.name}: {target.path} is taken by {taken[place]}",
-                hint=f"name another file: --format {target.name}=FILE",
+                hint=target.hint,
             )
         taken[place] = target.name
     return found
 
 
-def clearing(wanted: Sequence[Target], see: Callable[[Event], None]) -> Callable[[Event], None]:
-    """What sees the events of a run, but for the files of an earlier one, which go when it begins.
+def clear(wanted: Iterable[Target]) -> None:
+    """Remove the files of an earlier run, which must not be taken for those of one that dies.
 
-    They must not be taken for those of a run that dies. A question that is not sound has no
-    header, and leaves them alone. Raises :class:`UsageError` for a place where no file can be.
+    Raises :class:`UsageError` for a place where no file can be.
     """
-
-    def cleared(event: Event) -> None:
-        if isinstance(event, dict) and event["event"] == "header":
-            _clear(wanted)
-        see(event)
-
-    return cleared
-
-
-def _clear(wanted: Sequence[Target]) -> None:
     from conformance.report.registry import remove_beside
 
     for target in wanted:
@@ -95,7 +96,7 @@ def _clear(wanted: Sequence[Target]) -> None:
             raise UsageError(
                 f"{target.path}: the {target.name} report cannot be written: "
                 f"{error.strerror or error}",
-                hint=f"name another file: --format {target.name}=FILE",
+                hint=target.hint,
             ) from error
 
 
@@ -104,23 +105,36 @@ def take_stdout(wanted: Sequence[Target]) -> bool:
     return any(target.path == STDOUT for target in wanted)
 
 
-def write(run: RunLog, wanted: Sequence[Target]) -> None:
-    """Write each format.
+def write(run: RunLog, wanted: Iterable[Target]) -> None:
+    """Write each format, standard output last; one that fails keeps no other from being written.
 
-    Raises :class:`UsageError` where a file cannot be written.
+    Raises :class:`UsageError` where a file cannot be written, for the last of them; the others
+    are told on standard error.
     """
+    failed: list[UsageError] = []
+    for target in sorted(wanted, key=lambda one: one.path == STDOUT):
+        try:
+            _write(run, target)
+        except UsageError as error:
+            failed.append(error)
+    for other in failed[:-1]:
+        click.echo(f"error: {other}", err=True)
+    if failed:
+        raise failed[-1]
+
+
+def _write(run: RunLog, target: Target) -> None:
     from conformance.report.registry import report_format, write_format
 
-    for target in wanted:
-        if target.path == STDOUT:
-            # Bytes, since what a file says of its encoding must be true on any terminal.
-            sys.stdout.buffer.write(report_format(target.name).render(run).encode())
-        elif target.append:
-            _append(target, report_format(target.name).render(run))
-        else:
-            write_format(run, target.path, target.name)
-        if target.path != STDOUT:
-            click.echo(f"{target.name}: {target.path}", err=True)
+    if target.path == STDOUT:
+        # Bytes, since what a file says of its encoding must be true on any terminal.
+        sys.stdout.buffer.write(report_format(target.name).render(run).encode())
+        return
+    if target.append:
+        _append(target, report_format(target.name).render(run))
+    else:
+        write_format(run, target.path, target.name, hint=target.hint)
+    click.echo(f"{target.label or target.name}: {target.path}", err=True)
 
 
 def _target(text: str, folder: Path | None) -> Target:
@@ -128,21 +142,23 @@ def _target(text: str, folder: Path | None) -> Target:
 
     name, given, file = text.partition("=")
     default = report_format(name).FILE
+    hint = f"name another file: --format {name}=FILE"
     if given:
         if not file:
             raise UsageError(f"--format {text}: no file", hint=f"--format {name}={default}")
-        return Target(name, Path(file))
+        return Target(name, Path(file), hint)
     if name == "github":
-        return Target(name, STDOUT)
+        return Target(name, STDOUT, hint)
     if name == "summary" and os.environ.get(STEP_SUMMARY):
-        return Target(name, Path(os.environ[STEP_SUMMARY]), append=True)
+        hint = f"it is where ${STEP_SUMMARY} points; --format {name}=FILE goes elsewhere"
+        return Target(name, Path(os.environ[STEP_SUMMARY]), hint, append=True)
     if folder is None:
         raise UsageError(
             f"--format {name}: where to?",
             hint=f"--report DIR for a folder, --format {name}={default} for a file, "
             f"--format {name}=- for standard output",
         )
-    return Target(name, folder / default)
+    return Target(name, folder / default, hint)
 
 
 def _append(target: Target, text: str) -> None:
@@ -152,5 +168,5 @@ def _append(target: Target, text: str) -> None:
     except OSError as error:
         raise UsageError(
             f"{target.path}: the {target.name} cannot be written: {error.strerror or error}",
-            hint=f"it is where ${STEP_SUMMARY} points; --format {target.name}=FILE goes elsewhere",
+            hint=target.hint,
         ) from error

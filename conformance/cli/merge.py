@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.check import LOG
+from conformance.cli.formats import clear, page, write
 from conformance.errors import EXIT_DEFECT, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ is missing, there twice, not complete or of another run, or a damaged log.
 @click.option(
     "--suite",
     metavar="DIR|NAME",
-    help="The suite that was checked; the shipped core suite if left out.",
+    help="The suite that was checked; if left out, the shipped one that the logs name.",
 )
 @click.pass_context
 def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | None) -> None:
@@ -51,7 +52,6 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
     """
     from conformance import api
     from conformance.cli.text import terminal
-    from conformance.report.registry import remove_report, write_report
     from conformance.report.terminal import summary
 
     for log in logs:
@@ -61,11 +61,14 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
                 hint="choose another folder with --out",
             )
     run = api.merge(logs, suite)
-    remove_report(out)
+    wanted = (page(out, "--out"),)
+    clear(wanted)
     _write(run.log, out)
-    page = write_report(run.log, out)
-    click.echo(f"report: {page}, log: {out / LOG}", err=True)
-    click.echo(summary(run.log, **terminal()))
+    try:
+        write(run.log, wanted)
+    finally:  # whatever cannot be written, the run is told
+        click.echo(f"log: {out / LOG}", err=True)
+        click.echo(summary(run.log, **terminal()))
     ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
 
 
@@ -73,14 +76,14 @@ def _write(run: RunLog, out: Path) -> None:
     """The log appears whole or not at all: until then the folder has that of an earlier run."""
     from conformance.errors import LogError
     from conformance.log.writer import LogWriter
+    from conformance.replacement import replacing
 
-    new = out / f".{LOG}.new"
-    with LogWriter(new) as writer:
-        for event in (run.header, *run.results, *run.findings, run.footer):
-            assert event is not None  # of a run that has ended
-            writer.write(event)
     try:
-        new.replace(out / LOG)
+        out.mkdir(parents=True, exist_ok=True)
+        with replacing(out / LOG) as new, LogWriter(new) as writer:
+            for event in (run.header, *run.results, *run.findings, run.footer):
+                assert event is not None  # of a run that has ended
+                writer.write(event)
     except OSError as error:
         raise LogError(
             f"{out / LOG}: the run log cannot be written: {error.strerror or error}",

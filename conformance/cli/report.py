@@ -90,8 +90,11 @@ def _show(run: RunLog, folder: Path, findings: int) -> None:
     from conformance.report.registry import write_report
     from conformance.report.terminal import summary
 
-    click.echo(f"wrote {write_report(run, folder)}", err=True)
-    click.echo(summary(run, **terminal(), limit=findings))
+    try:
+        page = write_report(run, folder, hint="name another folder: --out DIR")
+        click.echo(f"wrote {page}", err=True)
+    finally:  # whatever cannot be written, the run is told
+        click.echo(summary(run, **terminal(), limit=findings))
 
 
 def _compare(runs: list[RunLog], folder: Path) -> None:
@@ -101,8 +104,12 @@ def _compare(runs: list[RunLog], folder: Path) -> None:
     from conformance.report.view import view
 
     text = comparison_html.render(runs)
-    click.echo(f"wrote {write_text(folder / comparison_html.FILE, text)}", err=True)
-    for run in runs:
-        backend, shown = run.header["backend"], view(run)
-        name = f"{backend['name']} {backend['version']}"
-        click.echo(one_line(f"{name}: {shown.headline}. {shown.sentence}"))
+    try:
+        path = folder / comparison_html.FILE
+        write_text(path, text, hint="name another folder: --out DIR")
+        click.echo(f"wrote {path}", err=True)
+    finally:
+        for run in runs:
+            backend, shown = run.header["backend"], view(run)
+            name = f"{backend['name']} {backend['version']}"
+            click.echo(one_line(f"{name}: {shown.headline}. {shown.sentence}"))

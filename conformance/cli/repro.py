@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-SECONDS = 60.0
+MAX_SECONDS = 1e6
 ISSUE = 65_536
 """Characters that an issue on GitHub may have."""
 
@@ -24,7 +24,8 @@ The script needs numpy (for bf16 ml_dtypes too) and what it tests, not this
 package. It exits with 1 where the answer is wrong, with 0 where it is right. It
 is tried once, in a process of its own, and says in its head what came of it. A
 backend of your own is imported from where it lies; one that has a method
-reproduce() says its call itself, see docs/reproduce.md.
+reproduce() says its call itself, see docs/reproduce.md. It does so in another
+process, so one that crashes or hangs while it is loaded ends with an error.
 """
 
 
@@ -52,35 +53,47 @@ reproduce() says its call itself, see docs/reproduce.md.
     metavar="FILE",
     help="Write the script into this file.",
 )
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, max=MAX_SECONDS, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The most that loading the backend may take, and the most that the script may.",
+)
 def repro(
-    vector_id: str, backend: str, suite: str | None, level: str, precision: str, out: Path | None
+    vector_id: str,
+    backend: str,
+    suite: str | None,
+    level: str,
+    precision: str,
+    out: Path | None,
+    timeout: float,
 ) -> None:
     """Write a script that shows what a backend gets wrong, without this tool."""
-    from conformance.backends.discovery import create, locate
     from conformance.grade.precision import parse_precision
     from conformance.report.registry import write_text
-    from conformance.repro.native import native_call
+    from conformance.repro.account import account
     from conformance.repro.script import script
     from conformance.repro.trial import tried
-    from conformance.run.inline import fresh
+    from conformance.run.interruption import Interruption
     from conformance.suite.store import open_suite
 
     asked = parse_precision(precision)
     opened = open_suite(suite)
     vector = opened.find(vector_id)
-    origin = locate(backend)
-    runner = create(origin)
-    attributes = fresh(vector.case.attributes)
-    call = native_call(origin, runner, vector.case.op, list(vector.inputs), attributes)
-    name = f"{runner.name} {runner.version}"
-
-    text = script(vector, call, name, opened.name, level, asked)
-    trial = tried(text, SECONDS)
-    text = script(vector, call, name, opened.name, level, asked, trial.lines())
+    interruption = Interruption()
+    with interruption.listening(), interruption.backend_runs():
+        told = account(backend, opened.path, vector.id, timeout)
+        text = script(vector, told.call, told.backend, opened.name, level, asked)
+        trial = tried(text, timeout)
+    text = script(
+        vector, told.call, told.backend, opened.name, level, asked, observed=trial.lines()
+    )
     if out is None:
         click.echo(text, nl=False)
     else:
-        write_text(out, text)
+        write_text(out, text, hint="name another file: --out FILE")
         click.echo(f"script: {out}", err=True)
     click.echo(f"tried once, it {trial.ending}", err=True)
     if len(text) > ISSUE:

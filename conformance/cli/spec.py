@@ -8,16 +8,71 @@ import click
 
 from conformance.errors import EXIT_USAGE, SpecError
 
+WIDTH = 100
+"""Wider lines are hard to read."""
+
 
 @click.group(
     epilog="""
 \b
-Example:
-  conformance spec lint     check the specifications that are shipped
+Examples:
+  conformance spec show AvgPool-1     what a specification says
+  conformance spec lint               check those that are shipped
 """
 )
 def spec() -> None:
     """Look at operator specifications."""
+
+
+SECTIONS = (
+    *("interface", "attributes", "rules", "conditions", "errata", "readings", "edges", "reject"),
+    "faults",
+)
+"""What "spec show" can tell, in its order."""
+
+
+@spec.command(
+    epilog="""
+\b
+Examples:
+  conformance spec show AvgPool-1 --section rules --section edges
+      how the output comes about, and what implementations get wrong
+  conformance spec show AvgPool-1 --section readings reports/*/run.jsonl
+      what the document leaves open, and who follows which reading
+  conformance spec show specs/MyOp-1.yaml --suite my-suite
+      your own operator, with the vectors that you generated
+
+"conformance docs" writes the same as pages, with pictures of windows.
+"""
+)
+@click.argument("op", metavar="OP|FILE")
+@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--section",
+    "sections",
+    multiple=True,
+    type=click.Choice(SECTIONS),
+    metavar="NAME",
+    help=f"Only this part, of {', '.join(SECTIONS)}; repeatable.",
+)
+@click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
+def show(op: str, logs: tuple[Path, ...], sections: tuple[str, ...], suite: str | None) -> None:
+    """Show what the specification of an operator says.
+
+    Inputs, attributes and rules, errata, what the document leaves open, the edges with the
+    smallest vector that shows each, what must be rejected, and known faults with their threads.
+    """
+    from conformance.cli.spec_text import text
+    from conformance.cli.text import terminal
+    from conformance.docs.account import account
+    from conformance.docs.source import opened, show_command
+
+    source = opened([op], suite, logs)
+    loaded = source.specs[0]
+    told = account(loaded, source.suite, source.runs, show_command(loaded, suite))
+    chosen = [name for name in SECTIONS if name in sections or not sections]
+    for line in text(told, chosen, min(terminal()["width"], WIDTH)):
+        click.echo(line)
 
 
 @spec.command(

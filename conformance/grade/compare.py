@@ -23,6 +23,10 @@ Mask = NDArray[np.bool_]
 
 SHOWN_CHOICES = 8
 
+PARTS = ("rounded", "1/4", "1/2", "3/4", "1", "beyond")
+"""How much of its accepted interval an element uses: none where it is the rounded value itself,
+up to a quarter of the way to the end that it lies towards, and so on; or it lies beyond."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -107,7 +111,7 @@ def accepts(answers: Sequence[Answer], outputs: Sequence[Array], precision: str)
 
 def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, precision: str) -> Mask:
     """Where an output misses what ``precision`` accepts; ``got`` holds its ordinals."""
-    lo, hi = interval(answer, precision)
+    lo, hi = answer.interval(precision)
     low = dtype.ordinals(lo).reshape(got.shape)
     high = low if hi is lo else dtype.ordinals(hi).reshape(got.shape)
     # A NaN's ordinal lies beyond the infinities, so outside of every interval of numbers.
@@ -117,14 +121,23 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
     return wrong
 
 
-def interval(answer: Answer, precision: str) -> tuple[Array, Array]:
-    """The accepted interval of each element of a floating-point answer, ends included."""
+def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
+    """How many graded elements of a floating-point output use each of :data:`PARTS`."""
     assert answer.rounded is not None
-    if precision == "exact" or answer.lo is None or answer.hi is None:
-        return answer.rounded, answer.rounded
-    if precision == "native" and answer.lo_native is not None and answer.hi_native is not None:
-        return answer.lo_native, answer.hi_native
-    return answer.lo, answer.hi
+    dtype = DTYPES[answer.dtype]
+    ends = answer.interval(precision)
+    lo, hi = (dtype.ordinals(end).reshape(got.shape) for end in ends)
+    right, seen = (dtype.ordinals(one).reshape(got.shape) for one in (answer.rounded, got))
+    nan, not_a_number = _is_nan(dtype, seen), _is_nan(dtype, right)
+    off = dtype.ulp_distance(got, answer.rounded)
+    room = dtype.ulp_distance(np.where(seen > right, ends[1], ends[0]), answer.rounded)
+    with np.errstate(invalid="ignore"):
+        part = np.clip(np.ceil(4 * off / np.maximum(room, 1)), 1, 4)
+    part = np.where((seen < lo) | (seen > hi) | nan, len(PARTS) - 1, part)
+    part = np.where((seen == right) | (nan & not_a_number), 0, part).astype(np.int64)
+    if answer.open is not None:
+        part = part[(answer.open & OPEN_BIT[precision]) == 0]
+    return np.bincount(part.ravel(), minlength=len(PARTS))
 
 
 def _is_nan(dtype: DType, ordinals: NDArray[np.int64]) -> Mask:
@@ -151,34 +164,40 @@ def witness(answer: Answer, got: Array, comparison: Comparison, precision: str) 
     Of an output of integers it is the first wrong element.
     """
     places = np.argwhere(comparison.wrong)
-    dtype = DTYPES[answer.dtype]
-    distance: float | None = None
     worst = 0
     if answer.rounded is not None:
         wrong = comparison.wrong
-        distances = dtype.ulp_distance(got[wrong], answer.rounded[wrong])
-        worst = int(np.argmax(distances))
-        distance = float(distances[worst])
+        worst = int(np.argmax(DTYPES[answer.dtype].ulp_distance(got[wrong], answer.rounded[wrong])))
     index = tuple(int(i) for i in places[worst])
+    seen = element(answer, got, index, precision)
+    return Witness(output=answer.name, index=index, **seen, wrong=comparison.count, total=got.size)
+
+
+def element(answer: Answer, got: Array, index: tuple[int, ...], precision: str) -> dict[str, Any]:
+    """One element beside what is accepted of it: ``exact``, ``rounded``, ``lo``, ``hi`` and ``got``
+    as text, and ``ulp``, its distance from ``rounded``, None for an integer.
+    """
     rounded, lo, hi = _accepted(answer, index, precision)
-    return Witness(
-        output=answer.name,
-        index=index,
-        exact=repr(answer.expected[index].item()),
-        rounded=rounded,
-        lo=lo,
-        hi=hi,
-        got=str(got[index]),
-        ulp=distance,
-        wrong=comparison.count,
-        total=got.size,
-    )
+    distance = None
+    if answer.rounded is not None:
+        at = tuple(slice(i, i + 1) for i in index)
+        distance = DTYPES[answer.dtype].ulp_distance(
+            np.ascontiguousarray(got[at]), np.ascontiguousarray(answer.rounded[at])
+        )
+    return {
+        "exact": repr(answer.expected[index].item()),
+        "rounded": rounded,
+        "lo": lo,
+        "hi": hi,
+        "got": str(got[index]),
+        "ulp": None if distance is None else float(distance.item()),
+    }
 
 
 def _accepted(answer: Answer, index: tuple[int, ...], precision: str) -> tuple[str, str, str]:
     """The rounded value and both ends of what is accepted, as text."""
     if answer.rounded is not None:
-        lo, hi = interval(answer, precision)
+        lo, hi = answer.interval(precision)
         return str(answer.rounded[index]), str(lo[index]), str(hi[index])
     expected = str(answer.expected[index])
     if answer.choices is None:

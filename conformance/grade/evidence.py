@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES
-from conformance.grade.compare import compare, interval
+from conformance.grade.compare import compare
 from conformance.grade.precision import DEFAULT
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, OPEN_BIT, Answer, Vector
 
@@ -108,8 +108,8 @@ def _floats(base: Answer, other: Answer, precision: str) -> tuple[Mask, Mask]:
     """
     row = DTYPES[base.dtype]
     ordinals = row.ordinals
-    low, high = (ordinals(end) for end in interval(base, precision))
-    least, most = (ordinals(end) for end in interval(other, precision))
+    low, high = (ordinals(end) for end in base.interval(precision))
+    least, most = (ordinals(end) for end in other.interval(precision))
     assert base.rounded is not None
     assert other.rounded is not None
     value, another = ordinals(base.rounded), ordinals(other.rounded)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from conformance.model import FAILED, GRADED, Finding, Result, Status
@@ -36,17 +37,24 @@ WORDS = {
 SMALLEST_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
 
+NO_CAUSES: Mapping[tuple[str, str], str] = MappingProxyType({})
+
 Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject"), and its name
 
 
 def findings(
-    results: Iterable[Result], *, command: Sequence[str], show: Sequence[str] = ()
+    results: Iterable[Result],
+    *,
+    command: Sequence[str],
+    show: Sequence[str] = (),
+    causes: Mapping[tuple[str, str], str] = NO_CAUSES,
 ) -> tuple[Finding, ...]:
     """The distinct failures among ``results``, worst first, known failures after all new ones.
 
-    A finding holds known failures alone or none. ``command`` is the check that gave them, as
-    arguments without ``--op`` and ``--only``; empty if no command can name the backend, and then
-    ``reproduce`` is empty. ``show`` is what ``conformance show`` needs besides an id.
+    A finding holds known failures alone or none. Failures that have one of ``causes``, by operator
+    and id, are one finding, in however many ways they fail. ``command`` is the check that gave
+    them, as arguments without ``--op`` and ``--only``; empty if no command can name the backend,
+    and then ``reproduce`` is empty. ``show`` is what ``conformance show`` needs besides an id.
     """
     universes: dict[tuple[str, bool], list[Result]] = defaultdict(list)
     groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
@@ -54,11 +62,16 @@ def findings(
         if result.status in GRADED:
             universes[_asked_alike(result)].append(result)
         if result.status in FAILED:
-            groups[_failed_alike(result)].append(result)
+            cause = causes.get((result.op, result.id))
+            alike = _failed_alike(result) if cause is None else _caused_alike(result, cause)
+            groups[alike].append(result)
     ranked = []
     for group in groups.values():
         universe = universes[_asked_alike(group[0])]
-        for feature, failures in split(group, universe):
+        parts = list(split(group, universe))
+        if (group[0].op, group[0].id) in causes and len(parts) > 1:
+            parts = [(None, group)]
+        for feature, failures in parts:
             title = _title(feature, failures, group, universe)
             finding = _finding(title, failures, command, show)
             ranked.append((_rank(failures), finding.op, finding.kind, title, finding))
@@ -143,6 +156,10 @@ def _failed_alike(result: Result) -> tuple[str, ...]:
     return result.op, asked, result.status, result.kind, what, str(result.reading), known
 
 
+def _caused_alike(result: Result, cause: str) -> tuple[str, ...]:
+    return result.op, cause, "" if result.known is None else "known"
+
+
 def normalised(message: str) -> str:
     """The message with addresses, numbers and lists of numbers replaced by ``#``."""
     return re.sub(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*", "#", message)
@@ -172,14 +189,19 @@ def _title(
     first = failures[0]
     subject = "" if feature is None else f"{feature[1]}: "
     more = " more" if len(failures) < having(group) else ""
-    return f"{subject}{len(failures)}{more} of {having(universe)} {_what(first)}"
+    what = {_what(result) for result in failures}
+    wrong = what.pop() if len(what) == 1 else f"{_noun(first)} wrong in several ways"
+    return f"{subject}{len(failures)}{more} of {having(universe)} {wrong}"
+
+
+def _noun(result: Result) -> str:
+    return "vectors" if result.reject is None else "must-reject vectors"
 
 
 def _what(result: Result) -> str:
-    noun = "vectors" if result.reject is None else "must-reject vectors"
     wrong = WORDS.get(result.kind, result.kind)
     output = f" in {result.witness.output}" if result.witness else ""
-    return f"{noun} {wrong}{output}"
+    return f"{_noun(result)} {wrong}{output}"
 
 
 def _finding(

@@ -6,11 +6,13 @@ import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from conformance.grade.compare import Mismatch, witness
 from conformance.grade.evidence import BASE, evidence
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
 from conformance.grade.outcome import LOST, Ending, Outcome
+from conformance.grade.returned import packed
 from conformance.model import Result, Status, Vector, Witness
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
@@ -79,6 +81,7 @@ def result(
     seconds: float = 0.0,
     witness: Witness | None = None,
     shows: Mapping[str, tuple[str, ...]] | None = None,
+    within: tuple[int, ...] | None = None,
 ) -> Result:
     """A result that carries the facts of its vector."""
     inputs = sum(array.size for array in vector.inputs)
@@ -99,6 +102,8 @@ def result(
         seconds=seconds,
         witness=witness,
         shows=shows or NOTHING,
+        rank=vector.inputs[0].ndim if vector.inputs else 0,
+        within=within,
     )
 
 
@@ -109,6 +114,19 @@ def _judge_outputs(
     outputs = as_outputs(outcome.returned, vector.answers)
     if isinstance(outputs, Mismatch):
         return result(vector, Status.ERROR, outputs.kind, outputs.message, seconds=seconds)
+    verdict = _judge_arrays(vector, outputs, level, precision, seconds)
+    if verdict.status is Status.PASS:
+        return verdict
+    return replace(verdict, returned=packed(outputs, vector.answers))
+
+
+def _judge_arrays(
+    vector: Vector,
+    outputs: tuple[Any, ...],
+    level: str,
+    precision: Mapping[str, str],
+    seconds: float,
+) -> Result:
     found = matches(vector, outputs, precision)
     base, told = found[0], decisive(found, level)
     shows = {}
@@ -123,10 +141,12 @@ def _judge_outputs(
             precision=told.reached,
             seconds=seconds,
             shows=shows,
+            within=told.within(precision),
         )
     other = nearest(found)
     followed = None if other.wrong else other.reading
-    return replace(_failure(vector, told, followed, precision, seconds), shows=shows)
+    failure = _failure(vector, told, followed, precision, seconds)
+    return replace(failure, shows=shows, within=told.within(precision))
 
 
 def _failure(

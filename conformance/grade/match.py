@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
-from conformance.grade.compare import Comparison, Mismatch, compare, structure
+from conformance.grade.compare import Comparison, Mismatch, compare, parts, structure
 from conformance.grade.outcome import described
 from conformance.grade.precision import DEFAULT
 from conformance.model import PRECISIONS, Answer, Vector
@@ -42,6 +43,18 @@ class Match:
         if not best or None in best:
             return None
         return max(cast("list[str]", best), key=PRECISIONS.index)
+
+    def within(self, precision: Mapping[str, str]) -> tuple[int, ...] | None:
+        """How many floating-point elements use each of :data:`PARTS`; None where none is compared.
+
+        ``precision`` is what each dtype was compared at.
+        """
+        counts = [
+            parts(answer, got, asked(answer, precision))
+            for answer, got in zip(self.answers, self.outputs, strict=False)
+            if answer.rounded is not None
+        ]
+        return tuple(np.sum(counts, axis=0).tolist()) if counts else None
 
 
 def matches(

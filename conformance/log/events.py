@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import binascii
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.model import Finding, Result, Status, Witness
+from conformance.model import Finding, Result, Returned, Status, Witness
 
 FORMAT = 1
 """The format of the run log that this version writes."""
+
+PIECE = 4000
+"""Characters of one piece of a long text that may not be cut."""
 
 
 def as_event(item: Mapping[str, Any] | Result | Finding) -> Mapping[str, Any]:
@@ -38,7 +43,18 @@ def result_event(result: Result) -> dict[str, Any]:
         "witness": _witness_data(result.witness),
         "shows": {point: list(kinds) for point, kinds in result.shows.items()},
         "known": result.known,
+        "rank": result.rank,
+        **_only_some_have(result),
     }
+
+
+def _only_some_have(result: Result) -> dict[str, Any]:
+    some: dict[str, Any] = {}
+    if result.within is not None:
+        some["within"] = list(result.within)
+    if result.returned is not None:
+        some["returned"] = [_returned_data(one) for one in result.returned]
+    return some
 
 
 def result_from_event(event: Mapping[str, Any]) -> Result:
@@ -61,6 +77,9 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         # Logs of the first releases do not have these.
         shows={point: tuple(kinds) for point, kinds in event.get("shows", {}).items()},
         known=event.get("known"),
+        rank=event.get("rank", 0),
+        within=None if event.get("within") is None else tuple(event["within"]),
+        returned=_returned(event.get("returned")),
     )
 
 
@@ -77,6 +96,7 @@ def finding_event(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "witness": _witness_data(finding.witness),
         "reproduce": finding.reproduce,
+        "diagnosis": None if finding.diagnosis is None else dict(finding.diagnosis),
         "detail": dict(finding.detail),
     }
 
@@ -94,7 +114,27 @@ def finding_from_event(event: Mapping[str, Any]) -> Finding:
         witness=_witness(event["witness"]),
         reproduce=event["reproduce"],
         detail=event["detail"],
+        diagnosis=event.get("diagnosis"),
     )
+
+
+def _returned_data(one: Returned) -> dict[str, Any]:
+    text = base64.b64encode(one.packed).decode("ascii")
+    pieces = [text[i : i + PIECE] for i in range(0, len(text), PIECE)]
+    return {"dtype": one.dtype, "shape": list(one.shape), "zlib": pieces}
+
+
+def _returned(data: Sequence[Mapping[str, Any]] | None) -> tuple[Returned, ...] | None:
+    """The outputs on a line; None where they are not what this version writes."""
+    try:
+        return None if data is None else tuple(map(_one_returned, data))
+    except binascii.Error:
+        return None
+
+
+def _one_returned(data: Mapping[str, Any]) -> Returned:
+    packed = base64.b64decode("".join(data["zlib"]), validate=True)
+    return Returned(data["dtype"], tuple(data["shape"]), packed)
 
 
 def _witness_data(witness: Witness | None) -> dict[str, Any] | None:

@@ -73,7 +73,8 @@ def merged(
     yield _header(parts, selection)
     yield from (known[entry.op, entry.id] for entry in selection.entries)
     results = in_suite_order(known.values(), suite)
-    yield from found(results, suite, command=command, show=show)
+    level, precision = header["options"]["level"], header["options"]["precision"]
+    yield from found(results, suite, level=level, precision=precision, command=command, show=show)
     footers = [part.run.footer or {} for part in parts]
     yield {
         **footer(
@@ -81,8 +82,8 @@ def merged(
             suite,
             selection,
             backend=f"{header['backend']['name']} {header['backend']['version']}",
-            level=header["options"]["level"],
-            precision=header["options"]["precision"],
+            level=level,
+            precision=precision,
             expected=merged_gate(footers, whole=True),
             strict=header["options"].get("strict", False),
         ),
@@ -185,9 +186,17 @@ def _header(parts: Sequence[Part], selection: Selection) -> dict[str, Any]:
             "vectors": len(selection.entries),
             "by_op": selection.by_op,
         },
-        "options": {**first["options"], "shard": None},
+        "options": _options([header["options"] for header in headers]),
         "environment": _environment([header["environment"] for header in headers]),
     }
+
+
+def _options(all_of_them: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The options of the whole run; nothing of ``jobs`` where the shards had different numbers."""
+    options = {**all_of_them[0], "shard": None}
+    if len({one.get("jobs") for one in all_of_them}) > 1:
+        options.pop("jobs", None)
+    return options
 
 
 def _environment(all_of_them: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

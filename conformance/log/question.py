@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from conformance.log.encoding import decode, encode
+from conformance.run.threads import shares
 
 SECTIONS = ("tool", "suite", "backend", "options", "environment")
 """The members of a header that say what is asked. The others say when."""
@@ -20,12 +21,27 @@ def differences(
     """Where two headers differ, each as ``backend.version: '1.0', not '1.1'``.
 
     ``apart_from`` names what may differ: sections, or members with their section. What only one
-    of them has counts as null in the other.
+    of them has counts as null in the other. In how many processes a backend ran, and what follows
+    from that, is no difference: no verdict may depend on it.
     """
     # As a log holds it: bounded texts, lists for tuples.
-    one, other = decode(encode(one)), decode(encode(other))
+    one, other = (_apart_from_jobs(decode(encode(header))) for header in (one, other))
     for section in SECTIONS:
         yield from _apart(section, one.get(section), other.get(section), apart_from)
+
+
+def _apart_from_jobs(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The header without the number of processes, and the threads that each was given for it."""
+    options, environment = header["options"], header["environment"]
+    jobs, cores = options.get("jobs"), environment.get("cores")
+    variables = environment.get("variables")
+    if isinstance(variables, Mapping) and type(jobs) is int and jobs > 0:
+        usable = cores.get("usable") if isinstance(cores, Mapping) else None
+        given = shares(jobs, usable if type(usable) is int else 1, ())
+        own = {name: value for name, value in variables.items() if given.get(name) != value}
+        environment = {**environment, "variables": own}
+    options = {name: value for name, value in options.items() if name != "jobs"}
+    return {**header, "options": options, "environment": environment}
 
 
 def _apart(name: str, one: Any, other: Any, apart_from: Collection[str]) -> Iterator[str]:

@@ -33,7 +33,8 @@ class LogWriter:
 
     ``earlier`` is what the file holds of a run that goes on. Its header and results stay where
     they are, byte for byte; only what comes after them (half a line, findings and a footer of an
-    interrupted run) is cut off, and events that the file has are not written again.
+    interrupted run) is cut off, and events that the file has are not written again. Entering
+    takes the file and leaves it as it is; what is to go goes when the header is written.
 
     Raises :class:`LogError` where the file cannot be written, another process is writing it or
     has changed it, and ValueError for events out of order (one header first, one footer last).
@@ -52,7 +53,7 @@ class LogWriter:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self.path.open("ab")
-            self._take_over(self._file)
+            self._take(self._file)
         except OSError as error:
             self.__exit__(None, None, None)
             raise self._failed(error) from error
@@ -61,8 +62,8 @@ class LogWriter:
             raise
         return self
 
-    def _take_over(self, file: BinaryIO) -> None:
-        """Make sure that nobody else writes the file, then cut off what does not stay."""
+    def _take(self, file: BinaryIO) -> None:
+        """Make sure that nobody else writes the file, or has written it since it was read."""
         if not locked(file):
             raise LogError(
                 f"{self.path}: another process is writing this run log",
@@ -72,7 +73,6 @@ class LogWriter:
             raise LogError(
                 f"{self.path}: the run log has changed since it was read", hint="try again"
             )
-        file.truncate(0 if self._earlier is None else self._earlier.end)
 
     def __exit__(
         self,
@@ -96,12 +96,12 @@ class LogWriter:
         name = event["event"]
         if self._last not in _MAY_FOLLOW[name]:
             raise ValueError(f"a {name} cannot come after {self._last or 'nothing'}")
-        if name == "header" and self._earlier is not None:
-            self._last = name
-            return
         line = encode(event).encode("ascii")
         try:
-            self._file.write(line)
+            if name == "header":
+                self._file.truncate(0 if self._earlier is None else self._earlier.end)
+            if name != "header" or self._earlier is None:
+                self._file.write(line)
             self._file.flush()
             if name == "footer":
                 os.fsync(self._file.fileno())

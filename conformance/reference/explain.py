@@ -24,14 +24,16 @@ class Window:
 
     ``index`` is the element's in the output (N, C, *out). ``coordinates`` lists for each axis the
     positions of the taps, counted from the first element of the data, so that those on padding
-    are negative or beyond ``size``; ``counted`` which of them are taken. ``divisor`` is None for
-    an operator that does not average.
+    are negative or beyond ``size``; ``counted`` which of them are taken. ``pads`` are the padding
+    before and after the data of each axis: what the specification defines as ``pad_begin`` and
+    ``pad_end``, 0 where it defines none. ``divisor`` is None for an operator that does not average.
     """
 
     index: tuple[int, ...]
     size: tuple[int, ...]
     coordinates: tuple[tuple[int, ...], ...]
     counted: tuple[tuple[bool, ...], ...]
+    pads: tuple[tuple[int, int], ...]
     values: dict[tuple[int, ...], Any]
     divisor: int | None
 
@@ -86,6 +88,38 @@ def window(
         size=tuple(env.per_axis("size")),
         coordinates=tuple(coordinates),
         counted=tuple(counted),
+        pads=_pads(spec, env),
         values=values,
         divisor=divisor,
     )
+
+
+def described(seen: Window, data: Array) -> dict[str, Any] | None:
+    """A window as JSON data for pictures; None for one without taps, which has no place.
+
+    ``input`` is the plane of ``data`` (N, C, *size) that it reads, as a nested list of floats over
+    the spatial axes. For each axis ``start`` is its first position, ``taps`` how many it has,
+    ``positions`` where they are and ``counts`` which of them are taken, ``pads`` the padding
+    ``[begin, end]``. ``divisor`` is left out for an operator that does not average.
+    """
+    if not all(seen.coordinates):
+        return None
+    found: dict[str, Any] = {
+        "input": data[seen.index[:2]].astype(float).tolist(),
+        "start": [at[0] for at in seen.coordinates],
+        "taps": [len(at) for at in seen.coordinates],
+        "positions": [list(at) for at in seen.coordinates],
+        "counts": [list(counted) for counted in seen.counted],
+        "pads": [list(pads) for pads in seen.pads],
+    }
+    return found if seen.divisor is None else {**found, "divisor": seen.divisor}
+
+
+def _pads(spec: OpSpec, env: DataEnvironment) -> tuple[tuple[int, int], ...]:
+    """The padding of each axis, of a specification that speaks of it by these names."""
+    sides = []
+    for name in ("pad_begin", "pad_end"):
+        kind = spec.definitions[name].kind if name in spec.definitions else None
+        known = kind is not None and kind.type == "int" and kind.is_case
+        sides.append(env.per_axis(name) if known else (0,) * int(env["axes"]))
+    return tuple((int(begin), int(end)) for begin, end in zip(*sides, strict=True))

@@ -63,9 +63,10 @@ class DataEnvironment(WindowEnvironment):
         definitions: Mapping[str, Evaluable] | None = None,
     ) -> None:
         super().__init__(spec, case, definitions)
+        self._of = spec, case
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
         self.given_data = data
-        self.empty = data.size == 0
+        self._without_data = data.size == 0
 
     sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         **WindowEnvironment.sources,
@@ -92,7 +93,7 @@ class DataEnvironment(WindowEnvironment):
     def data(self) -> Array:
         """The data as they are read; one element an axis where there are none."""
         data = self.given_data
-        if self.empty:
+        if self._without_data:
             data = np.zeros([max(1, n) for n in data.shape], data.dtype)
         through = self["passes_through"]
         if through != "own":
@@ -128,6 +129,10 @@ class DataEnvironment(WindowEnvironment):
         for key in self.given.keys() - definitions.keys():
             new[key] = self.given[key]
         return new
+
+    def over(self, data: Array) -> Self:
+        """The same case under the same definitions, with other data of the same type and shape."""
+        return type(self)(*self._of, data, self.definitions)
 
     def reduce(self, array: Array, ufunc: np.ufunc, identity: Any) -> NDArray[Any]:
         """``array`` (N, C, *size) reduced over the elements of each window: (N, C, *out)."""
@@ -301,5 +306,5 @@ def _table(
         shape[axis], shape[axes + axis] = one.indices.shape
         flat = flat * spatial[axis] + one.indices.reshape(shape)
         counted = counted & one.counted.reshape(shape)
-    out = flat.shape[:axes]
-    return flat.reshape(*out, -1), counted.reshape(*out, -1)
+    shape = [*flat.shape[:axes], math.prod(flat.shape[axes:])]
+    return flat.reshape(shape), counted.reshape(shape)

@@ -66,6 +66,27 @@ def values(env: DataEnvironment, dtype: str) -> Array:
     return _special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
 
 
+def ends(env: DataEnvironment) -> tuple[Array, Array]:
+    """The ends of what the mean may be that is added up in the rule's accumulator, in any order.
+
+    Both are (N, C, *out), in the type of the data: the taps are converted to the accumulator, and
+    the mean is rounded there and then converted back.
+    """
+    own = env.dtype if env["accumulator"] == "own" else DTYPES[env["accumulator"]]
+    with np.errstate(all="ignore"):
+        taken = env.over(env.data.astype(own.numpy).astype(env.dtype.numpy))
+        shape = (*env.data.shape[:2], *env.out)
+        bounds = interval(exact_sums(taken), own, own, flushed=False)
+        special = _special(taken, shape)
+        # A partial sum may be infinite, by the order of the taps.
+        least, most = (
+            np.broadcast_to(np.where(bounds.overflows, own.numpy.type(infinity), end), shape)
+            for end, infinity in ((bounds.lo, -np.inf), (bounds.hi, np.inf))
+        )
+        lo, hi = (special(end.astype(env.dtype.numpy), env.dtype.numpy) for end in (least, most))
+    return lo, hi
+
+
 def exact_sums(env: DataEnvironment) -> Sums:
     """The sums of each window as integers on one scale."""
     decoded = env.decoded

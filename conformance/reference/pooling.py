@@ -55,6 +55,25 @@ def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) ->
     return found
 
 
+def ends(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
+    """For each output the lower and then the upper end of what ``precision`` accepts.
+
+    Where the rules name an accumulator, it bounds what is accepted, whatever ``precision`` says;
+    a mean that is cut off and an index are accepted alone.
+    """
+    if env["accumulator"] != "exact":
+        return list(mean.ends(env))
+    if env["rounding"] != "nearest":
+        return [end for values in computed(env, spec) for end in (values, values)]
+    found: list[Array] = []
+    for answer in answers(env, spec):
+        if answer.rounded is None:
+            found += [answer.expected, answer.expected]
+        else:
+            found += (machine.without_infinities(env, end) for end in answer.interval(precision))
+    return found
+
+
 def placed(env: DataEnvironment, found: list[Array]) -> list[Array]:
     """What was computed, each element where the rules put it."""
     return [machine.placed(env, output) for output in found]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, combinations
 from math import prod
 from typing import Any
 
@@ -25,13 +26,35 @@ _AFTER = frozenset({"image", "channel", "written", "unwritten"})
 
 
 class Altered:
-    """An implementation that follows a variant of the reference, ready to be asked many cases."""
+    """An implementation that follows variants of the reference, ready to be asked many cases.
 
-    def __init__(self, spec: OpSpec, variant: Variant) -> None:
-        self.spec, self.variant = spec, variant
-        self.definitions = definitions_of(spec, (replace(variant, where=None),))
-        self.changed = _reached(spec, variant)
-        self.only_moves = variant.replace.keys() <= _AFTER
+    Several variants replace different rules; where the guards of some hold, those apply together.
+    """
+
+    def __init__(self, spec: OpSpec, *variants: Variant) -> None:
+        self.spec, self.variants = spec, variants
+        self._parts: dict[frozenset[int], _Part] = {}
+
+    def part(self, holding: frozenset[int]) -> _Part:
+        """The implementation where exactly the guards of these variants hold, by their places."""
+        if holding not in self._parts:
+            self._parts[holding] = _Part(self.spec, [self.variants[i] for i in sorted(holding)])
+        return self._parts[holding]
+
+
+class _Part:
+    """Variants without their guards: the rules that they make, and all that these change."""
+
+    def __init__(self, spec: OpSpec, variants: Sequence[Variant]) -> None:
+        bare = [replace(variant, where=None) for variant in variants]
+        self.definitions = definitions_of(spec, bare)
+        self.replaced = frozenset(name for variant in variants for name in variant.replace)
+        self.changed = _reached(spec, variants)
+        self.only_moves = self.replaced <= _AFTER
+
+
+Made = Callable[[DataEnvironment, bool], list[Array]]
+"""Arrays of an environment; the flag says that only what is done with them afterwards changes."""
 
 
 class Subject:
@@ -46,35 +69,55 @@ class Subject:
     def under(self, altered: Altered) -> list[Array]:
         """The outputs of an implementation.
 
-        They are ``self.outputs``, the same list, where its variant changes nothing on the way, and
+        They are ``self.outputs``, the same list, where its variants change nothing on the way, and
         where it gives no outputs at all (a negative number of windows, a division by zero): what
         cannot be computed shows nothing. A guard that tells windows or elements apart picks from
         both.
         """
-        guard = self._guard(altered.variant)
-        if guard is False:
-            return self.outputs
-        try:
-            env = self.env.under(altered.definitions, altered.changed)
-            if not any(_differs(self.env, env, name) for name in altered.variant.replace):
-                return self.outputs
-            if env.out != self.env.out and _taps(env) > LARGE:
-                return self._in_shape(env)
-            computed = self._computed if altered.only_moves else pooling.computed(env, self.spec)
-            found = pooling.placed(env, computed)
-        except EvaluationError:
-            return self.outputs
-        if guard is True:
-            return found
-        return [
-            np.where(guard, new, right) if new.shape == right.shape else new
-            for new, right in zip(found, self.outputs, strict=True)
-        ]
+        return self._composed(altered, self.outputs, self._outputs)
 
-    def _in_shape(self, env: DataEnvironment) -> list[Array]:
-        """Outputs of a wrong shape that are too large to be worked out: zeros without memory."""
-        shape = (*env.data.shape[:2], *env.out)
-        return [np.broadcast_to(right.dtype.type(0), shape) for right in self.outputs]
+    def ends(self, altered: Altered, precision: str) -> list[tuple[Array, Array]]:
+        """For each output the ends of what is accepted of an implementation that is honest but for
+        its variants, elementwise. Where it says how it computes, nothing but its outputs is.
+        """
+
+        def made(env: DataEnvironment, _: bool) -> list[Array]:
+            return pooling.placed(env, pooling.ends(env, self.spec, precision))
+
+        found = self._composed(altered, made(self.env, False), made)
+        return list(zip(found[::2], found[1::2], strict=True))
+
+    def _outputs(self, env: DataEnvironment, only_moves: bool) -> list[Array]:
+        computed = self._computed if only_moves else pooling.computed(env, self.spec)
+        return pooling.placed(env, computed)
+
+    def _composed(self, altered: Altered, right: list[Array], made: Made) -> list[Array]:
+        """What is made under the variants whose guards hold, where they do, and elsewhere right."""
+        guards = dict(enumerate(map(self._guard, altered.variants)))
+        always = {i for i, guard in guards.items() if guard is True}
+        apart = {i: guard for i, guard in guards.items() if isinstance(guard, np.ndarray)}
+        found = right
+        for some in _subsets(apart):
+            holding = always.union(some)
+            if holding:
+                part = self._made(altered.part(frozenset(holding)), right, made)
+                exactly = [guard if i in some else ~guard for i, guard in apart.items()]
+                found = _picked(exactly, part, found, right)
+        return found
+
+    def _made(self, part: _Part, right: list[Array], made: Made) -> list[Array]:
+        """What is made under the rules of a part; ``right`` where they change nothing."""
+        try:
+            env = self.env.under(part.definitions, part.changed)
+            if not any(_differs(self.env, env, name) for name in part.replaced):
+                return right
+            if env.out != self.env.out and _taps(env) > LARGE:
+                shape = (*env.data.shape[:2], *env.out)
+                # Too large to be worked out: zeros that take no memory.
+                return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
+            return made(env, part.only_moves)
+        except EvaluationError:
+            return right
 
     def _guard(self, variant: Variant) -> bool | Array:
         if variant.where is None:
@@ -85,19 +128,38 @@ class Subject:
         return guard if guard.any() else False
 
 
+def _subsets(items: Collection[int]) -> Iterator[tuple[int, ...]]:
+    return chain.from_iterable(combinations(items, n) for n in range(len(items) + 1))
+
+
+def _picked(
+    guards: Sequence[Array], new: list[Array], old: list[Array], right: list[Array]
+) -> list[Array]:
+    """``new`` where all guards hold, ``old`` elsewhere; only ``new`` where shapes are not right."""
+    if not guards or new is old:
+        return new
+    region = np.logical_and.reduce(np.broadcast_arrays(*guards))
+    return [
+        np.where(region, a, b) if a.shape == b.shape == c.shape else a
+        for a, b, c in zip(new, old, right, strict=True)
+    ]
+
+
 def _taps(env: DataEnvironment) -> int:
     """At least how many taps all windows of all planes have; an empty window counts for one."""
     per_axis = (np.maximum(env.along("taps", axis), 1).sum() for axis in range(len(env.out)))
     return prod(env.data.shape[:2]) * prod(map(int, per_axis))
 
 
-def _reached(spec: OpSpec, variant: Variant) -> frozenset[str]:
-    """All names whose values a variant may change."""
+def _reached(spec: OpSpec, variants: Iterable[Variant]) -> frozenset[str]:
+    """All names whose values variants may change."""
     depends = {name: expression.names for name, expression in spec.definitions.items()}
     depends.update({name: frozenset(names) for name, names in DEPENDS.items()})
-    for name, expression in variant.replace.items():
-        depends[name] = depends.get(name, frozenset()) | expression.names
-    changed = set(variant.replace)
+    changed: set[str] = set()
+    for variant in variants:
+        changed |= variant.replace.keys()
+        for name, expression in variant.replace.items():
+            depends[name] = depends.get(name, frozenset()) | expression.names
     while True:
         more = {name for name, on in depends.items() if on & changed} - changed
         if not more:

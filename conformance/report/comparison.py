@@ -100,8 +100,10 @@ def compare(old: RunLog, new: RunLog) -> Comparison:
     """Compare two whole runs, as :func:`conformance.log.reader.read_whole` gives them.
 
     A vector that a run skipped counts as not asked. Raises :class:`LogError` where the runs have
-    no vector in common.
+    no vector in common, and where they are of different shards, or of one and of a whole run: what
+    is missing in a part would look as if it had not been asked.
     """
+    _check_parts(old, new)
     before, after = _asked(old), _asked(new)
     changes = []
     for key in sorted(before.keys() | after.keys()):
@@ -129,6 +131,26 @@ def words(change: Change) -> Iterator[str]:
         yield f"{change.old.kind}, {change.old.message} -> {result.kind}, {result.message}"
     else:
         yield result.message or result.status.value
+
+
+def _check_parts(old: RunLog, new: RunLog) -> None:
+    """Refuse two runs of which one is a part, unless the other is the same part of the same."""
+    was, now = _part(old), _part(new)
+    if was == now or (was[0] is None and now[0] is None):
+        return
+    told = [f"of shard {part[0][:20]!a}" if part[0] else "of a whole run" for part in (was, now)]
+    apart = "" if was[0] != now[0] else ", of another suite or selection"
+    raise LogError(
+        f"the old log is {told[0]} and the new one {told[1]}{apart}",
+        hint="join the shards of each run with conformance merge first, and compare the wholes",
+    )
+
+
+def _part(run: RunLog) -> tuple[Any, ...]:
+    """Which shard a run is of, or None, and what it is a part of."""
+    asked = run.header["options"]
+    suite = run.header["suite"]["digest"]
+    return asked.get("shard"), suite, asked["ops"], asked["only"]
 
 
 def _asked(run: RunLog) -> dict[tuple[str, str], Result]:

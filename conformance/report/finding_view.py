@@ -82,7 +82,7 @@ class FindingView:
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
         """What is wrong in the backend, as far as its failures tell."""
-        return diagnosis(getattr(self.finding, "diagnosis", None))
+        return diagnosis(self.finding.diagnosis)
 
     @cached_property
     def picture(self) -> Picture | None:

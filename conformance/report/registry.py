@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +11,9 @@ from typing import Protocol, cast, runtime_checkable
 
 from conformance.errors import UsageError
 from conformance.log.run_log import RunLog
+from conformance.replacement import replacing
+
+ELSEWHERE = "choose another place, that you may write to"
 
 
 class Format(Protocol):
@@ -59,57 +61,50 @@ def report_format(name: str) -> Format:
     return cast("Format", importlib.import_module(FORMATS[name]))
 
 
-def write_report(run: RunLog, directory: str | os.PathLike[str], name: str = "html") -> Path:
+def write_report(
+    run: RunLog, directory: str | os.PathLike[str], name: str = "html", *, hint: str = ELSEWHERE
+) -> Path:
     """Write a report into a folder, made where missing, and return its path.
 
-    Each file appears whole or not at all. Raises :class:`UsageError` where it cannot be written.
+    Each file appears whole or not at all. Raises :class:`UsageError`, with the ``hint``, where it
+    cannot be written.
     """
-    return write_format(run, Path(directory) / report_format(name).FILE, name)
+    return write_format(run, Path(directory) / report_format(name).FILE, name, hint=hint)
 
 
-def write_format(run: RunLog, path: Path, name: str) -> Path:
+def write_format(run: RunLog, path: Path, name: str, *, hint: str = ELSEWHERE) -> Path:
     """Write a run in a format to a file, and what belongs beside that, and return its path.
 
     What an earlier run left beside it goes. Each file appears whole or not at all. Raises
-    :class:`UsageError` where it cannot be written.
+    :class:`UsageError`, with the ``hint``, where it cannot be written.
     """
     chosen = report_format(name)
     if not isinstance(chosen, Pages) or (path.exists() and not path.is_file()):
-        return write_text(path, chosen.render(run))
+        return write_text(path, chosen.render(run), hint=hint)
     remove_beside(path, name)
     for file, text in chosen.pages(run, path.name).items():
-        write_text(path.with_name(file), text)
+        write_text(path.with_name(file), text, hint=hint)
     return path
 
 
-def write_text(path: Path, text: str) -> Path:
+def write_text(path: Path, text: str, *, hint: str = ELSEWHERE) -> Path:
     """Write a text to a file, whose folder is made where missing, and return its path.
 
     The file appears whole or not at all. A link stays one, and a pipe or a device is written to.
-    Raises :class:`UsageError` where it cannot be written.
+    Raises :class:`UsageError`, with the ``hint``, where it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
             path.write_text(text, encoding="utf-8", newline="\n")
         else:
-            _replace(path.resolve(), text)
+            with replacing(path) as new:
+                new.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise UsageError(
-            f"{path}: the file cannot be written: {error.strerror or error}",
-            hint="choose another place, that you may write to",
+            f"{path}: the file cannot be written: {error.strerror or error}", hint=hint
         ) from error
     return path
-
-
-def remove_report(directory: str | os.PathLike[str], name: str = "html") -> None:
-    """Remove a report from a folder, so that none of an earlier run stands beside a new log.
-
-    Raises :class:`UsageError` where it is there and cannot be removed.
-    """
-    path = Path(directory) / report_format(name).FILE
-    remove_beside(path, name)
-    _remove(path)
 
 
 def remove_beside(path: Path, name: str) -> None:
@@ -132,18 +127,3 @@ def _remove(path: Path) -> None:
             f"{path}: the report of an earlier run cannot be removed: {error.strerror or error}",
             hint="choose another folder",
         ) from error
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        # A temporary file is private to its owner; a report is meant to be shared.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -58,7 +58,7 @@ def spreads(run: RunLog) -> tuple[Spread, ...]:
 
 def within(result: Result) -> tuple[int, ...] | None:
     """How many elements of a result fall into each of :data:`BINS`; None where nothing is told."""
-    found = getattr(result, "within", None)
+    found = result.within
     if not isinstance(found, list | tuple) or len(found) != len(BINS):
         return None
     if not all(type(n) is int and 0 <= n < 2**53 for n in found):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from conformance.log.encoding import MAX_TEXT
@@ -17,17 +15,13 @@ from conformance.report.visible import visible
 
 
 def environment(package: str = __package__) -> Environment:
-    """Templates of a package's folder ``templates``.
+    """Templates of a package's folder ``templates``, and those here, which all pages may use.
 
     Markup is escaped, what cannot be seen made visible and what is longer than a run log keeps cut,
     wherever text enters.
     """
-
-    def load(name: str) -> str:
-        return resource(name, package)
-
     made = Environment(
-        loader=FunctionLoader(load),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(__package__)]),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,
@@ -39,30 +33,29 @@ def environment(package: str = __package__) -> Environment:
 
 
 def page(
-    template: str, made: Environment, css: Sequence[str], scripts: Sequence[str], **values: Any
+    template: str, made: Environment, css: Sequence[str], scripts: Sequence[str] = (), **values: Any
 ) -> str:
-    """A page that needs nothing but itself, from a template and this package's styles and scripts.
+    """A page that needs nothing but itself, from a template, styles and scripts.
 
     The template has ``css``, ``script`` and ``policy``, the content of the page's
     Content-Security-Policy: nothing is loaded, and no other style or script is applied.
     """
-    style = "".join(resource(name) for name in css)
-    code = "".join(resource(name) for name in scripts)
+    style = "".join(_text(made, name) for name in css)
+    code = "".join(_text(made, name) for name in scripts)
+    policy = "default-src 'none'; base-uri 'none'; form-action 'none'; "
+    policy += f"style-src '{_digest(style)}'"
     return made.get_template(template).render(
         css=Markup(style),  # noqa: S704 - our own files, whose digest the page's policy names
         script=Markup(code),  # noqa: S704
-        policy=(
-            "default-src 'none'; base-uri 'none'; form-action 'none'; "
-            f"style-src '{_digest(style)}'; script-src '{_digest(code)}'"
-        ),
+        policy=f"{policy}; script-src '{_digest(code)}'" if code else policy,
         **values,
     )
 
 
-@cache
-def resource(name: str, package: str = __package__) -> str:
-    """The text of a file in a package's folder ``templates``."""
-    return files(package).joinpath("templates", name).read_text("utf-8")
+def _text(made: Environment, name: str) -> str:
+    """A file that stands beside the templates, as it is."""
+    assert made.loader is not None
+    return made.loader.get_source(made, name)[0]
 
 
 def bounded(text: str, most: int) -> str:

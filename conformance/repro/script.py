@@ -11,7 +11,6 @@ from types import ModuleType
 from conformance import __version__
 from conformance.dtypes import Array
 from conformance.errors import ConformanceError, UsageError
-from conformance.grade.compare import interval
 from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
@@ -178,7 +177,7 @@ def _accepted(answer: Answer, precision: str) -> Iterator[tuple[str, Array]]:
         if answer.choices is not None:
             yield "choices", answer.choices
     else:
-        lo, hi = interval(answer, precision)
+        lo, hi = answer.interval(precision)
         yield "lo", lo
         if lo.tobytes() != hi.tobytes():
             yield "hi", hi

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 from conformance.report.visible import visible
+from conformance.run.process import DYING
 
 MAX_LINES, MAX_BYTES = 12, 4000
 """How much of what a script prints is kept."""
@@ -42,30 +46,49 @@ class Trial:
 
 
 def tried(script: str, seconds: float) -> Trial:
-    """Run a script in this environment and folder; one that takes longer is killed.
-
-    Only the beginning of what it prints is read, made safe to look at.
-    """
+    """Run a script in this environment and folder; see :func:`run_apart`."""
     with tempfile.TemporaryDirectory() as folder:
-        file, output = Path(folder) / "script.py", Path(folder) / "output"
+        file = Path(folder) / "script.py"
         file.write_text(script, encoding="utf-8")
-        with output.open("wb") as stream:
-            try:
-                code = subprocess.run(  # noqa: S603 - the script is ours, and what it calls is asked for
-                    [sys.executable, str(file)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=stream,
-                    stderr=subprocess.STDOUT,
-                    timeout=seconds,
-                    check=False,
-                ).returncode
-            except subprocess.TimeoutExpired:
-                code = None
-        with output.open("rb") as stream:
-            text = stream.read(MAX_BYTES).decode("utf-8", errors="replace")
+        return run_apart([str(file)], seconds)
+
+
+def run_apart(arguments: Sequence[str], seconds: float) -> Trial:
+    """Run Python with these arguments in a process of its own; one that takes longer is killed.
+
+    What it started, and left in its process group, is ended with it. Only the beginning of what
+    it prints is read, made safe to look at.
+    """
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(  # noqa: S603 - this Python, and what is run is asked for
+            [sys.executable, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        code = None
+        try:
+            with suppress(subprocess.TimeoutExpired):
+                code = process.wait(seconds)
+        finally:
+            _end(process)
+        output.seek(0)
+        text = output.read(MAX_BYTES).decode("utf-8", errors="replace")
     lines = [visible(line) for line in text.split("\n") if line.strip()]
     more = [f"... and {len(lines) - MAX_LINES} more lines"] if len(lines) > MAX_LINES else []
     return Trial(code, seconds, (*lines[:MAX_LINES], *more))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process, and all in its group where the system has such."""
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(DYING)
 
 
 def _signal(number: int) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from conformance.diagnosis.diagnose import Diagnosis
 from conformance.grade.findings import findings
-from conformance.model import Finding, Result
-from conformance.run.illustrate import illustrated
+from conformance.model import FAILED, Finding, Result
+from conformance.run.illustrate import Illustrator
 from conformance.run.readings import readings
 from conformance.run.selection import Selection
 from conformance.run.verdict import Question, Score, conclude
@@ -23,13 +25,24 @@ def in_suite_order(results: Iterable[Result], suite: Suite) -> list[Result]:
 
 
 def found(
-    results: Sequence[Result], suite: Suite, *, command: Sequence[str], show: Sequence[str]
+    results: Sequence[Result],
+    suite: Suite,
+    *,
+    level: str,
+    precision: Mapping[str, str],
+    command: Sequence[str],
+    show: Sequence[str],
 ) -> Iterator[Finding]:
-    """The findings, worst first, each with the window of its witness; see
-    :func:`conformance.grade.findings.findings`.
+    """The findings, worst first, each with what it comes from and what reports draw of it; see
+    :func:`conformance.grade.findings.findings`. ``results`` are in the order of the suite.
     """
-    for finding in findings(results, command=command, show=show):
-        yield illustrated(finding, suite)
+    diagnosis = Diagnosis(results, suite, precision)
+    illustrator = Illustrator(suite, level, precision)
+    by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
+    for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
+        smallest = by_id[finding.op, finding.smallest]
+        drawn = illustrator.illustrated(finding, smallest, diagnosis.variants(finding))
+        yield replace(drawn, diagnosis=diagnosis.of(finding))
 
 
 def footer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -108,7 +109,11 @@ def run(
     missing = [e for e in selection.entries if (e.op, e.id) not in options.done]
     interrupted = False
 
-    with backend if isinstance(backend, Executor) else Inline(backend) as executor:
+    with ExitStack() as stack:
+        with interruption.backend_runs():  # it may hang while it is loaded
+            executor = stack.enter_context(
+                backend if isinstance(backend, Executor) else Inline(backend)
+            )
         identity = executor.identity
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()
@@ -149,7 +154,14 @@ def run(
             interrupted = True
 
     results = in_suite_order(results, suite)
-    yield from found(results, suite, command=options.command, show=options.show)
+    yield from found(
+        results,
+        suite,
+        level=level,
+        precision=precision,
+        command=options.command,
+        show=options.show,
+    )
     yield {
         **footer(
             results,
@@ -162,6 +174,7 @@ def run(
             expected=watch.summary(whole=not interrupted and options.shard is None),
             strict=options.gate.strict,
         ),
+        **({"exit_code": interruption.exit_code} if interrupted else {}),
         "finished": _now(),
         "seconds": perf_counter() - started,
         "peak_memory_bytes": peak_memory(),

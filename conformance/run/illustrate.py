@@ -1,53 +1,132 @@
-"""The window behind a finding's witness, for reports to draw."""
+"""What reports draw of a finding: the window of its witness, its plane, wrong elements."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import ConformanceError
-from conformance.model import Finding
-from conformance.reference.explain import window
+from conformance.grade.compare import element
+from conformance.grade.match import Match, asked, decisive, matches
+from conformance.grade.returned import unpacked
+from conformance.model import Finding, Result, Vector
+from conformance.reference.explain import described, window
 from conformance.spec import loader
+from conformance.spec.model import Variant
 from conformance.suite.store import Suite
 
 MAX_PLANE = 2_000
-"""Larger planes are not copied into a log; no picture could show them."""
+"""Larger planes of data are not copied into a log; no picture could show them."""
+
+MAX_OUTPUT = 144
+"""Elements of a plane of outputs that is shown beside the expected one, at most."""
+
+MAX_ELEMENTS = 20
+"""Wrong elements that are listed, at most."""
 
 
-def illustrated(finding: Finding, suite: Suite) -> Finding:
-    """The finding with the window of its witness in ``detail``, where there is one to draw.
+@dataclass(frozen=True)
+class Illustrator:
+    """Draws findings from the vectors of a suite; ``level`` and ``precision`` are the run's."""
 
-    ``window`` has ``input`` (the plane of data as a nested list over the spatial axes), ``start``
-    and ``taps`` for each axis, and ``divisor`` where the operator averages.
-    """
-    detail = _window(finding, suite)
-    return replace(finding, detail={**finding.detail, "window": detail}) if detail else finding
+    suite: Suite
+    level: str
+    precision: Mapping[str, str]
+
+    def illustrated(
+        self, finding: Finding, smallest: Result, variants: Sequence[Variant] = ()
+    ) -> Finding:
+        """The finding with what there is to draw of its ``smallest`` result in ``detail``.
+
+        ``window`` is described by :func:`conformance.reference.explain.described`; ``under`` in it
+        is the window under ``variants``, the faults that the backend is taken to have, where
+        that is another. ``plane`` and ``elements`` are in docs/run-log.md.
+        """
+        if finding.witness is None:
+            return finding
+        vector = self.suite.get(finding.smallest)
+        index = finding.witness.index
+        found: dict[str, Any] = {"window": _window(vector, index, tuple(variants))}
+        outputs = unpacked(smallest.returned) if smallest.returned is not None else None
+        if outputs is not None and len(outputs) == len(vector.answers):
+            told = decisive(matches(vector, outputs, self.precision), self.level)
+            if told.comparisons:
+                found["plane"] = _plane(told, finding.witness.output, index)
+                found["elements"] = _elements(told, self.precision)
+        return replace(finding, detail={**finding.detail, **{k: v for k, v in found.items() if v}})
 
 
-def _window(finding: Finding, suite: Suite) -> dict[str, Any] | None:
-    if finding.witness is None:
-        return None
-    vector = suite.get(finding.smallest)
-    index = finding.witness.index
+def _window(
+    vector: Vector, index: tuple[int, ...], variants: tuple[Variant, ...]
+) -> dict[str, Any] | None:
     data = vector.inputs[0]
-    try:
-        spec = loader.find(vector.case.op)
-    except ConformanceError:
-        return None  # a suite of an operator whose specification is not installed
     shape = vector.answers[0].expected.shape
     inside = len(index) == len(shape) and all(i < n for i, n in zip(index, shape, strict=True))
     if not inside or data[0, 0].size > MAX_PLANE:
         return None
     try:
-        seen = window(spec, vector.case, data, index)
+        spec = loader.find(vector.case.op)
+        found = described(window(spec, vector.case, data, index), data)
     except ConformanceError:
-        return None  # a suite of another version of the specification
-    if any(not at or at != tuple(range(at[0], at[-1] + 1)) for at in seen.coordinates):
-        return None  # no taps, or taps apart: not the box that is drawn
-    found: dict[str, Any] = {
-        "input": data[index[0], index[1]].astype(float).tolist(),
-        "start": [at[0] for at in seen.coordinates],
-        "taps": [len(at) for at in seen.coordinates],
-    }
-    return found if seen.divisor is None else {**found, "divisor": seen.divisor}
+        return None  # a suite of another specification than the one that is installed
+    if found is None or not variants:
+        return found
+    try:
+        other = described(window(spec, vector.case, data, index, variants), data)
+    except ConformanceError:
+        return found  # the faults leave no such element
+    shown = ("positions", "counts", "divisor")
+    under = None if other is None else {key: other[key] for key in shown if key in other}
+    differs = under is not None and any(under[key] != found[key] for key in under)
+    return {**found, "under": under} if differs else found
+
+
+def _plane(told: Match, output: str, index: tuple[int, ...]) -> dict[str, Any] | None:
+    """Expected beside got, over the spatial axes of the image and channel of the witness."""
+    for answer, got, comparison in zip(told.answers, told.outputs, told.comparisons, strict=True):
+        if answer.name != output or got[index[:2]].size > MAX_OUTPUT:
+            continue
+        expected = answer.expected if answer.rounded is None else answer.rounded
+        return {
+            "expected": _texts(expected[index[:2]]),
+            "got": _texts(got[index[:2]]),
+            "wrong": comparison.wrong[index[:2]].tolist(),
+        }
+    return None
+
+
+def _texts(array: Array) -> Any:
+    """Nested lists of numbers as text, since JSON has no NaN and no infinities."""
+    return np.vectorize(str, otypes=[object])(array).tolist()
+
+
+def _elements(told: Match, precision: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The wrong elements, the farthest from the rounded value first."""
+    found: list[dict[str, Any]] = []
+    for answer, got, comparison in zip(told.answers, told.outputs, told.comparisons, strict=True):
+        places = np.argwhere(comparison.wrong)
+        if answer.rounded is not None and len(places):
+            wrong = comparison.wrong
+            distances = DTYPES[answer.dtype].ulp_distance(got[wrong], answer.rounded[wrong])
+            places = places[np.argsort(-distances, kind="stable")]
+        for place in places[: MAX_ELEMENTS - len(found)]:
+            at = tuple(int(i) for i in place)
+            seen = element(answer, got, at, asked(answer, precision))
+            bits = {}
+            if answer.rounded is not None:
+                bits = {
+                    "rounded_bits": _bits(answer.dtype, answer.rounded[at]),
+                    "got_bits": _bits(answer.dtype, got[at]),
+                }
+            found.append({"output": answer.name, "index": list(at), **seen, **bits})
+    return found
+
+
+def _bits(dtype: str, value: Any) -> str:
+    row = DTYPES[dtype]
+    code = int(np.asarray(value, row.numpy).reshape(1).view(row.code)[0])
+    return f"0x{code:0{2 * row.numpy.itemsize}x}"

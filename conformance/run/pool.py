@@ -21,7 +21,7 @@ from conformance.run import messages, wire
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor, Identity
 from conformance.run.limits import Limits, shown_size
-from conformance.run.process import DYING, WorkerProcess
+from conformance.run.process import DYING, WorkerProcess, check_descriptors
 from conformance.run.staff import DEPTH, Lost, Ticket, Worker, unloadable
 from conformance.run.threads import shares
 
@@ -56,6 +56,7 @@ class ProcessExecutor(Executor):
             )
         if jobs < 1:
             raise UsageError(f"{jobs} jobs", hint="give the number of processes, as in -j 2")
+        check_descriptors(jobs)
         self.spec = spec
         self.limits = limits
         self.jobs = jobs

@@ -11,8 +11,9 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
+from conformance.errors import UsageError
 from conformance.grade.outcome import printable
 from conformance.run import wire
 
@@ -26,6 +27,9 @@ SHOWN_LINES, SHOWN_FATAL, SHOWN_WIDTH = 10, 6, 160
 """How many lines of stderr are shown of a lost process, how many of them of a fatal error, and how
 much of each."""
 
+PIPES, SPARE = 3, 20
+"""File descriptors that a worker takes in this process, and those that all else takes at most."""
+
 DYING = 1.0
 """Seconds that the end of a process may take."""
 
@@ -37,6 +41,19 @@ main()
 """
 
 
+def check_descriptors(jobs: int) -> None:
+    """Raises :class:`UsageError` where this process may not open the pipes of so many workers."""
+    import resource
+
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = PIPES * jobs + SPARE
+    if allowed != resource.RLIM_INFINITY and allowed < needed:
+        raise UsageError(
+            f"{jobs} worker processes take {needed} file descriptors, and {allowed} are allowed",
+            hint=f"allow more with ulimit -n {max(1024, needed)}, or use fewer processes",
+        )
+
+
 class WorkerProcess:
     """A process that loads the backend ``spec`` and answers questions.
 
@@ -45,9 +62,9 @@ class WorkerProcess:
     """
 
     def __init__(self, spec: str, variables: Mapping[str, str]) -> None:
-        theirs_in, self.questions = os.pipe()
-        self.answers, theirs_out = os.pipe()
-        try:
+        with ExitStack() as ours, ExitStack() as theirs:
+            theirs_in, self.questions = _pipe(theirs, ours)
+            self.answers, theirs_out = _pipe(ours, theirs)
             self._process = subprocess.Popen(  # noqa: S603 - this Python, and no shell
                 [
                     *(sys.executable, "-c", _BOOT),
@@ -61,9 +78,7 @@ class WorkerProcess:
                 start_new_session=True,
                 bufsize=0,
             )
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
+            ours.pop_all()  # now closed by kill
         assert self._process.stderr is not None
         self.stderr = self._process.stderr.fileno()
         for descriptor in (self.questions, self.answers, self.stderr):
@@ -194,6 +209,14 @@ def _read(descriptor: int) -> bytes | None:
         return None
     except OSError:
         return b""
+
+
+def _pipe(reader: ExitStack, writer: ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed by these two."""
+    ends = os.pipe()
+    reader.callback(os.close, ends[0])
+    writer.callback(os.close, ends[1])
+    return ends
 
 
 def _enlarge(descriptor: int) -> None:

@@ -26,9 +26,9 @@ from conformance.spec.variation import variant
 class Fault:
     """One way in which an implementation of one operator goes wrong.
 
-    ``says`` is a sentence for whoever wrote the kernel, ``threads`` are public places where a real
-    one had it. ``reading`` names the interpretation that excuses it at level must, ``equivalent``
-    why nothing can show it (both empty where there is none).
+    ``says`` is a sentence for whoever wrote the kernel, ``look`` where in it to look; ``threads``
+    are public places where a real one had it. ``reading`` names the interpretation that excuses it
+    at level must, ``equivalent`` why nothing can show it (both empty where there is none).
     """
 
     id: str
@@ -36,6 +36,7 @@ class Fault:
     op: str
     variant: Variant
     says: str
+    look: str = ""
     threads: tuple[str, ...] = ()
     reading: str = ""
     equivalent: str = ""
@@ -112,6 +113,7 @@ def _faults(source: Source) -> Iterator[Fault]:
                     op=op,
                     variant=made,
                     says=_filled(raw["says"], keys),
+                    look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
                     reading=_reading(source, path, shipped()[op], raw),
                     equivalent=equivalent.get(fault_id, equivalent.get(op, "")),

@@ -35,7 +35,7 @@ class Clauses:
             yield (name, key), key, raw
 
     def requirements(self) -> Iterable[Requirement]:
-        windows = {n for n, kind in self.family.names.items() if kind.domain > Domain.CASE}
+        windows = {n for n, name in self.family.names.items() if name.kind.domain > Domain.CASE}
         for path, name, raw in self._section("require"):
             at = (*path, "that")
             that = compile_at(self.source, at, raw["that"], self.scope, _ON_EVERY_AXIS)

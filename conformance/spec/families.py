@@ -47,6 +47,14 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Name:
+    """A value that the reference adds to a case's own: its kind, and what it is."""
+
+    kind: Kind
+    about: str
+
+
+@dataclass(frozen=True)
 class Family:
     """A family: its rules, and the names that its reference adds to a case's own.
 
@@ -57,7 +65,7 @@ class Family:
     name: str
     dims: tuple[str, ...]
     rules: Mapping[str, Rule]
-    names: Mapping[str, Kind]
+    names: Mapping[str, Name]
     outputs: Mapping[str, str | None]
 
 
@@ -71,33 +79,33 @@ _AXIS_TAP = Kind("int", per_axis=True, domain=Domain.TAP)
 _AXIS_ELEMENT = Kind("int", per_axis=True, domain=Domain.ELEMENT, joined=True)
 _ELEMENT = Kind("int", domain=Domain.ELEMENT)
 
-_NAMES: dict[str, Kind] = {
-    "rank": Kind("int"),
-    "axes": Kind("int"),
-    "axis": _AXIS_CASE,
-    "pattern": _enum(*PATTERN_NAMES),
-    "i": _AXIS_WINDOW,
-    "on_data": _AXIS_WINDOW,
-    "n": _ELEMENT,
-    "c": _ELEMENT,
-    "nan_taps": _ELEMENT,
-    "posinf_taps": _ELEMENT,
-    "neginf_taps": _ELEMENT,
-    "subnormal_taps": _ELEMENT,
-    "negative_taps": _ELEMENT,
-    "zero_taps": _ELEMENT,
-    "minus_zero_taps": _ELEMENT,
-    "maxima": _ELEMENT,
-    "position": _AXIS_ELEMENT,
-    "first_max": _AXIS_ELEMENT,
-    "last_max": _AXIS_ELEMENT,
-    "first_nan": _AXIS_ELEMENT,
-    "first_minus_zero": _AXIS_ELEMENT,
-    "t": _AXIS_TAP,
-    "at": _AXIS_TAP,
+_NAMES: dict[str, Name] = {
+    "rank": Name(Kind("int"), "the number of dimensions of the data"),
+    "axes": Name(Kind("int"), "the number of spatial axes"),
+    "axis": Name(_AXIS_CASE, "the number of the axis, from 0"),
+    "pattern": Name(_enum(*PATTERN_NAMES), "how the data is filled"),
+    "i": Name(_AXIS_WINDOW, "the number of the window, from 0"),
+    "on_data": Name(_AXIS_WINDOW, "how many taps of the window count"),
+    "n": Name(_ELEMENT, "the number of the image, from 0"),
+    "c": Name(_ELEMENT, "the number of the channel, from 0"),
+    "nan_taps": Name(_ELEMENT, "how many taps that count are NaN"),
+    "posinf_taps": Name(_ELEMENT, "how many taps that count are +infinity"),
+    "neginf_taps": Name(_ELEMENT, "how many taps that count are -infinity"),
+    "subnormal_taps": Name(_ELEMENT, "how many taps that count are subnormal"),
+    "negative_taps": Name(_ELEMENT, "how many taps that count are less than 0"),
+    "zero_taps": Name(_ELEMENT, "how many taps that count are 0, of either sign"),
+    "minus_zero_taps": Name(_ELEMENT, "how many taps that count are -0"),
+    "maxima": Name(_ELEMENT, "how many taps equal the largest"),
+    "position": Name(_AXIS_ELEMENT, "where the tap is that the rule 'ties' chooses"),
+    "first_max": Name(_AXIS_ELEMENT, "where the first largest tap is"),
+    "last_max": Name(_AXIS_ELEMENT, "where the last largest tap is"),
+    "first_nan": Name(_AXIS_ELEMENT, "where the first NaN is; 0 without one"),
+    "first_minus_zero": Name(_AXIS_ELEMENT, "where the first -0 is; 0 without one"),
+    "t": Name(_AXIS_TAP, "the number of the tap, from 0"),
+    "at": Name(_AXIS_TAP, "where the tap is, from the first element of the data"),
 }
 
-_FACTS = frozenset(name for name, kind in _NAMES.items() if kind.domain is Domain.ELEMENT) - {
+_FACTS = frozenset(name for name, one in _NAMES.items() if one.kind.domain is Domain.ELEMENT) - {
     "n",
     "c",
 }

@@ -83,7 +83,7 @@ class Quantities:
         taken = dict.fromkeys(RESERVED, "a word of the language")
         taken |= dict.fromkeys(family.names, "a name of the family")
         taken |= dict.fromkeys(family.rules, "a rule of the family")
-        members = {*family.names["pattern"].values} if family.names["pattern"].values else set()
+        members = set(family.names["pattern"].kind.values or ())
         members |= {value for quantity in self.found.values() for value in quantity.values}
         members |= {dtype for dtypes in self.types.values() for dtype in dtypes}
         named: list[tuple[str, Path, str]] = [(n, ("types", n), "a type") for n in self.types]

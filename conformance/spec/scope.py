@@ -28,7 +28,7 @@ def base_scope(
     A rule has the kind that the family declares, whatever this file makes of it, since a variant
     may replace it.
     """
-    scope = dict(family.names)
+    scope = {name: known.kind for name, known in family.names.items()}
     scope.update({name: Kind("enum", values=frozenset(dtypes)) for name, dtypes in types.items()})
     scope.update({key: kind_of(quantity) for key, quantity in quantities.items()})
     scope.update({name: rule.kind for name, rule in family.rules.items()})

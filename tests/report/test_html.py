@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 import sample_runs
-from pages import Page, check_safe, check_structure
+from html_pages import Page, check_safe, check_structure
 
 from conformance.log.reader import read
 from conformance.log.tally import Tally
@@ -36,19 +34,8 @@ class TestEveryPage:
     def test_makes_no_request(self, page):
         check_safe(page)
 
-    def test_policy_names_exactly_its_own_style_and_script(self, page):
-        policy = next(
-            a["content"] for a in Page(page).all("meta") if "Content-Security" in str(a.values())
-        )
-        assert "default-src 'none'" in policy
-        assert "unsafe" not in policy
-        for tag in ("style", "script"):
-            (inline,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
-            digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
-            assert f"{tag}-src 'sha256-{digest}'" in policy
-
     def test_structure(self, page):
-        assert len(check_structure(page).all("nav")) == 1
+        check_structure(page)
 
     def test_same_log_same_bytes(self, tmp_path):
         first = render(run_of(tmp_path, sample_runs.failing()))

@@ -40,7 +40,7 @@ def test_unknown_format():
 def test_a_report_that_fails_leaves_the_old_one(log, tmp_path, monkeypatch):
     path = write_report(read(log), tmp_path)
     before = path.read_bytes()
-    monkeypatch.setattr("os.fdopen", _full)
+    monkeypatch.setattr("pathlib.Path.write_text", _full)
     with pytest.raises(UsageError, match="cannot be written"):
         write_report(read(log), tmp_path)
     assert path.read_bytes() == before

@@ -5,7 +5,10 @@ import threading
 
 import pytest
 
-from conformance.run.interruption import Interruption
+from conformance.errors import Interrupted
+from conformance.run.interruption import SIGNALS, Interruption
+
+HERE = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
 
 
 def ctrl_c():
@@ -53,3 +56,27 @@ def test_outside_the_main_thread_nothing_is_taken_over():
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+@pytest.mark.parametrize("first", HERE)
+@pytest.mark.parametrize("second", HERE)
+def test_every_signal_is_taken_and_the_first_gives_the_exit_code(first, second):
+    interruption = Interruption()
+    with interruption.listening():
+        signal.raise_signal(first)
+        assert interruption.requested
+        with pytest.raises(Interrupted) as caught:
+            signal.raise_signal(second)
+    assert interruption.exit_code == 128 + first
+    assert caught.value.exit_code == 128 + second
+
+
+def test_what_is_ignored_stays_so():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        interruption = Interruption()
+        with interruption.listening():
+            signal.raise_signal(signal.SIGTERM)
+        assert not interruption.requested
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -83,3 +83,42 @@ def test_runs_of_different_operators(log):
     shown = compare(*logs)
     assert shown.exit_code == 2
     assert "no vector in common" in shown.stderr
+
+
+class TestShards:
+    def test_the_same_shard_of_two_runs(self, log):
+        old = log("outputs", "old", "--shard", "1/2")
+        new = log("wrong", "new", "--shard", "1/2")
+        assert compare(old, old).exit_code == 0
+        shown = compare(old, new)
+        assert shown.exit_code == 1
+        assert "\nBROKEN. Of 8 vectors in both runs: broken 8." in shown.stdout
+
+    @pytest.mark.parametrize(
+        ("old", "new", "says"),
+        [
+            (
+                ["--shard", "1/2"],
+                [],
+                "old log is of shard '1/2' and the new one of a whole run",
+            ),
+            (
+                [],
+                ["--shard", "2/2"],
+                "old log is of a whole run and the new one of shard '2/2'",
+            ),
+            (["--shard", "1/2"], ["--shard", "2/2"], "'1/2' and the new one of shard '2/2'"),
+            (["--shard", "1/2"], ["--shard", "1/3"], "'1/2' and the new one of shard '1/3'"),
+            (
+                ["--shard", "1/2"],
+                ["--shard", "1/2", "--op", gated.MAX],
+                "the new one of shard '1/2', of another suite or selection",
+            ),
+        ],
+    )
+    def test_another_part_is_refused(self, log, old, new, says):
+        shown = compare(log("outputs", "old", *old), log("outputs", "new", *new))
+        assert shown.exit_code == 2
+        assert shown.stdout == ""
+        assert says in shown.stderr
+        assert "conformance merge" in shown.stderr

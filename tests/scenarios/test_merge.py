@@ -181,6 +181,28 @@ class TestTheWhole:
         assert "python" in place
         assert "backend" not in place
 
+    def test_made_with_different_numbers_of_processes_does_not_tell_one(
+        self, check, shards, merge, tmp_path
+    ):
+        check(tmp_path / "2", "--shard", "2/2", "-j", 2)
+        out = tmp_path / "merged"
+        shown = merge(shards(2)[0], tmp_path / "2" / "run.jsonl", out=out)
+        assert shown.exit_code == 1, shown.stderr
+        assert "jobs" not in read(out / "run.jsonl").header["options"]
+
+    @pytest.mark.parametrize("name", ["smoke", "core"])
+    def test_the_shipped_suite_is_the_one_that_the_logs_name(self, tmp_path, name):
+        logs = []
+        for k in (1, 2):
+            words = ["check", "--suite", name, "--backend", "numpy", "--only", "f32-1x1x2-"]
+            report = tmp_path / str(k)
+            CliRunner().invoke(main, [*words, "--shard", f"{k}/2", "--report", str(report)])
+            logs.append(str(report / "run.jsonl"))
+        out = tmp_path / "merged"
+        shown = CliRunner().invoke(main, ["merge", *logs, "--out", str(out)])
+        assert shown.exit_code == 0, shown.stderr
+        assert read(out / "run.jsonl").header["suite"]["name"] == name
+
 
 class TestRefused:
     """What is not all of one run is no run; the folder stays as it was."""

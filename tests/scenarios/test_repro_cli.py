@@ -1,12 +1,17 @@
-"""``conformance repro``: scripts that fail on their own, where conformance cannot be imported."""
+"""``conformance repro``: scripts that fail on their own, where conformance cannot be imported.
+
+Only scripts are kept from importing it: the process that loads the backend needs it.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
@@ -29,7 +34,8 @@ class Block:
         if name.partition(".")[0] == "conformance":
             raise ModuleNotFoundError("conformance is not here", name=name)
 
-sys.meta_path.insert(0, Block())
+if sys.orig_argv[1].endswith(".py"):
+    sys.meta_path.insert(0, Block())
 """
 
 LIBRARY = """
@@ -119,7 +125,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory, vectors: dict[str, Vector]) 
 
 @pytest.fixture(autouse=True)
 def blocked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes that start from here cannot import conformance, and find the library."""
+    """Scripts that start from here cannot import conformance, and find the library."""
     (tmp_path / "sitecustomize.py").write_text(BLOCK)
     for name in ("library.py", "my-library.py"):
         (tmp_path / name).write_text(LIBRARY)
@@ -139,9 +145,9 @@ def run(script: Path | str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_conformance_cannot_be_imported_there() -> None:
-    found = subprocess.run([sys.executable, "-c", "import conformance"], capture_output=True)
-    assert b"conformance is not here" in found.stderr
+def test_conformance_cannot_be_imported_there(tmp_path: Path) -> None:
+    (tmp_path / "importing.py").write_text("import conformance")
+    assert "conformance is not here" in run(tmp_path / "importing.py").stderr
 
 
 @pytest.mark.parametrize(
@@ -350,6 +356,80 @@ def test_what_no_script_is_made_of(
     assert found.exit_code == 2
     assert message in found.stderr
     assert found.stdout == ""
+
+
+HOSTILE = """
+import atexit, os, signal, subprocess, time
+{line}
+def run(op, inputs, attributes):
+    return inputs
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("time.sleep(600)", "did not end within 2 s"),
+        ("os._exit(7)", "exits with 7"),
+        ("os._exit(0)", "exits with 0"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "was ended by SIGSEGV"),
+        ("print('no driver', flush=True); os.abort()", "was ended by SIGABRT\nno driver"),
+        ("raise SystemExit(0)", "SystemExit: 0"),
+    ],
+)
+def test_one_that_is_lost_while_it_is_loaded_is_an_error(
+    suite: Suite, vectors: dict[str, Vector], tmp_path: Path, line: str, message: str
+) -> None:
+    (tmp_path / "hostile.py").write_text(HOSTILE.format(line=line))
+    seconds = "2" if "sleep" in line else "60"
+    found = repro(suite, vectors["pool"], "hostile.py:run", "--timeout", seconds)
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    assert message in found.stderr
+    assert "hint: " in found.stderr
+
+
+def test_one_that_hangs_when_its_process_ends_still_gets_a_script(
+    suite: Suite, vectors: dict[str, Vector], tmp_path: Path
+) -> None:
+    (tmp_path / "hostile.py").write_text(HOSTILE.format(line="atexit.register(time.sleep, 600)"))
+    found = repro(suite, vectors["pool"], "hostile.py:run", "--timeout", "4")
+    assert found.exit_code == 0
+    assert "tried once, it did not end within 4 s" in found.stderr
+    assert "outputs = run(op, inputs, attributes)" in found.stdout
+
+
+def test_an_answer_that_the_backend_forged_is_none(
+    suite: Suite, vectors: dict[str, Vector], tmp_path: Path
+) -> None:
+    for forged in ("{}", "[1]", "nothing", '{"backend": 1}', '{"body": "x", "imports": "("}'):
+        line = f"import sys; open(sys.orig_argv[5], 'w').write({forged!r}); os._exit(0)"
+        (tmp_path / "hostile.py").write_text(HOSTILE.format(line=line))
+        found = repro(suite, vectors["pool"], "hostile.py:run")
+        assert found.exit_code == 2
+        assert found.stdout == ""
+        assert "hint: " in found.stderr
+
+
+def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "print(child.pid, flush=True)\ntime.sleep(600)\n"
+    )
+    trial = tried(script, 2)
+    deadline = time.monotonic() + 10
+    while alive(int(trial.printed[0])):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process still runs; one that nobody has asked for its end does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def test_a_place_that_cannot_be_written(suite: Suite, vectors: dict[str, Vector]) -> None:

@@ -19,6 +19,7 @@ from conformance.cli import main
 from conformance.errors import LogError
 from conformance.log.reader import read, read_unfinished
 from conformance.log.writer import LogWriter
+from conformance.run.threads import VARIABLES
 
 ADAPTER = """
 from pathlib import Path
@@ -172,6 +173,26 @@ class TestGoesOn:
         assert calls == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX processes")
+@pytest.mark.parametrize(("first", "then"), [(1, 3), (3, 2), (2, 1)])
+def test_the_number_of_processes_may_be_another(check, whole, tmp_path, first, then, monkeypatch):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "again"
+    check(folder, "--executor", "process", "-j", first)
+    log = folder / "run.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:4]))
+    shown = check(folder, "--executor", "process", "-j", then, "--resume")
+    assert "3 of 8 vectors are done" in shown.stderr
+    run = read(log)
+    assert [(r.id, r.status) for r in run.results] == [
+        (r.id, r.status) for r in read(whole).results
+    ]
+    assert run.complete
+    assert run.header["options"]["jobs"] == first
+
+
 class TestComplete:
     def test_there_is_nothing_to_resume(self, check, whole, asked):
         before = whole.read_bytes()
@@ -292,6 +313,11 @@ class TestRefuses:
         adapter.write_text(text.replace('"threads": "1"', '"threads": "2"'))
         assert 'environment.backend.threads: "1", not "2"' in self.refused(check, cut)
 
+    def test_threads_that_were_asked_for(self, check, cut, monkeypatch):
+        monkeypatch.setenv("OMP_NUM_THREADS", "7")
+        stderr = self.refused(check, cut)
+        assert 'environment.variables.OMP_NUM_THREADS: null, not "7"' in stderr
+
     def test_vectors_that_the_run_does_not_ask(self, check, cut):
         content = cut.read_bytes()
         first = read(cut).results[0].id
@@ -400,13 +426,18 @@ class TestProcesses:
         log = report / "run.jsonl"
         hold = tmp_path / "hold"
         hold.write_text("0")
+        own = tmp_path / "own.xml"
         first = self.start(small_suite, report)
         self.wait_for(log, 1)
-        for more in ((), ("--resume",)):
+        page = report / "index.html"
+        page.write_text("of the first")
+        own.write_text("of the first")
+        for more in ((), ("--resume",), ("--format", f"junit={own}")):
             second = self.start(small_suite, report, *more)
             _, stderr = second.communicate(timeout=30)
             assert second.returncode == 2
             assert "another process is writing" in stderr
+            assert page.read_text() == own.read_text() == "of the first"
         hold.unlink()
         first.communicate(timeout=30)
         assert first.returncode == 0

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from windows import Windows
 
 from conformance.dtypes import DTYPES
-from conformance.grade.compare import interval
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import OPEN_BIT, Case, Status, Vector
@@ -67,7 +66,7 @@ def used(vector: Vector, got: Array, precision: str) -> float:
     """The distance from the rounded result over the width accepted; 0 where nothing is graded."""
     answer = vector.answers[0]
     row = DTYPES[answer.dtype]
-    lo, hi = interval(answer, precision)
+    lo, hi = answer.interval(precision)
     assert answer.rounded is not None
     if answer.open is not None and answer.open.item() & OPEN_BIT[precision]:
         return 0.0

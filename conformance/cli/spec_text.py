@@ -1,0 +1,184 @@
+"""An operator as text for a terminal: what its page says, without pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from conformance.cli.text import wrapped
+from conformance.docs import wording
+from conformance.docs.account import Account
+from conformance.docs.followers import Follower
+from conformance.docs.formula import branches
+from conformance.model import Vector
+from conformance.report.lines import one_line, vectors
+from conformance.spec.expressions import Expression
+from conformance.spec.families import FAMILIES
+from conformance.spec.model import Quantity
+
+Entry = tuple[str, Sequence[str]]
+"""A name, and the paragraphs that stand beside it."""
+
+LONGEST = 22
+"""Paragraphs stand beside shorter names, and below longer ones."""
+
+COPIED = ("http://", "https://", "conformance show ")
+"""Addresses and commands are not broken, however long, so that they can be copied."""
+
+
+def text(told: Account, sections: Iterable[str], width: int) -> Iterator[str]:
+    """The lines of an operator's ``sections``, at most ``width`` wide but for what is copied."""
+    spec = told.spec
+    yield spec.op
+    for line in (spec.summary, spec.document.title, spec.document.url):
+        yield from _paragraph("  ", line, width)
+    for name in sections:
+        heading, entries = SECTIONS[name]
+        yield ""
+        yield heading
+        empty = True
+        for entry in entries(told):
+            empty = False
+            yield from _lines(entry, width)
+        if empty:
+            yield "  none"
+
+
+def _lines(entry: Entry, width: int) -> Iterator[str]:
+    name, paragraphs = entry
+    indent = " " * (LONGEST + 4)
+    label = f"  {name:{LONGEST}}  "
+    if len(name) > LONGEST:
+        yield from wrapped("  ", name, width)
+        label = indent
+    for paragraph in filter(None, paragraphs):
+        yield from _paragraph(label, paragraph, width)
+        label = indent
+
+
+def _paragraph(label: str, paragraph: str, width: int) -> list[str]:
+    if paragraph.startswith(COPIED):
+        return [label + one_line(paragraph)]
+    return wrapped(label, paragraph, width)
+
+
+def _interface(told: Account) -> Iterator[Entry]:
+    spec = told.spec
+    low, high = spec.data.rank
+    shape = ", ".join(spec.data.shape)
+    yield spec.data.name, [f"input: {spec.data.type} [{shape}], rank {low} to {high}"]
+    for operand in spec.operands:
+        quantity = operand.quantity
+        yield operand.name, [f"input: {operand.type}, {_quantity(quantity)}", quantity.why]
+    for output in spec.outputs:
+        held = f"the {output.holds} of each window"
+        yield output.name, [f"output: {output.type} [{', '.join(output.shape)}], {held}"]
+    for name, dtypes in spec.types.items():
+        yield name, [f"type: {', '.join(dtypes)}"]
+    for dim in spec.dims.values():
+        yield dim.name, [f"dimension: {_quantity(dim)}", dim.why]
+
+
+def _attributes(told: Account) -> Iterator[Entry]:
+    for one in told.spec.attributes:
+        otherwise = wording.otherwise(one)
+        default = otherwise if one.required else f"{otherwise} if not given"
+        written = f"{one.key} in expressions" if one.key != one.name else ""
+        yield one.name, [f"{_quantity(one)}; {default}", written, one.why]
+
+
+def _quantity(quantity: Quantity) -> str:
+    axis = ", one per axis" if quantity.per_axis else ""
+    should = "" if quantity.level == "must" else f" (level {quantity.level})"
+    return f"{quantity.type}{axis}: {wording.legal(quantity)}{should}"
+
+
+def _rules(told: Account) -> Iterator[Entry]:
+    spec = told.spec
+    about = FAMILIES[spec.family].rules
+    own, left = wording.rules(spec)
+    for name in own:
+        yield name, [about[name].about, *_cases(spec.definitions[name])]
+    for name in wording.abbreviations(spec):
+        yield name, _cases(spec.definitions[name])
+    used = {name for one in spec.definitions.values() for name in one.names}
+    for name, meaning in wording.names(spec).items():
+        if name in used:
+            yield name, [meaning]
+    defaults = ", ".join(f"{name} {spec.definitions[name].text}" for name in left)
+    yield "at their defaults", [defaults]
+
+
+def _cases(expression: Expression) -> list[str]:
+    """An expression case by case, in the language of specifications."""
+    found = branches(expression.text)
+    if len(found) == 1:
+        return [f"= {found[0].value}"]
+    return [
+        f"= {one.value} if {one.condition}" if one.condition else f"= {one.value} otherwise"
+        for one in found
+    ]
+
+
+def _conditions(told: Account) -> Iterator[Entry]:
+    for one in told.spec.require:
+        yield one.name, [f"{one.that.text} (level {one.level})", one.why]
+
+
+def _errata(told: Account) -> Iterator[Entry]:
+    for one in told.spec.errata:
+        yield one.id, [f'says "{one.text}"', f"holds: {one.holds}", one.why]
+
+
+def _readings(told: Account) -> Iterator[Entry]:
+    for one in told.spec.interpretations:
+        answers = f"adopted: {one.adopted}; allowed too: {one.answer} (level {one.level})"
+        yield one.name, [one.question, answers, one.why, *_answers(told.followers[one.name])]
+    for point in told.spec.observe:
+        expected = f"the vectors hold {point.expected}; " if point.expected else ""
+        judged = f"{expected}never judged"
+        yield point.name, [point.question, judged, *_answers(told.followers[point.name])]
+
+
+def _answers(found: Iterable[Follower]) -> Iterator[str]:
+    for one in found:
+        replies = ", ".join(f"{r.answer} ({vectors(r.vectors)}, {r.example})" for r in one.replies)
+        yield f"{one.backend} {one.version}: {replies or 'not shown'}"
+
+
+def _edges(told: Account) -> Iterator[Entry]:
+    for edge in told.spec.edges:
+        yield edge.name, [edge.why, edge.when.text, *_smallest(told, told.showing(edge.name))]
+
+
+def _smallest(told: Account, found: Sequence[Vector]) -> Iterator[str]:
+    if found:
+        yield f"{vectors(len(found))}{', the smallest' * (len(found) > 1)}:"
+        yield f"{told.show} {found[0].id}"
+
+
+def _reject(told: Account) -> Iterator[Entry]:
+    for one in told.spec.reject:
+        wrong = f"{', '.join(wording.ways(one))}; breaks {one.breaks} (level {one.level})"
+        yield one.name, [one.why, wrong, *_smallest(told, told.rejecting(one.name))]
+
+
+def _faults(told: Account) -> Iterator[Entry]:
+    for fault in told.faults:
+        noticed = f"{fault.kind}; noticed by {vectors(told.noticed[fault.id])}"
+        allowed = f"allowed at level must by the reading {fault.reading}" * bool(fault.reading)
+        hidden = f"nothing can show it: {fault.equivalent}" * bool(fault.equivalent)
+        yield fault.id, [fault.says, noticed, allowed, hidden, *fault.threads]
+
+
+SECTIONS: dict[str, tuple[str, Callable[[Account], Iterable[Entry]]]] = {
+    "interface": ("Inputs and outputs", _interface),
+    "attributes": ("Attributes", _attributes),
+    "rules": ("Rules", _rules),
+    "conditions": ("Conditions", _conditions),
+    "errata": ("Errata", _errata),
+    "readings": ("Readings", _readings),
+    "edges": ("Edges", _edges),
+    "reject": ("Must reject", _reject),
+    "faults": ("Known faults", _faults),
+}
+"""What can be told of an operator, by name: its heading, and what makes its entries."""

@@ -1,0 +1,225 @@
+"""Whether what a backend returned is what an implementation with some faults would return."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES
+from conformance.grade.compare import accepts
+from conformance.grade.match import asked
+from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.model import OpSpec, Variant
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+NEAR = 64
+"""Steps between representable values that do not yet speak against a fault at first sight."""
+
+WIDTHS = 16
+"""Widths of the accepted interval that do not, either."""
+
+SHARE = 0.01
+"""Nor does this share of what a fault gives."""
+
+
+class Agreement(enum.IntEnum):
+    """How far outputs agree with a fault: in the interval that it allows, or in every element."""
+
+    NONE = 0
+    WITHIN = 1
+    EQUAL = 2
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a kernel of its own may compute a vector: its element type, and the data's rank."""
+
+    dtype: str
+    rank: int
+
+
+class Asked:
+    """A vector with what one backend made of it; ``outputs`` is None where it passed."""
+
+    def __init__(
+        self,
+        spec: OpSpec,
+        vector: Vector,
+        outputs: tuple[Array, ...] | None,
+        precision: Mapping[str, str],
+    ) -> None:
+        self.spec, self.vector, self.outputs, self.precision = spec, vector, outputs, precision
+
+    @cached_property
+    def _subject(self) -> Subject:
+        return Subject(self.spec, self.vector.case, self.vector.inputs[0])
+
+    def glance(self, altered: Altered, seen: dict[tuple[str | bytes, ...], Agreement]) -> Agreement:
+        """How a failure agrees with an implementation; NONE where nothing of it looks alike.
+
+        It is quick, since almost every fault is another than the one that is looked for. ``seen``
+        keeps what was found for the same outputs before.
+        """
+        predicted = self._subject.under(altered)
+        if predicted is self._subject.outputs:
+            return Agreement.NONE
+        # An accumulator allows more than its outputs tell.
+        told: tuple[str | bytes, ...] = (
+            *_adds(altered),
+            *(np.ascontiguousarray(one).tobytes() for one in predicted),
+        )
+        if told not in seen:
+            seen[told] = self._compared(altered, predicted)
+        return seen[told]
+
+    def agreement(self, altered: Altered, readings: Mapping[str, Variant]) -> Agreement:
+        """How a failure agrees with an implementation, also one that follows a reading besides.
+
+        ``readings`` are the operator's interpretations by name.
+        """
+        predicted = self._subject.under(altered)
+        if predicted is self._subject.outputs:
+            return Agreement.NONE
+        found = self._compared(altered, predicted)
+        for name in self.vector.readings if found is Agreement.NONE else ():
+            followed = [readings[one] for one in name.split("+") if one in readings]
+            both = Altered(self.spec, *altered.variants, *followed)
+            found = found or self._compared(both, self._subject.under(both))
+        return found
+
+    def consistency(self, altered: Altered) -> Agreement:
+        """How a vector that passed agrees with an implementation.
+
+        EQUAL where its outputs pass, WITHIN where only others do that it may give as well (added
+        up in another order, say), NONE where it cannot have passed.
+        """
+        predicted = self._subject.under(altered)
+        if predicted is self._subject.outputs:
+            return Agreement.EQUAL
+        sets = (self.vector.answers, *self.vector.readings.values())
+        if any(accepts(answers, predicted, self._precision) for answers in sets):
+            return Agreement.EQUAL
+        lows, highs = zip(*self._subject.ends(altered, self._precision), strict=True)
+        meets = any(self._meets(answers, lows, highs) for answers in sets)
+        return Agreement.WITHIN if meets else Agreement.NONE
+
+    @property
+    def _precision(self) -> str:
+        """What is asked of the floating-point outputs, which share one type."""
+        found = (asked(a, self.precision) for a in self.vector.answers if a.rounded is not None)
+        return next(found, "standard")
+
+    def _resembles(self, altered: Altered, predicted: list[Array]) -> bool:
+        """Whether elements are near: all of them, or half where partial sums may overflow."""
+        assert self.outputs is not None
+        near = total = 0
+        shown = zip(self.vector.answers, self.outputs, predicted, self._room, strict=True)
+        for answer, got, other, room in shown:
+            if got.shape != other.shape:
+                return False
+            close = np.abs(_ordinals(got) - _ordinals(other)) <= NEAR
+            close |= _open(answer, got, self._precision)
+            if room is not None:
+                seen, told = got.astype(np.float64), other.astype(np.float64)
+                with np.errstate(all="ignore"):
+                    off = np.abs(seen - told)
+                    close |= (off <= SHARE * np.abs(told)) | (_is_nan(seen) & _is_nan(told))
+                    close |= off <= room if room.shape == got.shape else False
+            near += int(np.count_nonzero(close))
+            total += got.size
+        return 2 * near >= total if _adds(altered) else near == total
+
+    @cached_property
+    def _room(self) -> list[Array | None]:
+        """For each output how far rounding errors may reach: some widths of what is accepted."""
+        found: list[Array | None] = []
+        with np.errstate(all="ignore"):
+            for answer in self.vector.answers:
+                ends = None if answer.rounded is None else answer.interval(self._precision)
+                wide = None if ends is None else ends[1].astype("f8") - ends[0].astype("f8")
+                found.append(None if wide is None else WIDTHS * wide)
+        return found
+
+    def _compared(self, altered: Altered, predicted: list[Array]) -> Agreement:
+        near = self._resembles(altered, predicted)
+        return self._closely(altered, predicted) if near else Agreement.NONE
+
+    def _closely(self, altered: Altered, predicted: list[Array]) -> Agreement:
+        assert self.outputs is not None
+        pairs = list(zip(self.vector.answers, self.outputs, predicted, strict=True))
+        if any(got.shape != other.shape for _, got, other in pairs):
+            return Agreement.NONE
+        if all(
+            bool((_same(got, other) | _open(answer, got, self._precision)).all())
+            for answer, got, other in pairs
+        ):
+            return Agreement.EQUAL
+        ends = self._subject.ends(altered, self._precision)
+        for (answer, got, _), (lo, hi) in zip(pairs, ends, strict=True):
+            inside = _inside(got, lo, hi) | _open(answer, got, self._precision)
+            if not inside.all():
+                return Agreement.NONE
+        return Agreement.WITHIN
+
+    def _meets(self, answers: tuple[Answer, ...], lows: Any, highs: Any) -> bool:
+        """Whether something is accepted both by answers and of an implementation."""
+        for answer, low, high in zip(answers, lows, highs, strict=True):
+            if answer.expected.shape != low.shape:
+                return False
+            if answer.rounded is None:
+                if not accepts((answer,), (low,), self._precision):
+                    return False
+                continue
+            lo, hi = answer.interval(self._precision)
+            nan = _is_nan(lo) & _is_nan(low)
+            meet = (_ordinals(low) <= _ordinals(hi)) & (_ordinals(high) >= _ordinals(lo))
+            apart = ~nan & (~meet | _is_nan(lo) | _is_nan(low))
+            if (apart & ~_open(answer, low, self._precision)).any():
+                return False
+        return True
+
+
+def _adds(altered: Altered) -> list[str]:
+    """The variants that say in what sums are kept."""
+    return [one.name for one in altered.variants if "accumulator" in one.replace]
+
+
+def _ordinals(array: Array) -> NDArray[np.int64]:
+    """Integers in the order of the values; an integer is its own."""
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    return _row(array).ordinals(np.ascontiguousarray(array)).reshape(array.shape)
+
+
+def _row(array: Array) -> Any:
+    return next(row for row in DTYPES.values() if row.numpy == array.dtype)
+
+
+def _is_nan(array: Array) -> Mask:
+    return array != array
+
+
+def _same(got: Array, other: Array) -> Mask:
+    return (_ordinals(got) == _ordinals(other)) | (_is_nan(got) & _is_nan(other))
+
+
+def _inside(got: Array, lo: Array, hi: Array) -> Mask:
+    seen = _ordinals(got)
+    within: Mask = (seen >= _ordinals(lo)) & (seen <= _ordinals(hi))
+    return np.where(_is_nan(lo), _is_nan(got), within)
+
+
+def _open(answer: Answer, got: Array, precision: str) -> Mask:
+    """Elements that are not graded; none where the output has another shape."""
+    if answer.open is None or answer.open.shape != got.shape:
+        return np.zeros(got.shape, np.bool_)
+    return (answer.open & OPEN_BIT[precision]) != 0

@@ -1,0 +1,107 @@
+"""What a failure comes from, as a finding tells it: sentences, and the JSON data of a run log."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from conformance.diagnosis.conditions import Separation
+from conformance.diagnosis.search import Explanation, Faults, Scope
+from conformance.spec.catalogue import Fault
+from conformance.spec.model import OpSpec
+
+MAX_ALTERNATIVES = 20
+"""Other faults that are listed with one that the vectors do not tell from them."""
+
+
+def by_faults(found: Explanation) -> dict[str, Any]:
+    """The diagnosis of a finding that is what some faults do; see docs/run-log.md."""
+    return {
+        "sentence": _sentence(found),
+        "faults": [_fault(fault) for fault in found.faults],
+        "alternatives": [
+            {"ids": [fault.id for fault in faults], "says": [fault.says for fault in faults]}
+            for faults in found.alternatives[:MAX_ALTERNATIVES]
+        ],
+        "agree": {
+            "equal": len(found.agrees),
+            "failing": found.failing,
+            "bitwise": found.equal,
+            "passing": found.passing,
+            "consistent": found.passing - found.strained,
+        },
+        "scope": _scope(found.scope),
+        "conditions": [],
+        "separates": None,
+    }
+
+
+def by_conditions(found: Separation, spec: OpSpec | None, rejected: bool) -> dict[str, Any]:
+    """The diagnosis of a finding of which only the cases where it fails are known."""
+    about = {} if spec is None else {edge.name: edge.why for edge in spec.edges}
+    return {
+        "sentence": _where(found, rejected),
+        "faults": [],
+        "alternatives": [],
+        "agree": None,
+        "scope": {},
+        "conditions": [
+            {"name": one.feature, "holds": one.holds, "about": about.get(one.feature, "")}
+            for one in found.conditions
+        ],
+        "separates": {
+            "failing": found.failing,
+            "of_failing": found.failing,
+            "passing": found.meet,
+            "of_passing": found.passing,
+        },
+    }
+
+
+def _sentence(found: Explanation) -> str:
+    """What the implementation does, and where it does so alone."""
+    said = " ".join(fault.says for fault in found.faults)
+    where = _words(found.scope)
+    return f"{said} Only {where}." if where else said
+
+
+def _where(found: Separation, rejected: bool) -> str:
+    noun = "must-reject vectors" if rejected else "vectors"
+    conditions = " and ".join(map(str, found.conditions))
+    if found.exact:
+        return f"Fails on exactly the {noun} with {conditions}."
+    return f"Fails on {noun} with {conditions}, though not on all of them."
+
+
+def _fault(fault: Fault) -> dict[str, Any]:
+    return {
+        "id": fault.id,
+        "kind": fault.kind,
+        "says": fault.says,
+        "threads": list(fault.threads),
+        "look": fault.look,
+    }
+
+
+def _scope(scope: Scope) -> Mapping[str, Sequence[Any]]:
+    found: dict[str, Sequence[Any]] = {}
+    if scope.dtypes is not None:
+        found["dtype"] = sorted(scope.dtypes)
+    if scope.ranks is not None:
+        found["rank"] = sorted(scope.ranks)
+    return found
+
+
+def _words(scope: Scope) -> str:
+    """``in f16 and bf16 of rank 5``; empty where it is everywhere."""
+    parts = []
+    if scope.dtypes is not None:
+        parts.append(f"in {' and '.join(sorted(scope.dtypes))}")
+    if scope.ranks is not None:
+        parts.append(f"of rank {' and '.join(map(str, sorted(scope.ranks)))}")
+    return " ".join(parts)
+
+
+def key(faults: Faults) -> str:
+    """What findings of the same faults share."""
+    return "+".join(fault.id for fault in faults)

@@ -1,0 +1,123 @@
+"""What tells vectors that fail from vectors that pass: the fewest conditions that do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+
+from conformance.model import Result
+
+MOST = 3
+"""Conditions of one conjunction at most; more explain nothing to anybody."""
+
+TOLERATED = 0.1
+"""The share of the passing vectors that may meet the conditions too, for them to be told at all."""
+
+CONSIDERED = 40
+"""Conditions that are tried several at a time: those that fewest passing vectors meet."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A feature that a vector has, or has not where ``holds`` is false.
+
+    ``feature`` is an edge, an element type or ``rank 5``.
+    """
+
+    feature: str
+    holds: bool = True
+
+    def __str__(self) -> str:
+        return self.feature if self.holds else f"not {self.feature}"
+
+
+@dataclass(frozen=True)
+class Separation:
+    """Conditions that all ``failing`` vectors meet, and ``meet`` of the ``passing`` ones."""
+
+    conditions: tuple[Condition, ...]
+    failing: int
+    meet: int
+    passing: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether the vectors fail exactly where the conditions hold."""
+        return self.meet == 0
+
+
+def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation | None:
+    """The smallest conjunction of conditions that all failures meet and fewest passes do.
+
+    Fewer conditions come first, then those that say what a vector has. One thing that it lacks is
+    told where the failures then are exactly those that are described.
+    None where nothing is shared that most passing vectors lack, where nothing passed, and of a
+    single failure, which is no pattern.
+    """
+    if len(failed) < 2 or not passed:
+        return None
+    shared = frozenset.intersection(*map(_features, failed))
+    everywhere = frozenset.union(*map(_features, failed))
+    seen = [_features(result) for result in passed]
+    everyone = frozenset.intersection(*seen)
+    present = [Condition(feature) for feature in sorted(shared - everyone)]
+    lacking = sorted(frozenset.union(*seen) - everywhere)
+    absent = [Condition(feature, holds=False) for feature in lacking]
+    met = {one: _met(one, seen) for one in (*present, *absent)}
+    best: tuple[int, tuple[Condition, ...]] = (len(passed), ())
+    for count in range(1, MOST + 1):
+        found = _fewest(_some(present, count, met), met)
+        # One more condition has to be worth it, or it describes the suite and not the failures.
+        if found is not None and 2 * found[0] <= best[0]:
+            best = found
+        if best[0]:
+            beside = product(_some(present, count - 1, met), absent)
+            exact = _fewest(((*some, one) for some, one in beside), met)
+            best = exact if exact is not None and exact[0] == 0 else best
+        if best[0] == 0:
+            break
+    if best[0] > TOLERATED * len(passed):
+        return None
+    return Separation(best[1], len(failed), best[0], len(passed))
+
+
+def _features(result: Result) -> frozenset[str]:
+    found = {*result.edges, result.dtype}
+    if result.rank:
+        found.add(f"rank {result.rank}")
+    if result.reject is not None:
+        found.add(result.reject)
+    return frozenset(found)
+
+
+def _met(condition: Condition, seen: Iterable[frozenset[str]]) -> int:
+    """The vectors that meet a condition, a bit for each."""
+    return sum(
+        1 << place
+        for place, features in enumerate(seen)
+        if (condition.feature in features) == condition.holds
+    )
+
+
+def _some(
+    conditions: Sequence[Condition], count: int, met: Mapping[Condition, int]
+) -> Iterator[tuple[Condition, ...]]:
+    """That many of the conditions; of many, those that fewest passing vectors meet."""
+    if count >= MOST - 1:
+        conditions = sorted(conditions, key=lambda one: met[one].bit_count())[:CONSIDERED]
+    return combinations(conditions, count)
+
+
+def _fewest(
+    choices: Iterable[tuple[Condition, ...]], met: Mapping[Condition, int]
+) -> tuple[int, tuple[Condition, ...]] | None:
+    """The choice of conditions that fewest passing vectors meet all of, and how many do."""
+    best = None
+    for some in choices:
+        both = met[some[0]]
+        for one in some[1:]:
+            both &= met[one]
+        if best is None or both.bit_count() < best[0]:
+            best = both.bit_count(), some
+    return best

@@ -1,0 +1,86 @@
+"""From the results of a run to what its failures come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from conformance.diagnosis.cause import by_conditions, by_faults, key
+from conformance.diagnosis.conditions import separation
+from conformance.diagnosis.evidence import Evidence
+from conformance.diagnosis.search import Explanation, Search
+from conformance.errors import ConformanceError
+from conformance.model import FAILED, Finding, Result, Status
+from conformance.spec import loader
+from conformance.spec.catalogue import faults
+from conformance.spec.model import Variant
+from conformance.suite.store import Suite
+
+
+class Diagnosis:
+    """What the failures of a run come from.
+
+    ``results`` are in the order of the suite; ``precision`` is what each element type was asked.
+    """
+
+    def __init__(
+        self, results: Sequence[Result], suite: Suite, precision: Mapping[str, str]
+    ) -> None:
+        self._results = results
+        self._explained: dict[tuple[str, str], Explanation] = {}
+        for op in dict.fromkeys(result.op for result in results if result.status in FAILED):
+            for found in _explanations(op, results, suite, precision):
+                self._explained |= {(op, vector): found for vector in found.agrees}
+
+    @property
+    def causes(self) -> Mapping[tuple[str, str], str]:
+        """By operator and id, a name for the faults that explain a failure."""
+        return {at: key(found.faults) for at, found in self._explained.items()}
+
+    def variants(self, finding: Finding) -> list[Variant]:
+        """The rules that the backend is taken to have in place of its specification's."""
+        explained = self._explained.get((finding.op, finding.ids[0]))
+        return [] if explained is None else [fault.variant for fault in explained.faults]
+
+    def of(self, finding: Finding) -> dict[str, Any] | None:
+        """What one finding comes from, as JSON data; None where nothing can be said."""
+        explained = self._explained.get((finding.op, finding.ids[0]))
+        if explained is not None:
+            return by_faults(explained)
+        named = set(finding.ids)
+        failed = [one for one in self._results if one.op == finding.op and one.id in named]
+        rejected = failed[0].reject is not None
+        passed = [
+            one
+            for one in self._results
+            if one.op == finding.op
+            and one.status is Status.PASS
+            and (one.reject is not None) == rejected
+        ]
+        found = separation(failed, passed)
+        if found is None:
+            return None
+        try:
+            spec = loader.find(finding.op)
+        except ConformanceError:
+            spec = None
+        return by_conditions(found, spec, rejected)
+
+
+def _explanations(
+    op: str, results: Sequence[Result], suite: Suite, precision: Mapping[str, str]
+) -> list[Explanation]:
+    """The faults behind the failures of an operator; none for one without specification."""
+    noticed = {entry.id: entry.kills for entry in suite.manifest.vectors if entry.op == op}
+    try:
+        bank = faults(op)
+        evidence = Evidence(
+            loader.find(op),
+            results,
+            read=suite.get,
+            noticed=noticed if any(noticed.values()) else {},
+            precision=precision,
+        )
+        return Search(evidence, bank).run() if bank else []
+    except ConformanceError:
+        return []  # a suite of another version of the specification

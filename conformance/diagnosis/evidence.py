@@ -1,0 +1,80 @@
+"""What a run shows of one operator, as far as the search for faults looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from conformance.diagnosis.agreement import Asked, Place
+from conformance.grade.returned import unpacked
+from conformance.model import FAILED, Result, Status, Vector
+from conformance.spec.model import OpSpec
+
+LOOKED_AT = 1_000
+"""Failures of an operator that are looked at, the smallest first."""
+
+KEPT = 512
+"""Passed vectors that are kept in memory while faults are held against them."""
+
+
+class Evidence:
+    """The value vectors of one operator that failed with outputs, and those that passed.
+
+    ``failed`` are the failures by id, the smallest first. ``read`` gives a vector by its id;
+    ``noticed`` the faults that each vector notices (empty where the suite does not say).
+    ``precision`` is what each element type was asked.
+    """
+
+    def __init__(
+        self,
+        spec: OpSpec,
+        results: Iterable[Result],
+        *,
+        read: Callable[[str], Vector],
+        noticed: Mapping[str, Sequence[str]],
+        precision: Mapping[str, str],
+    ) -> None:
+        self.spec = spec
+        self._noticed = noticed
+        self._passed: dict[Place, list[str]] = {}
+        failures = []
+        for result in results:
+            if result.op != spec.op or result.reject is not None:
+                continue
+            if result.status is Status.PASS:
+                self._passed.setdefault(_place(result), []).append(result.id)
+            elif result.status in FAILED and result.returned is not None:
+                failures.append(result)
+        self.failed: dict[str, Asked] = {}
+        self._places: dict[str, Place] = {}
+        for result in sorted(failures, key=lambda one: (one.size, one.id))[:LOOKED_AT]:
+            outputs = unpacked(result.returned or ())
+            vector = read(result.id)
+            if outputs is not None and len(outputs) == len(vector.answers):
+                self.failed[result.id] = Asked(spec, vector, outputs, precision)
+                self._places[result.id] = _place(result)
+        self._read = lru_cache(KEPT)(lambda id: Asked(spec, read(id), None, precision))
+
+    def place(self, id: str) -> Place:
+        """Where a failure was computed."""
+        return self._places[id]
+
+    def passed(self, place: Place, faults: Sequence[str]) -> Iterator[Asked]:
+        """The passed vectors at a place; where the suite tells, only those that notice a fault."""
+        for vector in self._passed.get(place, ()):
+            if not self._noticed or not set(faults).isdisjoint(self._noticed[vector]):
+                yield self._read(vector)
+
+    @property
+    def places(self) -> list[Place]:
+        """Where vectors passed."""
+        return list(self._passed)
+
+    def count(self, scope: Container[Place]) -> tuple[int, int]:
+        """How many vectors failed, and how many passed, at some places."""
+        failed = sum(place in scope for place in self._places.values())
+        return failed, sum(len(ids) for place, ids in self._passed.items() if place in scope)
+
+
+def _place(result: Result) -> Place:
+    return Place(result.dtype, result.rank)

@@ -1,0 +1,64 @@
+"""What there is to say of one operator, gathered from its specification, a suite and run logs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from conformance.docs.followers import Follower, followers
+from conformance.log.run_log import RunLog
+from conformance.model import Vector
+from conformance.spec.catalogue import Fault, faults
+from conformance.spec.model import OpSpec
+from conformance.suite.store import Suite
+
+
+@dataclass(frozen=True)
+class Account:
+    """An operator with what shows it.
+
+    ``vectors`` are those of the suite that are about it, the smallest first. ``noticed`` counts
+    for each fault the vectors that notice it, ``followers`` are the answers of backends to each
+    open question, by its name. ``show`` is the command that shows a vector, without its id.
+    """
+
+    spec: OpSpec
+    vectors: tuple[Vector, ...]
+    faults: tuple[Fault, ...]
+    noticed: Mapping[str, int]
+    followers: Mapping[str, Sequence[Follower]]
+    show: str = "conformance show"
+
+    def showing(self, edge: str) -> tuple[Vector, ...]:
+        """The vectors with values that show an edge, the smallest first."""
+        return tuple(v for v in self.vectors if v.case.reject is None and edge in v.edges)
+
+    def rejecting(self, name: str) -> tuple[Vector, ...]:
+        """The vectors of a must-reject case, the smallest first."""
+        return tuple(v for v in self.vectors if v.case.reject == name)
+
+
+def account(
+    spec: OpSpec, suite: Suite, runs: Iterable[RunLog] = (), show: str = "conformance show"
+) -> Account:
+    """The account of ``spec`` by ``suite``, which may have no vector of it, and by ``runs``.
+
+    Raises :class:`~conformance.errors.SuiteError` for a vector that is missing, changed or damaged.
+    """
+    entries = [entry for entry in suite.manifest.vectors if entry.op == spec.op]
+    kills = Counter(fault for entry in entries for fault in entry.kills)
+    catalogue = faults(spec.op)
+    return Account(
+        spec=spec,
+        vectors=tuple(sorted(map(suite.read, entries), key=lambda one: (_elements(one), one.id))),
+        faults=catalogue,
+        noticed={fault.id: kills[fault.id] for fault in catalogue},
+        followers=followers(spec, runs),
+        show=show,
+    )
+
+
+def _elements(vector: Vector) -> int:
+    """How much there is to look at: the elements of the inputs and outputs."""
+    return sum(one.size for one in vector.inputs) + sum(a.expected.size for a in vector.answers)

@@ -1,0 +1,54 @@
+"""What pages are made from: specifications, a suite and run logs, opened by their names."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.errors import UsageError
+from conformance.log.reader import read_whole
+from conformance.log.run_log import RunLog
+from conformance.spec.loader import find, shipped
+from conformance.spec.model import OpSpec
+from conformance.suite.store import Suite, open_suite
+
+
+@dataclass(frozen=True)
+class Source:
+    """Specifications in the order asked for, a suite that may lack some of them, and runs."""
+
+    specs: tuple[OpSpec, ...]
+    suite: Suite
+    runs: tuple[RunLog, ...]
+
+
+def opened(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> Source:
+    """Specifications by name or by file (none: all that are shipped), a suite, and run logs.
+
+    Raises a :class:`~conformance.errors.ConformanceError` for a name that is not known, a file
+    that cannot be read, a log of a run that did not reach its end, and for two specifications
+    whose pages would have one name.
+    """
+    specs = tuple(find(op) for op in ops) or tuple(shipped().values())
+    seen: dict[str, OpSpec] = {}
+    for spec in specs:
+        # Some file systems do not tell capitals from small letters.
+        other = seen.setdefault(spec.op.casefold(), spec)
+        if other is not spec:
+            raise UsageError(
+                f"{spec.file} and {other.file} both specify {spec.op}",
+                hint="name one of them, or give the operators different names",
+            )
+    return Source(tuple(seen.values()), open_suite(suite), tuple(map(read_whole, logs)))
+
+
+def show_command(spec: OpSpec, suite: str | None) -> str:
+    """The command that shows a vector of ``suite``, as it was named, without the vector's id."""
+    words = ["conformance", "show"]
+    if suite is not None:
+        words += ["--suite", suite]
+    if spec.op not in shipped():
+        words += ["--spec", spec.file]
+    return shlex.join(words)

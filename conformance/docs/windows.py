@@ -1,0 +1,123 @@
+"""The window that shows an edge best."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.errors import ConformanceError
+from conformance.model import Case, Vector
+from conformance.reference import facts
+from conformance.reference.explain import described, window
+from conformance.reference.facts import DataEnvironment
+from conformance.spec.expressions import Expression, compile_expression
+from conformance.spec.model import Edge, OpSpec
+from conformance.spec.scope import scope_of
+from conformance.spec.syntax import parse
+from conformance.spec.validity import violations
+
+MAX_GRID = 1 << 20
+"""No element is picked from larger outputs; the first one is shown."""
+
+
+SMALL_PLANE = 4
+"""In a plane of fewer elements a window covers nearly all, and a picture shows little."""
+
+TRIED = 24
+"""Vectors that are looked at for one whose window takes some data."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """An output element of a vector that shows an edge: its window as JSON data for a picture."""
+
+    vector: Vector
+    index: tuple[int, ...]
+    window: dict[str, Any]
+
+
+def telling(spec: OpSpec, edge: Edge, vectors: Iterable[Vector]) -> Shown | None:
+    """The window that shows ``edge`` best in one of the valid ``vectors``, the smallest first.
+
+    In a vector that is a window on which most of what the edge asks of single windows holds; of
+    those, and for an edge that asks nothing of single windows, one with the most taps beside the
+    data; of those the last, since most goes wrong at the end of an axis.
+
+    The vector is the first whose window takes some data, or else the first at all: those of fewer
+    axes and with whole numbers, which say what they are, before others, and planes of a few
+    elements last. None where there is none: no output element, no taps, or vectors of another
+    version of the specification.
+    """
+    first = None
+    for vector in sorted(vectors, key=_plainness)[:TRIED]:
+        shown = _shown(spec, edge, vector)
+        if shown is not None and all(map(any, shown.window["counts"])):
+            return shown
+        first = first or shown
+    return first
+
+
+def _plainness(vector: Vector) -> tuple[bool, int, bool]:
+    spatial = vector.inputs[0].shape[2:]
+    return prod(spatial) < SMALL_PLANE, len(spatial), vector.case.pattern != "ramp"
+
+
+def _shown(spec: OpSpec, edge: Edge, vector: Vector) -> Shown | None:
+    if not _fits(spec, vector.case):
+        return None
+    data = vector.inputs[0]
+    try:
+        index = _telling(spec, edge, facts(spec, vector.case, data))
+        seen = None if index is None else window(spec, vector.case, data, index)
+    except ConformanceError:
+        return None  # windows that cannot be computed, or are too large to be listed
+    found = None if seen is None else described(seen, data)
+    return None if seen is None or found is None else Shown(vector, seen.index, found)
+
+
+def _fits(spec: OpSpec, case: Case) -> bool:
+    """Whether the case is a valid one of this very version of the specification."""
+    same = (
+        case.types.keys() == spec.types.keys()
+        and case.shapes.keys() == {spec.data.name}
+        and case.operands.keys() == {operand.name for operand in spec.operands}
+    )
+    return same and not any(broken.level == "must" for broken in violations(spec, case))
+
+
+def _telling(spec: OpSpec, edge: Edge, env: DataEnvironment) -> tuple[int, ...] | None:
+    shape = (*env.data.shape[:2], *env.out)
+    if not prod(shape):
+        return None
+    if prod(shape) > MAX_GRID:
+        return (0,) * len(shape)
+    asked = [np.asarray(part.evaluate(env), np.int64) for part in of_windows(spec, edge)]
+    holding = np.broadcast_to(sum(asked, np.zeros((), np.int64)), shape)
+    beside = np.broadcast_to(_beside(env), shape)
+    best = np.lexsort((beside.ravel(), holding.ravel()))[-1]
+    return tuple(int(i) for i in np.unravel_index(best, shape))
+
+
+def _beside(env: DataEnvironment) -> NDArray[np.int64]:
+    """For each window how many of its taps do not count, as those on padding."""
+    taps = [env.on_grid(axis, env.along("taps", axis)) for axis in range(len(env.out))]
+    on_data = env.per_axis("on_data")
+    everything, counted = (reduce(np.multiply, one) for one in (taps, on_data))
+    return np.asarray(everything - counted, np.int64)
+
+
+def of_windows(spec: OpSpec, edge: Edge) -> Iterator[Expression]:
+    """What the edge asks of single windows: the conditions of its ``somewhere``."""
+    scope = scope_of(spec)
+    text = edge.when.text
+    for node in ast.walk(parse(text)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "somewhere":
+            condition = node.args[0]
+            yield compile_expression(text[condition.col_offset : condition.end_col_offset], scope)

@@ -1,0 +1,64 @@
+"""The outputs of a failure, packed small enough to be kept with its result."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES
+from conformance.model import Answer, Returned
+
+Array = NDArray[Any]
+
+MAX_ELEMENTS = 1 << 17
+"""Elements of all outputs of a failure, at most, for them to be kept."""
+
+MAX_PACKED = 1 << 16
+"""Bytes of each output, compressed, at most."""
+
+
+def packed(outputs: Sequence[object], answers: Sequence[Answer]) -> tuple[Returned, ...] | None:
+    """The outputs, if all are arrays of their answers' types, of any shape, and small; else None.
+
+    ``outputs`` are what a backend returned, one for each answer.
+    """
+    room = MAX_ELEMENTS
+    found = []
+    for got, answer in zip(outputs, answers, strict=True):
+        dtype = DTYPES[answer.dtype]
+        if type(got) is not np.ndarray or got.dtype != dtype.numpy or got.size > room:
+            return None
+        room -= got.size
+        content = zlib.compress(dtype.to_storage(np.ascontiguousarray(got)).tobytes())
+        if len(content) > MAX_PACKED:
+            return None
+        found.append(Returned(answer.dtype, got.shape, content))
+    return tuple(found)
+
+
+def unpacked(returned: Sequence[Returned]) -> tuple[Array, ...] | None:
+    """The outputs again; None where a log holds something else.
+
+    Never more memory is taken than the kept outputs of one failure may need.
+    """
+    room = MAX_ELEMENTS
+    found = []
+    for one in returned:
+        dtype = DTYPES.get(one.dtype)
+        size = math.prod(one.shape)
+        if dtype is None or len(one.shape) > 32 or size > room:
+            return None
+        room -= size
+        length = size * dtype.storage.itemsize
+        try:
+            content = zlib.decompressobj().decompress(one.packed, length + 1)
+            stored: Array = np.frombuffer(content, dtype.storage).reshape(one.shape)
+        except (zlib.error, ValueError):
+            return None
+        found.append(dtype.from_storage(stored))
+    return tuple(found)

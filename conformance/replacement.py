@@ -1,0 +1,32 @@
+"""A file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new file to write, in the folder of ``path``, which takes its place at the end.
+
+    Until then, and where the block raises, ``path`` is what it was. A link stays one: what it
+    leads to is replaced. Raises OSError where the folder cannot be written.
+    """
+    path = path.resolve()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    new = Path(name)
+    try:
+        yield new
+        # A temporary file is private to its owner; this one is meant to be shared.
+        umask = os.umask(0)
+        os.umask(umask)
+        new.chmod(0o666 & ~umask)
+        new.replace(path)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,53 @@
+"""Runs of backends that have some faults of the catalogue, without the engine around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from conformance.diagnosis.evidence import Evidence
+from conformance.diagnosis.search import Explanation, Search
+from conformance.grade.judge import judge, result
+from conformance.grade.outcome import Ending, Outcome
+from conformance.model import Result, Status, Vector
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import Fault, faults
+from conformance.spec.loader import find
+from conformance.suite.store import open_suite
+
+CORE = open_suite(None)
+
+
+@cache
+def bank(op: str) -> dict[str, Fault]:
+    return {fault.id: fault for fault in faults(op)}
+
+
+@cache
+def vector(vector_id: str) -> Vector:
+    return CORE.get(vector_id)
+
+
+def run(op: str, ids: Sequence[str]) -> Iterator[Result]:
+    """What a backend with these faults makes of the core suite."""
+    spec = find(op)
+    altered = Altered(spec, *(bank(op)[one].variant for one in ids))
+    for entry in CORE.manifest.vectors:
+        if entry.op != op or entry.reject is not None or entry.level != "must":
+            continue
+        one = vector(entry.id)
+        if set(ids).isdisjoint(entry.kills):
+            # Each fault alone passes, so what it changes is beyond what is graded.
+            yield result(one, Status.PASS)
+            continue
+        subject = Subject(spec, one.case, one.inputs[0])
+        outcome = Outcome(Ending.RETURNED, list(subject.under(altered)))
+        yield judge(one, outcome, level="must", precision={})
+
+
+def explained(op: str, ids: Sequence[str]) -> tuple[list[Result], list[Explanation]]:
+    """The results of such a backend, and what its failures are said to come from."""
+    results = list(run(op, ids))
+    noticed = {entry.id: entry.kills for entry in CORE.manifest.vectors if entry.op == op}
+    evidence = Evidence(find(op), results, read=vector, noticed=noticed, precision={})
+    return results, Search(evidence, faults(op)).run()

@@ -1,0 +1,73 @@
+"""The smallest conjunction that tells failing from passing vectors, beside a search of them all."""
+
+from __future__ import annotations
+
+from itertools import chain, combinations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.diagnosis.conditions import MOST, Condition, Separation, separation
+from conformance.model import Result, Status
+
+EDGES = tuple("abcdef")
+
+
+def results(rows: list[frozenset[str]], status: Status) -> list[Result]:
+    return [
+        Result(f"{status}-{i}", "AvgPool-1", status, edges=tuple(sorted(row)), dtype="f32", rank=3)
+        for i, row in enumerate(rows)
+    ]
+
+
+def meets(row: frozenset[str], conditions: tuple[Condition, ...]) -> bool:
+    features = {*row, "f32", "rank 3"}
+    return all((one.feature in features) == one.holds for one in conditions)
+
+
+ROWS = st.lists(st.frozensets(st.sampled_from(EDGES)), min_size=2, max_size=8)
+
+
+@given(ROWS, ROWS)
+def test_what_is_said_is_true_and_no_shorter_conjunction_is_exact(
+    failed: list[frozenset[str]], passed: list[frozenset[str]]
+) -> None:
+    found = separation(results(failed, Status.FAIL), results(passed, Status.PASS))
+    every = [Condition(edge, holds) for edge in EDGES for holds in (True, False)]
+    exact = [
+        some
+        for some in chain.from_iterable(combinations(every, n) for n in range(1, MOST + 1))
+        if all(meets(row, some) for row in failed)
+        and not any(meets(row, some) for row in passed)
+        and sum(not one.holds for one in some) <= 1
+    ]
+    if found is None:
+        assert not exact
+        return
+    assert all(meets(row, found.conditions) for row in failed)
+    assert found.meet == sum(meets(row, found.conditions) for row in passed)
+    assert (found.failing, found.passing) == (len(failed), len(passed))
+    assert found.exact == bool(exact)
+    if exact:
+        assert len(found.conditions) == min(map(len, exact))
+
+
+def test_an_edge_and_what_is_lacking_beside_it() -> None:
+    failed = results([frozenset("ab"), frozenset("abc")], Status.FAIL)
+    passed = results([frozenset("a"), frozenset("b"), frozenset("abd")], Status.PASS)
+    conditions = (Condition("a"), Condition("b"), Condition("d", holds=False))
+    assert separation(failed, passed) == Separation(conditions, 2, 0, 3)
+
+
+def test_one_failure_is_no_pattern_and_without_passes_there_is_nothing_to_tell() -> None:
+    failed = results([frozenset("a"), frozenset("a")], Status.FAIL)
+    passed = results([frozenset("b")], Status.PASS)
+    assert separation(failed[:1], passed) is None
+    assert separation(failed, []) is None
+    assert separation(failed, passed) is not None
+
+
+def test_conditions_that_most_passing_vectors_meet_too_are_not_told() -> None:
+    failed = results([frozenset("a")] * 3, Status.FAIL)
+    passed = results([frozenset("a")] * 5 + [frozenset("b")] * 5, Status.PASS)
+    assert separation(failed, passed) is None

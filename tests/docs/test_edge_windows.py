@@ -1,0 +1,90 @@
+"""The window that a page shows for an edge has what the edge is about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+
+from conformance.docs.account import Account, account
+from conformance.docs.windows import Shown, of_windows, telling
+from conformance.reference import facts
+from conformance.report.picture import picture
+from conformance.spec.loader import shipped
+from conformance.spec.model import Edge
+from conformance.suite.store import Suite, open_suite
+
+PAIRS = [
+    pytest.param(op, edge, id=f"{op}-{edge.name}")
+    for op, spec in shipped().items()
+    for edge in spec.edges
+]
+
+
+@pytest.fixture(scope="module")
+def accounts() -> Mapping[str, Account]:
+    suite = open_suite(None)
+    return {op: account(spec, suite) for op, spec in shipped().items()}
+
+
+def shown(told: Account, edge: Edge) -> Shown:
+    found = telling(told.spec, edge, told.showing(edge.name))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("op", "edge"), PAIRS)
+def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
+    op: str, edge: Edge, accounts: Mapping[str, Account]
+) -> None:
+    told = accounts[op]
+    found = shown(told, edge)
+    env = facts(told.spec, found.vector.case, found.vector.inputs[0])
+    assert edge.when.evaluate(env) is True
+    shape = found.vector.answers[0].expected.shape
+    asked = [np.broadcast_to(part.evaluate(env), shape) for part in of_windows(told.spec, edge)]
+    most = max(
+        (sum(map(int, at)) for at in zip(*(a.ravel() for a in asked), strict=True)), default=0
+    )
+    assert sum(int(one[found.index]) for one in asked) == most
+    assert picture(found.window) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"),
+    [
+        ("ceil-overrun", lambda size, at, pads: at[-1] >= size + pads[1]),
+        ("starts-beyond", lambda size, at, pads: at[0] >= size + pads[1]),
+        ("starts-in-end-pad", lambda size, at, pads: size <= at[0] < size + pads[1]),
+        ("pads-begin-only", lambda size, at, pads: at[0] < 0 < pads[0]),
+        ("overrun-counts-pads", lambda size, at, pads: at[0] < size + pads[1] <= at[-1]),
+        ("empty-counted", lambda size, at, pads: at[-1] < 0 or at[0] >= size),
+    ],
+)
+def test_windows_of_well_known_edges(
+    name: str, holds: Callable[[int, list[int], list[int]], bool], accounts: Mapping[str, Account]
+) -> None:
+    told = accounts["AvgPool-1"]
+    edge = next(edge for edge in told.spec.edges if edge.name == name)
+    found = shown(told, edge)
+    size = np.shape(found.window["input"])
+    axes = zip(size, found.window["positions"], found.window["pads"], strict=True)
+    assert any(holds(*axis) for axis in axes)
+
+
+def test_a_window_that_takes_data_is_preferred(accounts: Mapping[str, Account]) -> None:
+    told = accounts["AvgPool-1"]
+    edge = next(edge for edge in told.spec.edges if edge.name == "pads-asymmetric")
+    found = shown(told, edge)
+    assert all(any(counts) for counts in found.window["counts"])
+    assert np.size(found.window["input"]) > 1
+
+
+def test_vectors_of_another_version_of_the_specification_show_nothing(small_suite: Suite) -> None:
+    spec = shipped()["AdaptiveAvgPool-8"]
+    edge = spec.edges[0]
+    others = [v for v in small_suite.vectors(["AvgPool-1"]) if v.case.reject is None]
+    assert others
+    assert telling(spec, edge, ()) is None
+    assert telling(spec, edge, others) is None

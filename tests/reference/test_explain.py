@@ -1,0 +1,122 @@
+"""The window of one output element, as data that pictures are drawn from."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conformance.model import Vector
+from conformance.reference.explain import described, window
+from conformance.spec.loader import find, load_text
+from conformance.suite.store import open_suite
+
+SUITE = open_suite("smoke")
+VECTORS = [SUITE.read(entry) for entry in SUITE.manifest.vectors if entry.reject is None]
+
+
+def all_described(vector: Vector, limit: int = 24) -> list[tuple[tuple[int, ...], dict[str, Any]]]:
+    spec, data = find(vector.case.op), vector.inputs[0]
+    indices = list(np.ndindex(vector.answers[0].expected.shape))[:limit]
+    found = [(index, described(window(spec, vector.case, data, index), data)) for index in indices]
+    return [(index, one) for index, one in found if one is not None]
+
+
+def taken(one: dict[str, Any]) -> list[float]:
+    """The values that count, read from the description alone."""
+    counted = [
+        [at for at, counts in zip(positions, flags, strict=True) if counts]
+        for positions, flags in zip(one["positions"], one["counts"], strict=True)
+    ]
+    values = []
+    for place in product(*counted):
+        value: Any = one["input"]
+        for at in place:
+            value = value[at]
+        values.append(value)
+    return values
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.id)
+def test_the_expected_value_follows_from_the_description_alone(vector: Vector) -> None:
+    average = vector.case.op != "AdaptiveMaxPool-8"
+    answer = vector.answers[0]
+    for index, one in all_described(vector):
+        if answer.open is not None and answer.open[index]:
+            continue
+        values = np.array(taken(one))
+        with np.errstate(all="ignore"):
+            value = np.sum(values) / one["divisor"] if average else np.max(values)
+        if not (np.isfinite(values).all() and np.abs(values).max(initial=0) < 1e30):
+            continue  # float64 sums lose what the reference keeps
+        scale = np.abs(values).max(initial=0) * 1e-9
+        assert value == pytest.approx(float(answer.expected[index]), rel=1e-9, abs=scale)
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.id)
+def test_the_parts_of_a_description_agree(vector: Vector) -> None:
+    axes = vector.inputs[0].ndim - 2
+    for _, one in all_described(vector):
+        assert json.loads(json.dumps(one, allow_nan=True)).keys() == one.keys()
+        assert one["start"] == [positions[0] for positions in one["positions"]]
+        assert one["taps"] == [len(positions) for positions in one["positions"]]
+        assert one["taps"] == [len(flags) for flags in one["counts"]]
+        assert np.shape(one["input"]) == vector.inputs[0].shape[2:]
+        assert len(one["pads"]) == axes
+
+
+def avg_pool(**attributes: Any) -> dict[str, Any]:
+    from conformance.spec.environment import case_of
+
+    data = np.arange(1, 6, dtype=np.float32).reshape(1, 1, 5)
+    given = {"kernel": [3], "strides": [2], "exclude-pad": False, "rounding_type": "ceil"}
+    given |= {"pads_begin": [1], "pads_end": [0]} | attributes
+    case = case_of(find("AvgPool-1"), [data], given)
+    found = described(window(find("AvgPool-1"), case, data, (0, 0, 0)), data)
+    assert found is not None
+    return found
+
+
+def test_a_window_in_padding_by_hand() -> None:
+    assert avg_pool() == {
+        "input": [1.0, 2.0, 3.0, 4.0, 5.0],
+        "start": [-1],
+        "taps": [3],
+        "positions": [[-1, 0, 1]],
+        "counts": [[False, True, True]],
+        "pads": [[1, 0]],
+        "divisor": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("auto_pad", "pads"), [("same_lower", [1, 0]), ("same_upper", [0, 1]), ("valid", [0, 0])]
+)
+def test_padding_is_what_applies_not_what_the_attributes_say(
+    auto_pad: str, pads: list[int]
+) -> None:
+    given = {"auto_pad": auto_pad, "kernel": [2], "pads_begin": [7], "pads_end": [9]}
+    assert avg_pool(**given)["pads"] == [pads]
+
+
+def test_an_operator_without_padding_or_divisor() -> None:
+    vector = next(one for one in VECTORS if one.case.op == "AdaptiveMaxPool-8")
+    (_, one), *_ = all_described(vector)
+    assert one["pads"] == [[0, 0]] * (vector.inputs[0].ndim - 2)
+    assert "divisor" not in one
+
+
+def test_a_window_without_taps_has_no_description() -> None:
+    text = Path(find("AdaptiveAvgPool-8").file).read_text("utf-8")
+    taps = next(line for line in text.splitlines() if line.startswith("  taps:"))
+    spec = load_text(text.replace(taps, "  taps: i * 0"))
+    vector = next(one for one in VECTORS if one.case.op == "AdaptiveAvgPool-8")
+    data = vector.inputs[0]
+    seen = window(spec, vector.case, data, (0,) * data.ndim)
+    assert prod(len(at) for at in seen.coordinates) == 0
+    assert described(seen, data) is None
