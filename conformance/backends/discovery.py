@@ -9,6 +9,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from conformance.backends.protocol import Backend, as_backend
 from conformance.errors import BackendError, ConformanceError
-from conformance.grade.outcome import describe
+from conformance.grade.outcome import NAME_LIMIT, describe
 
 T = TypeVar("T")
 
@@ -40,13 +41,14 @@ class Available(NamedTuple):
 class Origin(NamedTuple):
     """Where the object lies that ``spec`` names: in ``module``, under the dotted ``name``.
 
-    For a module that was read from a file, ``file`` is that file and ``module`` its stem.
+    ``folder`` has to be on the import path for that, or is None where nothing has to be; for a
+    module that was read from a file, ``module`` is the file's stem.
     """
 
     spec: str
     module: str
     name: str
-    file: Path | None
+    folder: Path | None
     value: object
 
 
@@ -63,6 +65,11 @@ def load(spec: str) -> Backend:
 
 def locate(spec: str) -> Origin:
     """The object that ``spec`` names, imported; see :func:`load`. Raises :class:`BackendError`."""
+    if not spec.isprintable():  # messages, reports and logs show it on one line
+        raise BackendError(
+            f"{spec[:NAME_LIMIT]!a}: the name of a backend has characters that cannot be printed",
+            hint="rename the file or its folder",
+        )
     return _guarded(spec, lambda: _located(spec))
 
 
@@ -76,11 +83,12 @@ def _located(spec: str) -> Origin:
         path = Path(match["path"])
         module = _module_of(path)
         name = match["object"] or _only_backend(spec, module)
-        return Origin(spec, path.stem, name, path, _member(spec, module, name))
+        return Origin(spec, path.stem, name, path.parent, _member(spec, module, name))
     if match := _MODULE.fullmatch(spec):
+        here = _look_here(match["module"].partition(".")[0])
         module = importlib.import_module(match["module"])
         value = _member(spec, module, match["object"])
-        return Origin(spec, match["module"], match["object"], None, value)
+        return Origin(spec, match["module"], match["object"], here, value)
     entry = _named(spec)
     return Origin(spec, entry.module, entry.attr, None, entry.load())
 
@@ -150,16 +158,31 @@ def _summary(entry: EntryPoint) -> str:
     return entry.dist.metadata["Summary"] if entry.dist else ""
 
 
+def _look_here(module: str) -> Path | None:
+    """Put the current folder on the import path, first, as ``python -m`` does.
+
+    Returned where it has that module or package.
+    """
+    with suppress(OSError):  # the folder may be gone
+        here = Path.cwd()
+        if str(here) not in sys.path and "" not in sys.path:
+            sys.path.insert(0, str(here))
+        importlib.invalidate_caches()
+        if (here / module).is_dir() or (here / f"{module}.py").exists():
+            return here
+    return None
+
+
 def _module_of(path: Path) -> ModuleType:
-    """The module in a file, run anew; its name clashes with no other module's."""
+    """The module in a file, run anew."""
     if not path.is_file():
         raise BackendError(f"no file {path}", hint="paths are relative to the current folder")
-    unique = sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    path = path.resolve()
     # As Python does for a script, but last: what is installed is not to be hidden by a neighbour.
-    folder = str(path.resolve().parent)
+    folder = str(path.parent)
     if folder not in sys.path:
         sys.path.append(folder)
-    spec = importlib.util.spec_from_file_location(f"conformance_file_{unique}.{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(_name_for(path), path)
     if spec is None or spec.loader is None:
         raise BackendError(f"{path} cannot be imported", hint="a backend's file ends in .py")
     module = importlib.util.module_from_spec(spec)
@@ -170,6 +193,21 @@ def _module_of(path: Path) -> ModuleType:
         del sys.modules[spec.name]
         raise
     return module
+
+
+def _name_for(path: Path) -> str:
+    """The file's own name as a module, by which another process can import it and unpickle what is
+    in it; where that is taken by another module, or is none, a name that nothing else has.
+    """
+    if path.stem.isidentifier():
+        importlib.invalidate_caches()  # the file may be newer than the last look at its folder
+        loaded = sys.modules.get(path.stem)
+        with suppress(ValueError):  # a module that was loaded without a specification
+            found = loaded.__spec__ if loaded else importlib.util.find_spec(path.stem)
+            if found is not None and found.origin and Path(found.origin).resolve() == path:
+                return path.stem
+    unique = sha256(str(path).encode()).hexdigest()[:8]
+    return f"{re.sub(r'[^0-9A-Za-z_]', '_', path.stem)}_{unique}"
 
 
 def _member(spec: str, module: ModuleType, name: str) -> object:

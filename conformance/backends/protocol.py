@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
@@ -65,13 +66,20 @@ class FunctionBackend:
     def __init__(self, function: Run, name: str | None = None, version: str | None = None) -> None:
         place = str(getattr(function, "__module__", None) or "")
         own = str(getattr(function, "__name__", "function"))
-        self.name = name or (place.rpartition(".")[2] if own == "run" and place else own)
+        self.name = name or (_module_name(place) if own == "run" and place else own)
         self.version = version or str(getattr(sys.modules.get(place), "__version__", "unversioned"))
         self._function = function
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> Sequence[Array]:
         """What the function returns."""
         return self._function(op, inputs, attributes)
+
+
+def _module_name(place: str) -> str:
+    """What people call a module: its file's name, or the last part of its own."""
+    file = getattr(sys.modules.get(place), "__file__", None)
+    stem = Path(file).stem if isinstance(file, str) else "__init__"
+    return place.rpartition(".")[2] if stem == "__init__" else stem
 
 
 def as_backend(candidate: object, *, origin: str = "backend") -> Backend:

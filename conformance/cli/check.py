@@ -18,6 +18,7 @@ from conformance.cli.formats import (
     targets,
     write,
 )
+from conformance.cli.options import question_options, suite_option
 from conformance.cli.progress import Progress
 from conformance.cli.streams import kept_clean
 from conformance.errors import EXIT_DEFECT, UsageError
@@ -53,39 +54,30 @@ Examples:
   conformance check --backend numpy --report out/3 --shard 3/8
       one of eight parts, for a machine of its own; then: conformance merge
 \b
-A backend is a name (conformance backends), a package.module:object or a
-path/to/file.py:object. The object is a function run(op, inputs, attributes),
-or a class or instance with name, version and such a method.
+A backend is a name (conformance backends), a package.module:object, in the
+current folder or installed, or a path/to/file.py:object. The object is a
+function run(op, inputs, attributes), or a class or instance with name,
+version and such a method.
 \b
 Exit codes: 0 conformant, or known failures alone; 1 new failures, something
 required unsupported, or nothing graded; 2 wrong usage; 3 a defect in this
-tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129: the report is written.
+tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129, with a report.
 """
 
 
 @click.command(epilog=EXAMPLES)
 @click.option("--backend", required=True, metavar="NAME", help="What to grade; see below.")
 @click.option("--op", "ops", multiple=True, metavar="OP", help="Only this operator; repeatable.")
-@click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
+@suite_option
 @click.option(
     "--only",
     multiple=True,
     metavar="ID",
     help="Only vectors whose id begins with this, or ends in it; repeatable.",
 )
-@click.option(
-    "--level",
-    type=click.Choice(["must", "should"]),
-    default="must",
-    show_default=True,
-    help="must: any allowed reading of the document passes. should: only the reference's own.",
-)
-@click.option(
-    "--precision",
-    default="standard",
-    show_default=True,
-    metavar="P|T=P,..",
-    help="exact: correctly rounded. standard: any order, sums at least in f32 (f64 for f64). "
+@question_options(
+    "must: any allowed reading of the document passes. should: only the reference's own.",
+    "exact: correctly rounded. standard: any order, sums at least in f32 (f64 for f64). "
     "native: sums in the element type. Or one for each type.",
 )
 @click.option(
@@ -101,7 +93,8 @@ tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129: the report is written.
     "--timeout",
     type=float,
     metavar="SECONDS",
-    help="The most that a vector may take; 30 if left out.",
+    help="The most that a vector may take; 30 if left out. Loading the backend may take 120, or "
+    "this if it is more.",
 )
 @click.option(
     "--memory",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.options import question_options, suite_option
+
 MAX_SECONDS = 1e6
 ISSUE = 65_536
 """Characters that an issue on GitHub may have."""
@@ -32,20 +34,10 @@ process, so one that crashes or hangs while it is loaded ends with an error.
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
 @click.option("--backend", required=True, metavar="NAME", help="What answers it wrongly.")
-@click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
-@click.option(
-    "--level",
-    type=click.Choice(["must", "should"]),
-    default="must",
-    show_default=True,
-    help="As in conformance check.",
-)
-@click.option(
-    "--precision",
-    default="standard",
-    show_default=True,
-    metavar="P|T=P,..",
-    help="As in conformance check.",
+@suite_option
+@question_options(
+    "As in conformance check.",
+    "As in conformance check.",
 )
 @click.option(
     "--out",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.options import question_options, suite_option
+
 if TYPE_CHECKING:
     from conformance.model import Vector
     from conformance.spec.model import OpSpec
@@ -44,22 +46,12 @@ this tool, see "conformance repro".
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
 @click.option("--backend", metavar="NAME", help="Ask it, and show what is wrong with its answer.")
-@click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
+@suite_option
 @click.option("--element", metavar="N,C,I..", help="Show how this output element comes about.")
 @click.option("--all", "everything", is_flag=True, help=f"All elements, not the first {ROWS}.")
-@click.option(
-    "--level",
-    type=click.Choice(["must", "should"]),
-    default="must",
-    show_default=True,
-    help="With --backend: as in conformance check.",
-)
-@click.option(
-    "--precision",
-    default="standard",
-    show_default=True,
-    metavar="P|T=P,..",
-    help="With --backend: as in conformance check.",
+@question_options(
+    "With --backend: as in conformance check.",
+    "With --backend: as in conformance check.",
 )
 @click.option(
     "--spec",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ WIDTHS = 16
 
 SHARE = 0.01
 """Nor does this share of what a fault gives."""
+
+
+SMALL = 2_000
+"""Elements of inputs and outputs of a vector whose reference is kept in memory."""
 
 
 class Agreement(enum.IntEnum):
@@ -59,8 +63,24 @@ class Asked:
     ) -> None:
         self.spec, self.vector, self.outputs, self.precision = spec, vector, outputs, precision
 
-    @cached_property
+    @property
     def _subject(self) -> Subject:
+        """The reference on this vector, which takes a multiple of its memory: of large ones only
+        the last few are kept.
+        """
+        return self._small if self._size <= SMALL else _large(self)
+
+    @property
+    def _size(self) -> int:
+        arrays = (*self.vector.inputs, *(answer.expected for answer in self.vector.answers))
+        return sum(array.size for array in arrays)
+
+    @cached_property
+    def _small(self) -> Subject:
+        return self.subject()
+
+    def subject(self) -> Subject:
+        """The reference on this vector, ready to be asked under other rules."""
         return Subject(self.spec, self.vector.case, self.vector.inputs[0])
 
     def glance(self, altered: Altered, seen: dict[tuple[str | bytes, ...], Agreement]) -> Agreement:
@@ -186,6 +206,11 @@ class Asked:
             if (apart & ~_open(answer, low, self._precision)).any():
                 return False
         return True
+
+
+@lru_cache(maxsize=4)
+def _large(asked: Asked) -> Subject:
+    return asked.subject()
 
 
 def _adds(altered: Altered) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.diagnosis.conditions import Separation
-from conformance.diagnosis.search import Explanation, Faults, Scope
+from conformance.diagnosis.search import Explanation, Faults
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 
@@ -30,7 +30,7 @@ def by_faults(found: Explanation) -> dict[str, Any]:
             "passing": found.passing,
             "consistent": found.passing - found.strained,
         },
-        "scope": _scope(found.scope),
+        "scope": _scope(found),
         "conditions": [],
         "separates": None,
     }
@@ -61,7 +61,7 @@ def by_conditions(found: Separation, spec: OpSpec | None, rejected: bool) -> dic
 def _sentence(found: Explanation) -> str:
     """What the implementation does, and where it does so alone."""
     said = " ".join(fault.says for fault in found.faults)
-    where = _words(found.scope)
+    where = _words(_scope(found))
     return f"{said} Only {where}." if where else said
 
 
@@ -83,23 +83,26 @@ def _fault(fault: Fault) -> dict[str, Any]:
     }
 
 
-def _scope(scope: Scope) -> Mapping[str, Sequence[Any]]:
-    found: dict[str, Sequence[Any]] = {}
-    if scope.dtypes is not None:
-        found["dtype"] = sorted(scope.dtypes)
-    if scope.ranks is not None:
-        found["rank"] = sorted(scope.ranks)
-    return found
+def _scope(found: Explanation) -> Mapping[str, Sequence[Any]]:
+    """Where the faults are, by type and rank if that says it, else place by place."""
+    dtypes, ranks = ({getattr(p, of) for p in found.places} for of in ("dtype", "rank"))
+    every = found.places | found.elsewhere
+    if any(p.dtype in dtypes and p.rank in ranks for p in found.elsewhere):
+        return {"place": sorted(f"{place.dtype} of rank {place.rank}" for place in found.places)}
+    told: dict[str, Sequence[Any]] = {}
+    if dtypes != {place.dtype for place in every}:
+        told["dtype"] = sorted(dtypes)
+    if ranks != {place.rank for place in every}:
+        told["rank"] = sorted(ranks)
+    return told
 
 
-def _words(scope: Scope) -> str:
+def _words(scope: Mapping[str, Sequence[Any]]) -> str:
     """``in f16 and bf16 of rank 5``; empty where it is everywhere."""
-    parts = []
-    if scope.dtypes is not None:
-        parts.append(f"in {' and '.join(sorted(scope.dtypes))}")
-    if scope.ranks is not None:
-        parts.append(f"of rank {' and '.join(map(str, sorted(scope.ranks)))}")
-    return " ".join(parts)
+    if "place" in scope:
+        return f"in {', '.join(scope['place'])}"
+    said = {"dtype": "in", "rank": "at rank"}
+    return " ".join(f"{said[name]} {' and '.join(map(str, of))}" for name, of in scope.items())
 
 
 def key(faults: Faults) -> str:

@@ -66,14 +66,14 @@ class Evidence:
                 yield self._read(vector)
 
     @property
-    def places(self) -> list[Place]:
-        """Where vectors passed."""
-        return list(self._passed)
+    def places(self) -> frozenset[Place]:
+        """Where vectors passed or failed."""
+        return frozenset(self._passed).union(self._places.values())
 
-    def count(self, scope: Container[Place]) -> tuple[int, int]:
+    def count(self, places: Container[Place]) -> tuple[int, int]:
         """How many vectors failed, and how many passed, at some places."""
-        failed = sum(place in scope for place in self._places.values())
-        return failed, sum(len(ids) for place, ids in self._passed.items() if place in scope)
+        failed = sum(place in places for place in self._places.values())
+        return failed, sum(len(ids) for place, ids in self._passed.items() if place in places)
 
 
 def _place(result: Result) -> Place:

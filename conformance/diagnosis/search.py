@@ -7,7 +7,7 @@ in the kernel of some element types or ranks alone, and is then named for these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -26,47 +26,38 @@ Faults = tuple[Fault, ...]
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Where a backend has a fault: the element types and ranks, None for all of them."""
-
-    dtypes: frozenset[str] | None = None
-    ranks: frozenset[int] | None = None
-
-    def __contains__(self, place: object) -> bool:
-        return (
-            isinstance(place, Place)
-            and (self.dtypes is None or place.dtype in self.dtypes)
-            and (self.ranks is None or place.rank in self.ranks)
-        )
-
-    @property
-    def whole(self) -> bool:
-        """Whether it is everywhere."""
-        return self.dtypes is None and self.ranks is None
-
-
-@dataclass(frozen=True)
 class Explanation:
     """Faults that a backend has together, and the failures that they explain.
 
     ``agrees`` says by id how. ``alternatives`` are other faults that explain exactly these, as
-    well. Of the vectors within ``scope``, ``failing`` failed with outputs that could be looked at,
+    well. Of the vectors at ``places``, ``failing`` failed with outputs that could be looked at,
     and ``passing`` passed, all as an implementation with these faults may; ``strained`` of these
-    would have failed, had it added up its terms in order.
+    would have failed, had it added up its terms in order. ``elsewhere`` are the other places.
     """
 
     faults: Faults
-    agrees: dict[str, Agreement]
-    scope: Scope
+    agrees: Mapping[str, Agreement]
+    places: frozenset[Place]
+    elsewhere: frozenset[Place]
     failing: int
     passing: int
     strained: int = 0
     alternatives: tuple[Faults, ...] = ()
 
     @property
+    def whole(self) -> bool:
+        """Whether the faults are everywhere."""
+        return not self.elsewhere
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The names of the faults."""
+        return tuple(fault.id for fault in self.faults)
+
+    @property
     def worth(self) -> tuple[int, bool, int, int]:
         """What makes one explanation better than another of the same failures."""
-        return len(self.agrees), self.scope.whole, -self.strained, self.equal
+        return len(self.agrees), self.whole, -self.strained, self.equal
 
     @property
     def equal(self) -> int:
@@ -81,19 +72,19 @@ class Search:
         self._evidence, self._bank = evidence, bank
         self._readings = {one.name: one for one in evidence.spec.interpretations}
         self._unexplained = dict.fromkeys(evidence.failed)
-        self._found: list[Explanation] = []
+        self._found: dict[tuple[str, ...], Explanation] = {}
         self._cache: dict[tuple[str, ...], Altered] = {}
 
     def run(self) -> list[Explanation]:
         """What explains the failures: single faults, then two that act on the same vectors."""
         catalogue = [(fault,) for fault in self._bank]
         self._seek(catalogue)
-        single = list(self._found)
+        single = list(self._found.values())
         for one, other in combinations(single, 2):
             self._seek(list(_pairs(_choices(one), _choices(other))))
         for one in single:
             self._seek(list(_pairs([one.faults], catalogue)), GLANCES // (2 * len(single)))
-        return self._found
+        return list(self._found.values())
 
     def _seek(self, hypotheses: Sequence[Faults], glances: int = GLANCES) -> None:
         """Explain what is not explained yet by some hypotheses, the smallest failure first."""
@@ -113,25 +104,36 @@ class Search:
             if asked.glance(altered, seen) and self._strain(faults, place) is not None:
                 found = self._explanation(faults, place)
                 # One failure alone could be anything, where it takes a place apart to name it.
-                if vector in found.agrees and (found.scope.whole or len(found.agrees) > 1):
+                if vector in found.agrees and (found.whole or len(found.agrees) > 1):
                     yield found
 
     def _explanation(self, faults: Faults, place: Place) -> Explanation:
-        """What some faults explain, within the widest scope around a place that allows them."""
+        """What some faults explain, at a place and as many others as nothing speaks against."""
         altered = self._implementation(faults)
         strain = {one: self._strain(faults, one) for one in self._evidence.places}
-        against = [one for one, strained in strain.items() if strained is None]
+        free = frozenset(one for one, strained in strain.items() if strained is not None)
         agrees = {
             vector: agreement
             for vector, asked in self._evidence.failed.items()
-            if vector in self._unexplained and self._evidence.place(vector) not in against
+            if vector in self._unexplained and self._evidence.place(vector) in free
             if (agreement := asked.agreement(altered, self._readings))
         }
-        scope = _scope({self._evidence.place(vector) for vector in agrees}, against, place)
-        agrees = {v: how for v, how in agrees.items() if self._evidence.place(v) in scope}
-        failing, passing = self._evidence.count(scope)
-        strained = sum(count or 0 for one, count in strain.items() if one in scope)
-        return Explanation(faults, agrees, scope, failing, passing, strained)
+        agreeing = {self._evidence.place(vector) for vector in agrees}
+        places = _kernels(agreeing, free, self._evidence.places) or frozenset({place})
+        agrees = {v: how for v, how in agrees.items() if self._evidence.place(v) in places}
+        return self._counted(faults, agrees, places, strain)
+
+    def _counted(
+        self,
+        faults: Faults,
+        agrees: Mapping[str, Agreement],
+        places: frozenset[Place],
+        strain: Mapping[Place, int | None],
+    ) -> Explanation:
+        failing, passing = self._evidence.count(places)
+        strained = sum(strain[one] or 0 for one in places)
+        elsewhere = self._evidence.places - places
+        return Explanation(faults, agrees, places, elsewhere, failing, passing, strained)
 
     def _strain(self, faults: Faults, place: Place) -> int | None:
         """How many passed vectors at a place agree with faults by another order of their sums
@@ -153,11 +155,29 @@ class Search:
             one.faults
             for one in candidates
             if one is not best
-            and (one.agrees, one.scope, one.strained) == (best.agrees, best.scope, best.strained)
+            and (one.agrees, one.places, one.strained) == (best.agrees, best.places, best.strained)
         )
-        self._found.append(replace(best, alternatives=alike))
         for vector in best.agrees:
             del self._unexplained[vector]
+        self._found[best.ids] = self._joined(replace(best, alternatives=alike))
+
+    def _joined(self, found: Explanation) -> Explanation:
+        """An explanation with what the same faults explained elsewhere."""
+        earlier = self._found.get(found.ids)
+        if earlier is None:
+            return found
+        places = earlier.places | found.places
+        failing, passing = self._evidence.count(places)
+        return replace(
+            found,
+            agrees={**earlier.agrees, **found.agrees},
+            places=places,
+            elsewhere=self._evidence.places - places,
+            failing=failing,
+            passing=passing,
+            strained=earlier.strained + found.strained,
+            alternatives=tuple(one for one in earlier.alternatives if one in found.alternatives),
+        )
 
     def _implementation(self, faults: Faults) -> Altered:
         key = tuple(fault.id for fault in faults)
@@ -178,11 +198,21 @@ def _pairs(some: Iterable[Faults], others: Iterable[Faults]) -> Iterator[Faults]
             yield (*one, *other)
 
 
-def _scope(agreeing: set[Place], against: Sequence[Place], place: Place) -> Scope:
-    """The widest scope with the places that agree and none of those that speak against it."""
-    dtypes = frozenset(one.dtype for one in agreeing)
-    ranks = frozenset(one.rank for one in agreeing)
-    for scope in (Scope(), Scope(dtypes), Scope(None, ranks), Scope(dtypes, ranks)):
-        if not any(one in scope for one in against):
-            return scope
-    return Scope(frozenset({place.dtype}), frozenset({place.rank}))
+def _kernels(
+    agreeing: set[Place], free: frozenset[Place], known: frozenset[Place]
+) -> frozenset[Place]:
+    """The most of the known places that may share a kernel, if it is one of all that agree.
+
+    All, those of some element types, of some ranks, or of both; none that is not ``free``.
+    """
+    dtypes = {one.dtype for one in agreeing}
+    ranks = {one.rank for one in agreeing}
+    for kernels in (
+        known,
+        frozenset(one for one in known if one.dtype in dtypes),
+        frozenset(one for one in known if one.rank in ranks),
+        frozenset(one for one in known if one.dtype in dtypes and one.rank in ranks),
+    ):
+        if kernels <= free:
+            return kernels
+    return frozenset()

@@ -31,7 +31,9 @@ SMALL_PLANE = 4
 """In a plane of fewer elements a window covers nearly all, and a picture shows little."""
 
 TRIED = 24
-"""Vectors that are looked at for one whose window takes some data."""
+"""Vectors that are looked at for one whose window takes several elements."""
+
+SEVERAL = 2
 
 
 @dataclass(frozen=True)
@@ -48,25 +50,36 @@ def telling(spec: OpSpec, edge: Edge, vectors: Iterable[Vector]) -> Shown | None
 
     In a vector that is a window on which most of what the edge asks of single windows holds; of
     those, and for an edge that asks nothing of single windows, one with the most taps beside the
-    data; of those the last, since most goes wrong at the end of an axis.
+    data; of those one with the most taps, and of these the last, since most goes wrong at the end
+    of an axis.
 
-    The vector is the first whose window takes some data, or else the first at all: those of fewer
-    axes and with whole numbers, which say what they are, before others, and planes of a few
-    elements last. None where there is none: no output element, no taps, or vectors of another
-    version of the specification.
+    The vector is the first whose window takes several elements of the data, or else one, or else
+    the first at all, the plain ones before others. None where there is none: no output element,
+    no taps, or vectors of another version of the specification.
     """
-    first = None
+    best = None
     for vector in sorted(vectors, key=_plainness)[:TRIED]:
         shown = _shown(spec, edge, vector)
-        if shown is not None and all(map(any, shown.window["counts"])):
-            return shown
-        first = first or shown
-    return first
+        if shown is not None and (best is None or _taken(shown) > _taken(best)):
+            best = shown
+        if best is not None and _taken(best) == SEVERAL:
+            break
+    return best
 
 
-def _plainness(vector: Vector) -> tuple[bool, int, bool]:
-    spatial = vector.inputs[0].shape[2:]
-    return prod(spatial) < SMALL_PLANE, len(spatial), vector.case.pattern != "ramp"
+def _taken(shown: Shown) -> int:
+    """How many elements of the data the window takes, up to ``SEVERAL``."""
+    return min(prod(map(sum, shown.window["counts"])), SEVERAL)
+
+
+def _plainness(vector: Vector) -> tuple[bool, bool, int, bool]:
+    """Smaller for a vector that a picture shows better.
+
+    That is one whose planes are all filled alike, have more than a few elements and few axes, and
+    hold distinct whole numbers, which tell themselves apart.
+    """
+    spatial, pattern = vector.inputs[0].shape[2:], vector.case.pattern
+    return pattern == "mixed", prod(spatial) < SMALL_PLANE, len(spatial), pattern != "ramp"
 
 
 def _shown(spec: OpSpec, edge: Edge, vector: Vector) -> Shown | None:
@@ -99,18 +112,16 @@ def _telling(spec: OpSpec, edge: Edge, env: DataEnvironment) -> tuple[int, ...] 
     if prod(shape) > MAX_GRID:
         return (0,) * len(shape)
     asked = [np.asarray(part.evaluate(env), np.int64) for part in of_windows(spec, edge)]
-    holding = np.broadcast_to(sum(asked, np.zeros((), np.int64)), shape)
-    beside = np.broadcast_to(_beside(env), shape)
-    best = np.lexsort((beside.ravel(), holding.ravel()))[-1]
-    return tuple(int(i) for i in np.unravel_index(best, shape))
+    holding = sum(asked, np.zeros((), np.int64))
+    taps = _over_axes(env.on_grid(axis, env.along("taps", axis)) for axis in range(len(env.out)))
+    beside = taps - _over_axes(env.per_axis("on_data"))
+    keys = [np.broadcast_to(key, shape).ravel() for key in (taps, beside, holding)]
+    return tuple(int(i) for i in np.unravel_index(np.lexsort(keys)[-1], shape))
 
 
-def _beside(env: DataEnvironment) -> NDArray[np.int64]:
-    """For each window how many of its taps do not count, as those on padding."""
-    taps = [env.on_grid(axis, env.along("taps", axis)) for axis in range(len(env.out))]
-    on_data = env.per_axis("on_data")
-    everything, counted = (reduce(np.multiply, one) for one in (taps, on_data))
-    return np.asarray(everything - counted, np.int64)
+def _over_axes(counts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Counts of taps along each axis as those of whole windows."""
+    return np.asarray(reduce(np.multiply, counts), np.int64)
 
 
 def of_windows(spec: OpSpec, edge: Edge) -> Iterator[Expression]:

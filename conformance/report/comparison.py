@@ -112,21 +112,6 @@ def compare(old: RunLog, new: RunLog) -> Comparison:
     return comparison
 
 
-def words(change: Change) -> Iterator[str]:
-    """What became of a vector, in a few words."""
-    result = change.shown
-    yield f"{result.op} {result.id}:"
-    if change.turn is Turn.PRECISION and change.old and change.new:
-        for name in ("precision", "reading"):
-            old, new = getattr(change.old, name), getattr(change.new, name)
-            if old != new:
-                yield f"{name} {old or 'none'} -> {new or 'none'}"
-    elif change.turn is Turn.CHANGED and change.old:
-        yield f"{change.old.kind}, {change.old.message} -> {result.kind}, {result.message}"
-    else:
-        yield result.message or result.status.value
-
-
 def _check_parts(old: RunLog, new: RunLog) -> None:
     """Refuse two runs of which one is a part, unless the other is the same part of the same."""
     was, now = _part(old), _part(new)
@@ -145,6 +130,21 @@ def _part(run: RunLog) -> tuple[Any, ...]:
     asked = run.header["options"]
     suite = run.header["suite"]["digest"]
     return asked.get("shard"), suite, asked["ops"], asked["only"]
+
+
+def words(change: Change) -> Iterator[str]:
+    """What became of a vector, in a few words."""
+    result = change.shown
+    yield f"{result.op} {result.id}:"
+    if change.turn is Turn.PRECISION and change.old and change.new:
+        for name in ("precision", "reading"):
+            old, new = getattr(change.old, name), getattr(change.new, name)
+            if old != new:
+                yield f"{name} {old or 'none'} -> {new or 'none'}"
+    elif change.turn is Turn.CHANGED and change.old:
+        yield f"{change.old.kind}, {change.old.message} -> {result.kind}, {result.message}"
+    else:
+        yield result.message or result.status.value
 
 
 def _asked(run: RunLog) -> dict[tuple[str, str], Result]:

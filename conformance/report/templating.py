@@ -35,15 +35,16 @@ def environment(package: str = __package__) -> Environment:
 def page(
     template: str, made: Environment, css: Sequence[str], scripts: Sequence[str] = (), **values: Any
 ) -> str:
-    """A page that needs nothing but itself, from a template, styles and scripts.
+    """A page that needs nothing but itself, from a template and styles and scripts beside it.
 
     The template has ``css``, ``script`` and ``policy``, the content of the page's
     Content-Security-Policy: nothing is loaded, and no other style or script is applied.
     """
     style = "".join(_text(made, name) for name in css)
     code = "".join(_text(made, name) for name in scripts)
-    policy = "default-src 'none'; base-uri 'none'; form-action 'none'; "
-    policy += f"style-src '{_digest(style)}'"
+    policy = (
+        f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src '{_digest(style)}'"
+    )
     return made.get_template(template).render(
         css=Markup(style),  # noqa: S704 - our own files, whose digest the page's policy names
         script=Markup(code),  # noqa: S704

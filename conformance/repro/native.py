@@ -97,9 +97,9 @@ def _through_module(origin: Origin, backend: Backend) -> Call:
     imports: tuple[str, ...]
     setup: tuple[str, ...]
     imports, setup = (f"from {origin.module} import {outer}",), ()
-    if origin.file is not None:
-        found = f"sys.path.insert(0, {origin.file.parent.as_posix()!r})"
-        imports, setup = (), (f"{found}  # where {origin.file.name} lies", *imports)
+    if origin.folder is not None:
+        found = f"sys.path.insert(0, {origin.folder.as_posix()!r})"
+        imports, setup = (), (f"{found}  # where {origin.module} lies", *imports)
         if not origin.module.isidentifier():
             imports = ("import importlib",)
             imported = f"{outer} = importlib.import_module({origin.module!r}).{outer}"

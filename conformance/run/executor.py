@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Self
 
 from conformance.backends.capabilities import Capabilities
@@ -47,14 +46,12 @@ class Executor(ABC):
         """Make the backend ready and learn its identity. Raises :class:`BackendError`."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """End what runs."""
-        return
+    def __exit__(self, *_error: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """End what runs, and forget what was not asked yet."""
 
     @abstractmethod
     def submit(self, vector: Vector) -> None:

@@ -33,6 +33,9 @@ class Inline(Executor):
         self.identity = identity_of(self._backend)
         return self
 
+    def close(self) -> None:
+        self._vectors.clear()
+
     def submit(self, vector: Vector) -> None:
         self._vectors.append(vector)
 

@@ -13,7 +13,7 @@ from conformance.errors import UsageError
 from conformance.grade.precision import known
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
-from conformance.run.limits import DEFAULT_TIMEOUT, Limits, parse_size, spell_size
+from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size, spell_size
 from conformance.run.pool import ProcessExecutor
 
 EXECUTORS = ("inline", "process")
@@ -58,7 +58,8 @@ class Isolation:
                 )
             timeout = DEFAULT_TIMEOUT if self.timeout is None else self.timeout
             jobs = 1 if self.jobs is None else self.jobs
-            return ProcessExecutor(backend, Limits(timeout, self._bytes()), jobs=jobs)
+            limits = Limits(timeout, self._bytes(), start=max(START, timeout))
+            return ProcessExecutor(backend, limits, jobs=jobs)
         if bounds not in ((None, None, None), (1, None, None)):
             raise UsageError(
                 "jobs, timeout and memory need processes of their own for the backend",

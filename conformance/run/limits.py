@@ -11,6 +11,9 @@ from conformance.errors import UsageError
 DEFAULT_TIMEOUT = 30.0
 """Seconds a vector."""
 
+START = 120.0
+"""Seconds in which a backend may be loaded, unless a vector may take longer."""
+
 MAX_SECONDS = 1e6
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"(?P<number>\d{1,15}(?:\.\d{1,6})?) ?(?P<unit>[KMGT]?)(?:i?B)?", re.IGNORECASE)
@@ -26,7 +29,7 @@ class Limits:
 
     timeout: float = DEFAULT_TIMEOUT
     memory: int | None = None
-    start: float = 120.0
+    start: float = START
 
     def __post_init__(self) -> None:
         for name in ("timeout", "start"):

@@ -11,7 +11,6 @@ import os
 import selectors
 from collections import deque
 from time import monotonic
-from types import TracebackType
 from typing import Any, Self
 
 from conformance.errors import BackendError, UsageError
@@ -80,18 +79,10 @@ class ProcessExecutor(Executor):
             while self._introduction is None:
                 self._round()
         except BaseException:
-            self._close()
+            self.close()
             raise
         self.identity = self._introduction
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._close()
 
     def submit(self, vector: Vector) -> None:
         self._numbers += 1
@@ -108,10 +99,10 @@ class ProcessExecutor(Executor):
         while ticket.outcome is None:
             self._round()
         outcome = ticket.outcome
-        self._taken += 1
-        self._lost = self._lost + 1 if outcome.ending in LOST else 0
+        self._taken += not ticket.spared
+        self._lost = self._lost + (not ticket.spared) if outcome.ending in LOST else 0
         asked = self._lost == self._taken == PATIENCE or self._lost in PATIENCE_LATER
-        if asked and not any(map(self._answers, self.probes())):
+        if asked and not ticket.spared and not any(map(self._answers, self.probes())):
             self._give_up("the backend lost its process on every vector that was tried")
         self._untaken.popleft()
         return outcome
@@ -185,7 +176,7 @@ class ProcessExecutor(Executor):
         # Once an answer has begun to come, it has as long again to arrive.
         patience = self.limits.timeout * (2 if len(worker.process.inbox) else 1)
         if not worker.ready and worker.spent > self.limits.start:
-            raise Lost(Ending.HUNG, f"the backend was not loaded within {self.limits.start:g} s")
+            raise Lost(Ending.HUNG, f"more than {self.limits.start:g} s went by")
         if worker.ready and worker.tickets and worker.spent > patience:
             raise Lost(Ending.HUNG, f"no answer within {self.limits.timeout:g} s")
         most = self.limits.memory
@@ -226,7 +217,16 @@ class ProcessExecutor(Executor):
             message = "\n".join(filter(None, told))
             ticket = worker.tickets.popleft()
             ticket.outcome = Outcome(lost.ending, message=message, seconds=worker.spent)
-        self._pending.extendleft(reversed(worker.tickets))
+            self._spare(ticket)
+        self._pending.extendleft(reversed([one for one in worker.tickets if not one.outcome]))
+
+    def _spare(self, lost: Ticket) -> None:
+        """A vector that is asked several times and was lost once is lost: the rest is not asked."""
+        asked = [one for worker in self._workers for one in worker.tickets]
+        for ticket in self._untaken:
+            if ticket.vector is lost.vector and ticket not in asked and ticket.outcome is None:
+                ticket.outcome, ticket.spared = lost.outcome, True
+        self._pending = deque(one for one in self._pending if not one.outcome)
 
     def _not_started(self, error: BackendError) -> None:
         """Before the run that is the end of it; else other workers go on, if there are some."""
@@ -281,7 +281,7 @@ class ProcessExecutor(Executor):
         process.kill(patience)
         self._workers.remove(worker)
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """End all workers: those with something to do at once, idle ones by themselves."""
         idle = [worker for worker in self._workers if worker.ready and not worker.tickets]
         for worker in idle:

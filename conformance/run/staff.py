@@ -11,6 +11,7 @@ from conformance.errors import BackendError
 from conformance.grade.outcome import MESSAGE_LIMIT, Ending, Outcome
 from conformance.model import Vector
 from conformance.run import messages
+from conformance.run.limits import START
 from conformance.run.process import WorkerProcess
 from conformance.run.wire import Malformed
 
@@ -20,11 +21,15 @@ DEPTH = 3
 
 @dataclass(eq=False)
 class Ticket:
-    """A vector that was handed over, and its outcome once that is known."""
+    """A vector that was handed over, and its outcome once that is known.
+
+    ``spared`` says that the outcome is that of an earlier call on the same vector.
+    """
 
     number: int
     vector: Vector
     outcome: Outcome | None = None
+    spared: bool = False
 
 
 @dataclass(eq=False)
@@ -82,5 +87,6 @@ def unloadable(spec: str, why: str, words: str = "") -> BackendError:
     """The error of a backend whose process was lost before it was there; ``words`` are stderr's."""
     return BackendError(
         f"{spec}: {why} while the backend was loaded" + (f"\n{words}" if words else ""),
-        hint="import it and make one in Python by itself, where all that it writes can be seen",
+        hint="import it and make one in Python by itself, where all that it writes can be seen; "
+        f"if it takes more than {START:g} s, a longer --timeout holds for loading too",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from conformance.backends.discovery import available, load
 from conformance.errors import BackendError
+from conformance.run.isolation import Isolation
 
 BACKEND = """
     class {name}:
@@ -219,3 +221,79 @@ def test_the_list_says_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) ->
     installed = {row.name: row.installed for row in available()}
     assert installed["torch"] is False
     assert installed["numpy"] is installed["reference"] is True
+
+
+def test_a_file_is_a_module_that_can_be_imported_by_its_name(write: Any) -> None:
+    path = write(BACKEND.format(name="Twice"), "pickled_by_name.py")
+    backend = load(str(path))
+    assert type(backend).__module__ == "pickled_by_name"
+    assert type(pickle.loads(pickle.dumps(backend))) is type(backend)
+    again = load(str(path))
+    assert type(again).__module__ == "pickled_by_name"
+    assert type(pickle.loads(pickle.dumps(again))) is type(again)
+
+
+@pytest.mark.parametrize(
+    "name", ["numpy.py", "json.py", "my-lib.py", "a.b.py", "7.py", "__main__.py"]
+)
+def test_a_name_that_is_taken_or_none_still_has_no_dot(write: Any, name: str) -> None:
+    taken = sys.modules.get(Path(name).stem)
+    backend = load(str(write(BACKEND.format(name="Twice"), name)))
+    module = type(backend).__module__
+    assert "." not in module
+    assert module != Path(name).stem
+    assert type(pickle.loads(pickle.dumps(backend))) is type(backend)
+    assert sys.modules.get(Path(name).stem) is taken
+
+
+def test_two_files_of_one_name_are_two_modules(tmp_path: Path) -> None:
+    backends = []
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        file = tmp_path / folder / "of_one_name.py"
+        file.write_text(
+            f"version = '1'\nname = {folder!r}\nclass B:\n    name = name\n"
+            "    version = version\n    def run(self, *question): ...\n"
+        )
+        backends.append(load(str(file)))
+    assert [backend.name for backend in backends] == ["one", "two"]
+    assert len({type(backend).__module__ for backend in backends}) == 2
+
+
+@pytest.mark.parametrize("spec", ["a\nb.py", "a\x1b[2J.py:run", "m\n:run", "\u202e", "a\udc80.py"])
+def test_a_name_that_a_terminal_might_act_on_is_refused(spec: str) -> None:
+    error = refused(spec)
+    assert "cannot be printed" in error.message
+    assert error.message.isascii()
+    assert error.message.isprintable()
+    assert error.hint
+
+
+@pytest.mark.parametrize("executor", ["inline", "process"])
+def test_a_module_in_the_current_folder(
+    write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
+) -> None:
+    write(BACKEND.format(name="Twice"), f"found_here_{executor}.py")
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    monkeypatch.chdir(tmp_path)
+    with Isolation(executor).executor_for(f"found_here_{executor}:Twice") as there:
+        assert there.identity.name == "Twice"
+
+
+def test_processes_that_it_starts_can_import_it(write: Any) -> None:
+    """What multiprocessing does where it does not fork: import the module by its name."""
+    text = """
+        import multiprocessing
+
+        def twice(array):
+            return array * 2
+
+        class Pooled:
+            name, version = "pooled", "1"
+
+            def run(self, op, inputs, attributes):
+                with multiprocessing.get_context("spawn").Pool(1) as pool:
+                    return pool.map(twice, inputs)
+        """
+    path = write(text, "starts_processes.py")
+    assert doubled(load(f"{path}:Pooled")) == 2

@@ -79,6 +79,9 @@ def test_a_window_that_takes_data_is_preferred(accounts: Mapping[str, Account]) 
     found = shown(told, edge)
     assert all(any(counts) for counts in found.window["counts"])
     assert np.size(found.window["input"]) > 1
+    adaptive = accounts["AdaptiveMaxPool-8"]
+    overlap = next(edge for edge in adaptive.spec.edges if edge.name == "overlap")
+    assert max(shown(adaptive, overlap).window["taps"]) > 1
 
 
 def test_vectors_of_another_version_of_the_specification_show_nothing(small_suite: Suite) -> None:
@@ -88,3 +91,16 @@ def test_vectors_of_another_version_of_the_specification_show_nothing(small_suit
     assert others
     assert telling(spec, edge, ()) is None
     assert telling(spec, edge, others) is None
+
+
+def test_planes_that_are_filled_alike_are_preferred(accounts: Mapping[str, Account]) -> None:
+    told = accounts["AvgPool-1"]
+    for name, pattern in [
+        ("overflowing-sum", "large"),
+        ("fractions", "normal"),
+        ("zeros", "zeros"),
+    ]:
+        edge = next(edge for edge in told.spec.edges if edge.name == name)
+        assert shown(told, edge).vector.case.pattern == pattern
+    edge = next(edge for edge in told.spec.edges if edge.name == "pads-begin-only")
+    assert shown(told, edge).vector.case.pattern == "ramp"

@@ -9,8 +9,8 @@ import diagnosed
 import pytest
 import sample_runs
 from click.testing import CliRunner
-from html_pages import check_safe, check_structure
 from hypothesis import given
+from pages import check_safe, check_structure
 from runs import FEW, hostile_runs, run
 
 from conformance.cli.report import report

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import diagnosed
 import sample_runs
-from html_pages import check_safe, check_structure
 from hypothesis import given
 from hypothesis import strategies as st
+from pages import check_safe, check_structure
 from runs import FEW, hostile_runs, hostile_text, run
 
 from conformance.report.html import pages, render

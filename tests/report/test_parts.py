@@ -7,9 +7,9 @@ from dataclasses import replace
 import diagnosed
 import pytest
 import sample_runs
-from html_pages import Page, check_safe, check_structure
 from hypothesis import given
 from hypothesis import strategies as st
+from pages import Page, check_safe, check_structure
 from runs import run
 
 from conformance.model import Finding, Result, Status

@@ -7,7 +7,7 @@ import itertools
 import pytest
 import sample_runs
 from click.testing import CliRunner
-from html_pages import Page, check_safe, check_structure
+from pages import Page, check_safe, check_structure
 from runs import run
 
 from conformance.cli.report import report

@@ -105,6 +105,17 @@ class Slow(NumPy):
         ctypes.PyDLL(None).sleep(1000)
 
 
+class HangsOnTen(NumPy):
+    """Tells each size that it is asked; never answers on a row of ten."""
+
+    def run(self, op, inputs, attributes):
+        with Path(os.environ["ASKED"]).open("a") as file:
+            file.write(f"{size(inputs)}\n")
+        if size(inputs) == 10:
+            time.sleep(1000)
+        return super().run(op, inputs, attributes)
+
+
 class Unsteady(NumPy):
     """Another first element in each call on long rows; some rows fail now and then."""
 

@@ -17,6 +17,7 @@ from conformance.log.reader import read
 from conformance.model import Status
 from conformance.run import pool
 from conformance.run.environment import usable_cores
+from conformance.run.isolation import Isolation
 from conformance.run.limits import Limits, parse_size, spell_size
 from conformance.run.threads import shares
 
@@ -124,12 +125,16 @@ class TestLoading:
         assert caught.value.hint
 
     def test_it_may_not_take_for_ever(self):
-        limits = Limits(start=0.5)
-        with (
-            pytest.raises(BackendError, match=r"not loaded within 0\.5 s"),
-            pool.ProcessExecutor(f"{FILE}:NeverLoaded", limits),
-        ):
+        executor = pool.ProcessExecutor(f"{FILE}:NeverLoaded", Limits(start=0.5))
+        with pytest.raises(BackendError) as caught, executor:
             pass
+        first = caught.value.message.splitlines()[0]
+        assert first == f"{FILE}:NeverLoaded: more than 0.5 s went by while the backend was loaded"
+
+    @pytest.mark.parametrize(("timeout", "start"), [(None, 120), (5, 120), (300, 300)])
+    def test_a_longer_timeout_holds_for_it_too(self, timeout, start):
+        executor = Isolation(timeout=timeout).executor_for(f"{FILE}:NeverLoaded")
+        assert executor.limits.start == start
 
     @pytest.mark.parametrize("name", ["Missing", "Unspeakable", "np"])
     def test_an_error_is_told_as_inline(self, suite, name):
@@ -191,6 +196,14 @@ class TestRepeat:
         run = check(suite, "CrashesOnTenths", repeat=2, only=["f32-1x1x10-", "f32-1x1x11-"])
         assert [one.kind for one in run.results] == ["crashed", ""]
         assert "in call 1 of 2" in run.results[0].message
+
+    def test_a_vector_that_hangs_costs_one_timeout(self, suite, tmp_path, monkeypatch):
+        monkeypatch.setenv("ASKED", str(tmp_path / "asked"))
+        only = ["f32-1x1x10-", "f32-1x1x11-"]
+        run = check(suite, "HangsOnTen", repeat=5, only=only, timeout=0.5)
+        assert [one.kind for one in run.results] == ["hung", ""]
+        assert "in call 1 of 5" in run.results[0].message
+        assert (tmp_path / "asked").read_text().split() == ["10"] + ["11"] * 5
 
 
 class TestWhatIsAsked:

@@ -232,6 +232,19 @@ def test_a_backend_of_ones_own(
     assert "result: " in found.stdout
 
 
+def test_a_package_in_the_current_folder(
+    suite: Suite, vectors: dict[str, Vector], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "elsewhere" / "vendor"
+    package.mkdir(parents=True)
+    (package / "adapter.py").write_text(LIBRARY)
+    monkeypatch.chdir(package.parent)
+    found = repro(suite, vectors["pool"], "vendor.adapter:Zeros")
+    assert "tried once, it exits with 1" in found.stderr
+    assert f"sys.path.insert(0, '{package.parent}')  # where vendor.adapter lies" in found.stdout
+    assert "# result: 9 of 9 elements are wrong" in found.stdout
+
+
 def test_a_refusal_and_an_answer_that_should_be_one(
     suite: Suite, vectors: dict[str, Vector]
 ) -> None:

@@ -1,0 +1,114 @@
+"""The pages of operators in a real browser: no request, widths, links into folded parts, axe."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from test_operator_pages import hostile_account
+
+from conformance.docs.account import account
+from conformance.docs.html import file_name, index_page, operator_page
+from conformance.spec.loader import shipped
+from conformance.suite.store import open_suite
+
+sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+chromium = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(chromium is None, reason="chromium is not installed")
+
+EVERY = (*shipped(), "index", "hostile")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    suite = open_suite(None)
+    accounts = [account(spec, suite) for spec in shipped().values()]
+    for told in accounts:
+        (folder / file_name(told.spec.op)).write_text(operator_page(told), "utf-8")
+    (folder / "index.html").write_text(index_page(accounts, (), suite.name), "utf-8")
+    told, _ = hostile_account(folder)
+    (folder / "hostile.html").write_text(operator_page(told), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def opened(browser, folder):
+    """Opens a page; it must ask for no other and complain of nothing."""
+    asked, said = [], []
+    context = browser.new_context()
+
+    def open_page(name, fragment="", scheme="light", width=1024):
+        page = context.new_page()
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 800})
+        page.on("request", lambda request: asked.append(request.url.partition("#")[0]))
+        page.on("console", lambda message: said.append(message.text))
+        address = (folder / f"{name}.html").as_uri()
+        page.goto(address + fragment)
+        assert set(asked) == {address}
+        return page
+
+    yield open_page
+    context.close()
+    assert said == []
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_no_page_is_wider_than_the_window(opened, name):
+    page = opened(name)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+    for width in (360, 1024, 1920):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "width"),
+    [
+        ("AvgPool-1", "light", 1024),
+        ("AvgPool-1", "dark", 360),
+        ("index", "dark", 1920),
+        ("hostile", "light", 360),
+    ],
+)
+def test_accessibility(opened, name, scheme, width):
+    """No finding of axe-core that is serious or critical."""
+    page = opened(name, scheme=scheme, width=width)
+    page.evaluate(
+        "document.querySelectorAll('.cards article:nth-child(n + 8)').forEach(one => one.remove());"
+        "document.querySelectorAll('.faults tr:nth-child(n + 8)').forEach(one => one.remove());"
+        "document.querySelectorAll('details').forEach(one => { one.open = true })"
+    )
+    found = axe.Axe().run(page, options={"resultTypes": ["violations"]})
+    serious = [
+        (one["id"], one["nodes"][0]["html"][:200])
+        for one in found.response["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def test_a_name_that_is_folded_away_is_shown_when_its_link_is_followed(opened):
+    page = opened("AvgPool-1")
+    assert not page.is_visible("#name-on_data")
+    page.click("#name-divisor a[href='#name-on_data']")
+    page.wait_for_function("document.querySelector('details').open")
+    assert page.is_visible("#name-on_data")
+
+
+def test_the_first_key_skips_to_the_content(opened):
+    page = opened("AvgPool-1")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    assert page.url.endswith("#main")
