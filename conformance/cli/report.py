@@ -104,8 +104,12 @@ def _compare(runs: list[RunLog], folder: Path) -> None:
     from conformance.report.view import view
 
     text = comparison_html.render(runs)
-    click.echo(f"wrote {write_text(folder / comparison_html.FILE, text)}", err=True)
-    for run in runs:
-        backend, shown = run.header["backend"], view(run)
-        name = f"{backend['name']} {backend['version']}"
-        click.echo(one_line(f"{name}: {shown.headline}. {shown.sentence}"))
+    try:
+        path = folder / comparison_html.FILE
+        write_text(path, text, hint="name another folder: --out DIR")
+        click.echo(f"wrote {path}", err=True)
+    finally:
+        for run in runs:
+            backend, shown = run.header["backend"], view(run)
+            name = f"{backend['name']} {backend['version']}"
+            click.echo(one_line(f"{name}: {shown.headline}. {shown.sentence}"))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from conformance.errors import LogError
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
+from conformance.report.circumstances import circumstances
 
 
 class Turn(StrEnum):
@@ -39,12 +39,6 @@ ORDER = (
     *(Turn.WITHDRAWN, Turn.FIXED, Turn.SUPPORTED, Turn.PRECISION, Turn.ADDED, Turn.REMOVED),
 )
 """What is told, worst first."""
-
-GATE = ("known_failures", "require", "strict", "gate_sha256")
-"""Options that decide what a run exits with, and not what its results are."""
-
-OBJECT = ("spec", "sha256")
-"""Where the backend is and what stands there: two runs are compared because that has changed."""
 
 
 @dataclass(frozen=True)
@@ -198,30 +192,8 @@ def _how(result: Result) -> tuple[Any, ...]:
     return result.precision, result.reading
 
 
-def circumstances(run: RunLog) -> dict[str, str]:
-    """What a result may depend on besides the vector, by name."""
-    header = run.header
-    told = {
-        "tool": header["tool"],
-        "suite": {key: header["suite"][key] for key in ("name", "digest")},
-        "backend": {key: value for key, value in header["backend"].items() if key not in OBJECT},
-        "options": {key: value for key, value in header["options"].items() if key not in GATE},
-        "environment": header["environment"],
-    }
-    return dict(_facts(told))
-
-
 def _differences(old: RunLog, new: RunLog) -> Iterator[Difference]:
     before, after = circumstances(old), circumstances(new)
     for name in dict.fromkeys([*before, *after]):
         if before.get(name) != after.get(name):
             yield Difference(name, before.get(name), after.get(name))
-
-
-def _facts(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    for key, value in data.items():
-        name = f"{prefix}{key}".replace("_", " ")
-        if isinstance(value, Mapping):
-            yield from _facts(value, f"{name}, ")
-        elif value is not None:
-            yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

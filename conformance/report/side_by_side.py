@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from conformance.errors import LogError
 from conformance.log.run_log import RunLog
-from conformance.report.comparison import Comparison, circumstances, compare
+from conformance.report.circumstances import circumstances
+from conformance.report.comparison import Comparison, compare
 from conformance.report.readings import Question
 from conformance.report.view import OperatorRow, View, view
 

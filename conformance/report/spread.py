@@ -13,15 +13,18 @@ from conformance.model import Result
 BINS = ("exactly rounded", "up to 1/4", "up to 1/2", "up to 3/4", "up to all", "beyond")
 """What share of the interval on its side an element uses."""
 
-WIDTH, HEIGHT, STEP = 30, 72, 36
-"""Of a bar at most, and from one bar to the next."""
+HEIGHT, STEP = 72, 36
+"""Of the highest bar, and from one bar to the next."""
+
+TICKS = ("exact", "1/4", "1/2", "3/4", "all", "beyond")
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its bin, how many elements, and where it stands from the top left corner."""
+    """One bar: its bin, in full and as short as below the bar, how many elements, and its place."""
 
     label: str
+    tick: str
     count: int
     x: int
     y: float
@@ -58,7 +61,7 @@ def spreads(run: RunLog) -> tuple[Spread, ...]:
 
 def within(result: Result) -> tuple[int, ...] | None:
     """How many elements of a result fall into each of :data:`BINS`; None where nothing is told."""
-    found = getattr(result, "within", None)
+    found = result.within
     if not isinstance(found, list | tuple) or len(found) != len(BINS):
         return None
     if not all(type(n) is int and 0 <= n < 2**53 for n in found):
@@ -72,6 +75,6 @@ def _spread(dtype: str, counts: list[int]) -> Spread:
 
 def _bars(counts: list[int]) -> Iterator[Bar]:
     most = math.log10(1 + max(counts))
-    for number, (label, count) in enumerate(zip(BINS, counts, strict=True)):
+    for number, (label, tick, count) in enumerate(zip(BINS, TICKS, counts, strict=True)):
         height = round(HEIGHT * math.log10(1 + count) / most, 1)
-        yield Bar(label, count, number * STEP, round(HEIGHT - height, 1), height)
+        yield Bar(label, tick, count, number * STEP, round(HEIGHT - height, 1), height)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,6 @@ from conformance.log.run_log import RunLog
 from conformance.model import GRADED, Finding, Result
 
 SAMPLES = Path(__file__).parents[2] / "reports" / "sample"
-
-
-@dataclass(frozen=True)
-class DiagnosedFinding(Finding):
-    """A finding with its diagnosis, which may be any JSON."""
-
-    diagnosis: Any = None
-
-
-@dataclass(frozen=True)
-class MeasuredResult(Result):
-    """A result that says how much of the accepted interval its elements use."""
-
-    within: Any = None
 
 
 FAULT = {
@@ -107,17 +93,14 @@ ELEMENTS = [
 DETAIL = {"window": WINDOW, "plane": PLANE, "elements": ELEMENTS}
 
 
-def diagnosed(finding: Finding, diagnosis: Any, **detail: Any) -> DiagnosedFinding:
+def diagnosed(finding: Finding, diagnosis: Any, **detail: Any) -> Finding:
     """The finding with a diagnosis, and more in its detail."""
-    plain = {field.name: getattr(finding, field.name) for field in fields(Finding)}
-    plain["detail"] = {**finding.detail, **detail}
-    return DiagnosedFinding(**{**plain, "diagnosis": diagnosis})
+    return replace(finding, diagnosis=diagnosis, detail={**finding.detail, **detail})
 
 
-def measured(result: Result, within: Any) -> MeasuredResult:
+def measured(result: Result, within: Any) -> Result:
     """The result with its counts of elements by how much of the interval they use."""
-    plain = {field.name: getattr(result, field.name) for field in fields(Result)}
-    return MeasuredResult(**{**plain, "within": within})
+    return replace(result, within=within)
 
 
 def sample(name: str = "openvino") -> RunLog:

@@ -9,7 +9,7 @@ import pytest
 import sample_runs
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import check_safe, check_structure
+from pages import Page, check_safe, check_structure
 from runs import run
 
 from conformance.model import Finding, Result, Status
@@ -53,6 +53,12 @@ class TestDiagnosisOnThePage:
     )
     def test_says(self, page, part):
         assert part in page.text
+
+    def test_what_the_sentence_says_is_not_said_again(self):
+        told = {**diagnosed.MATCHED, "sentence": diagnosed.FAULT["says"]}
+        log = diagnosed.sample()
+        once = replace(log, findings=(replace(log.findings[0], diagnosis=told),))
+        assert Page(render(once)).text.count(diagnosed.FAULT["says"]) == 1
 
     def test_only_addresses_of_the_web_are_links(self, page):
         links = [a for a in page.all("a") if a["href"].startswith("http")]
@@ -272,8 +278,15 @@ class TestSpread:
 
     def test_numbers_stand_in_a_table(self, page):
         assert "Elements by how much of the accepted interval they use" in page.text
-        beyond = [a for a in page.all("rect") if a["class"] == "bin-beyond"]
-        assert len(beyond) == 4
+
+    @pytest.mark.parametrize("within", [[5, 1, 0, 0, 0, 2], [5, 1, 1, 1, 1, 0], [0, 0, 0, 0, 0, 3]])
+    def test_what_is_beyond_has_a_colour_of_its_own(self, within):
+        log = run(sample_runs.passing())
+        measured = diagnosed.measured(result(()), within)
+        page = Page(render(replace(log, results=(measured,))))
+        kinds = [a["class"] for a in page.all("rect") if a.get("class", "").startswith("bin")]
+        assert kinds.count("bin-beyond") == bool(within[-1])
+        assert len(kinds) == sum(map(bool, within))
 
 
 @pytest.mark.parametrize(
