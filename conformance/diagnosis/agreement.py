@@ -144,7 +144,7 @@ class Asked:
         near = total = 0
         shown = zip(self.vector.answers, self.outputs, predicted, self._room, strict=True)
         for answer, got, other, room in shown:
-            if got.shape != other.shape:
+            if got.shape != other.shape or got.dtype != other.dtype:
                 return False
             close = np.abs(_ordinals(got) - _ordinals(other)) <= NEAR
             close |= _open(answer, got, self._precision)

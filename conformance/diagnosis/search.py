@@ -7,6 +7,7 @@ in the kernel of some element types or ranks alone, and is then named for these.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
@@ -16,8 +17,11 @@ from conformance.diagnosis.evidence import Evidence
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
 
-GLANCES = 2_500
-"""How often a failure is held against a hypothesis, at most, before the rest is not looked at."""
+GLANCES = 8_000
+"""How often failures are held against faults of the whole catalogue, at most."""
+
+PATIENCE = 3
+"""Failures of one element type and rank in which the catalogue is searched in vain, at most."""
 
 ALTERNATIVES = 6
 """Faults with the same outputs that are tried in combinations, at most."""
@@ -73,27 +77,58 @@ class Search:
         self._readings = {one.name: one for one in evidence.spec.interpretations}
         self._unexplained = dict.fromkeys(evidence.failed)
         self._found: dict[tuple[str, ...], Explanation] = {}
+        self._glances = GLANCES
         self._cache: dict[tuple[str, ...], Altered] = {}
 
     def run(self) -> list[Explanation]:
-        """What explains the failures: single faults, then two that act on the same vectors."""
+        """What explains the failures: single faults, two that act on the same vectors, and no more
+        faults than are needed.
+        """
         catalogue = [(fault,) for fault in self._bank]
-        self._seek(catalogue)
+        self._seek(catalogue, patience=PATIENCE)
         single = list(self._found.values())
         for one, other in combinations(single, 2):
             self._seek(list(_pairs(_choices(one), _choices(other))))
         for one in single:
-            self._seek(list(_pairs([one.faults], catalogue)), GLANCES // (2 * len(single)))
+            self._seek(list(_pairs([one.faults], catalogue)), patience=1)
+        for found in sorted(self._found.values(), key=lambda one: len(one.agrees)):
+            self._spare(found)
         return list(self._found.values())
 
-    def _seek(self, hypotheses: Sequence[Faults], glances: int = GLANCES) -> None:
-        """Explain what is not explained yet by some hypotheses, the smallest failure first."""
+    def _spare(self, found: Explanation) -> None:
+        """Do without an explanation where faults that others name explain all of it."""
+        others = [one for one in self._found.values() if one is not found]
+        faults = list({fault.id: (fault,) for one in others for fault in one.faults}.values())
+        if {fault.id for fault in found.faults} <= {fault.id for (fault,) in faults}:
+            return
+        before, unexplained = self._found, self._unexplained
+        self._found = {one.ids: one for one in others}
+        self._unexplained = dict.fromkeys(found.agrees)
+        pairs = (pair for one, other in combinations(faults, 2) for pair in _pairs([one], [other]))
+        self._seek([*faults, *pairs])
+        if self._unexplained:
+            self._found = before
+        self._unexplained = unexplained
+
+    def _seek(self, hypotheses: Sequence[Faults], *, patience: int | None = None) -> None:
+        """Explain what is not explained yet by some hypotheses, the smallest failure first.
+
+        ``patience`` bounds for how many failures of a type and rank this is tried in vain.
+        """
+        in_vain: Counter[Place] = Counter()
         for vector in list(self._unexplained):
-            if vector in self._unexplained and hypotheses and glances > 0:
-                glances -= len(hypotheses)
-                candidates = list(self._candidates(vector, hypotheses))
-                if candidates:
-                    self._take(candidates)
+            place = self._evidence.place(vector)
+            if vector not in self._unexplained:
+                continue
+            if patience is not None:
+                if in_vain[place] >= patience or self._glances <= 0:
+                    continue
+                self._glances -= len(hypotheses)
+            candidates = list(self._candidates(vector, hypotheses))
+            if candidates:
+                self._take(candidates)
+            else:
+                in_vain[place] += 1
 
     def _candidates(self, vector: str, hypotheses: Iterable[Faults]) -> Iterator[Explanation]:
         """The hypotheses that agree with a failure, and that nothing contradicts where it is."""

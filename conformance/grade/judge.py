@@ -117,7 +117,7 @@ def _judge_outputs(
     verdict = _judge_arrays(vector, outputs, level, precision, seconds)
     if verdict.status is Status.PASS:
         return verdict
-    return replace(verdict, returned=packed(outputs, vector.answers))
+    return replace(verdict, returned=packed(outputs))
 
 
 def _judge_arrays(

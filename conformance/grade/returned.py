@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
-from conformance.model import Answer, Returned
+from conformance.dtypes import DTYPES, name_of
+from conformance.model import Returned
 
 Array = NDArray[Any]
 
@@ -22,22 +22,21 @@ MAX_PACKED = 1 << 16
 """Bytes of each output, compressed, at most."""
 
 
-def packed(outputs: Sequence[object], answers: Sequence[Answer]) -> tuple[Returned, ...] | None:
-    """The outputs, if all are arrays of their answers' types, of any shape, and small; else None.
-
-    ``outputs`` are what a backend returned, one for each answer.
-    """
+def packed(outputs: Sequence[object]) -> tuple[Returned, ...] | None:
+    """The outputs of a backend, if all are small arrays of known element types; else None."""
     room = MAX_ELEMENTS
     found = []
-    for got, answer in zip(outputs, answers, strict=True):
-        dtype = DTYPES[answer.dtype]
-        if type(got) is not np.ndarray or got.dtype != dtype.numpy or got.size > room:
+    for got in outputs:
+        if type(got) is not np.ndarray or got.size > room:
+            return None
+        dtype = DTYPES.get(name_of(got.dtype))
+        if dtype is None:
             return None
         room -= got.size
         content = zlib.compress(dtype.to_storage(np.ascontiguousarray(got)).tobytes())
         if len(content) > MAX_PACKED:
             return None
-        found.append(Returned(answer.dtype, got.shape, content))
+        found.append(Returned(dtype.name, got.shape, content))
     return tuple(found)
 
 

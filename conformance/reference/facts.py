@@ -19,6 +19,9 @@ from conformance.reference.windows import MAX_ELEMENTS, WindowEnvironment
 from conformance.spec.environment import Evaluable
 from conformance.spec.model import OpSpec
 
+MAX_TABLE = 1 << 25
+"""Taps of all windows that are listed one by one, at most; reductions need no such list."""
+
 DEPENDS: Mapping[str, tuple[str, ...]] = {
     "windows": ("out", "start", "taps", "step", "tap", "reads"),
     "i": ("out",),
@@ -299,6 +302,9 @@ def _table(
     windows: tuple[AxisWindows, ...], spatial: tuple[int, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     axes = len(windows)
+    elements = math.prod(one.indices.size for one in windows)
+    if elements > MAX_TABLE:
+        raise EvaluationError(f"{elements} taps of all windows are too many to be listed")
     flat = np.zeros((1,) * (2 * axes), np.int64)
     counted = np.ones((1,) * (2 * axes), np.bool_)
     for axis, one in enumerate(windows):
