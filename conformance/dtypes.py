@@ -126,3 +126,16 @@ def name_of(dtype: np.dtype[Any]) -> str:
         if dtype == row.numpy:
             return row.name
     return str(dtype)
+
+
+def converted(values: Array, dtype: DType, *, saturates: bool = False) -> Array:
+    """Floating-point values in another type, rounded to nearest even.
+
+    Beyond its range they become infinities; where it ``saturates``, they and infinities become its
+    largest numbers.
+    """
+    with np.errstate(all="ignore"):
+        if saturates:
+            largest = float(dtype.from_ordinals(np.asarray([dtype.infinity - 1]))[0])
+            values = np.clip(values.astype(np.float64), -largest, largest)
+        return values.astype(dtype.numpy)

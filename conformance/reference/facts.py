@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, Array, DType
+from conformance.dtypes import DTYPES, Array, DType, converted
 from conformance.errors import EvaluationError
 from conformance.model import Case
 from conformance.reference.exact import AxisWindows, Decoded, decode, reduce_windows
@@ -27,7 +27,7 @@ DEPENDS: Mapping[str, tuple[str, ...]] = {
     "i": ("out",),
     "on_data": ("windows",),
     "_headroom": ("windows",),
-    "data": ("passes_through",),
+    "data": ("passes_through", "conversion"),
     "kept": ("data",),
     **{
         f"{what}_taps": ("windows", "data")
@@ -100,8 +100,8 @@ class DataEnvironment(WindowEnvironment):
             data = np.zeros([max(1, n) for n in data.shape], data.dtype)
         through = self["passes_through"]
         if through != "own":
-            with np.errstate(all="ignore"):
-                data = data.astype(DTYPES[through].numpy).astype(self.dtype.numpy)
+            saturates = self["conversion"] == "saturates"
+            data = converted(data, DTYPES[through], saturates=saturates).astype(self.dtype.numpy)
         return data
 
     @cached_property

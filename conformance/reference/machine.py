@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, Array, DType
+from conformance.dtypes import DTYPES, Array, DType, converted
 from conformance.reference.facts import DataEnvironment
 
 
@@ -22,7 +22,8 @@ def mean_in(env: DataEnvironment, accumulator: DType) -> Array:
     batch, channels = env.data.shape[:2]
     divisor = np.maximum(np.asarray(env["divisor"]), 1)
     with np.errstate(all="ignore"):
-        taken = env.data.reshape(batch, channels, -1)[:, :, flat].astype(accumulator.numpy)
+        data = converted(env.data, accumulator, saturates=env["conversion"] == "saturates")
+        taken = data.reshape(batch, channels, -1)[:, :, flat]
         taken = np.where(counted, taken, accumulator.numpy.type(0))
         if not taken.shape[-1]:
             total = np.zeros(taken.shape[:-1], accumulator.numpy)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, Array
+from conformance.dtypes import DTYPES, Array, converted
 from conformance.model import OPEN_BIT, Answer
 from conformance.reference import machine
 from conformance.reference.bounds import Sums, accumulator, interval
@@ -74,7 +74,8 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
     """
     own = env.dtype if env["accumulator"] == "own" else DTYPES[env["accumulator"]]
     with np.errstate(all="ignore"):
-        taken = env.over(env.data.astype(own.numpy).astype(env.dtype.numpy))
+        data = converted(env.data, own, saturates=env["conversion"] == "saturates")
+        taken = env.over(data.astype(env.dtype.numpy))
         shape = (*env.data.shape[:2], *env.out)
         bounds = interval(exact_sums(taken), own, own, flushed=False)
         special = _special(taken, shape)

@@ -172,8 +172,9 @@ def _diagnosis(finding: Finding, width: int) -> Iterator[str]:
     yield from _field("because", found.text, width)
     others = [", ".join(other.ids) for other in found.alternatives]
     yield from _field("or", "; ".join(others), width)
+    for look in dict.fromkeys(fault.look for fault in found.faults):
+        yield from _field("look at", look, width)
     for fault in found.faults:
-        yield from _field("look at", fault.look, width)
         threads = [thread.text for thread in fault.threads if thread.link]
         for thread in threads[:MAX_THREADS]:
             yield from _field("see", thread, width)

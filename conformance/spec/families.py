@@ -154,6 +154,11 @@ POOLING = Family(
         "passes_through": Rule(
             _enum("own", *FORMATS), "a type that the data are converted to on the way", "own"
         ),
+        "conversion": Rule(
+            _enum("rounds", "saturates"),
+            "what a conversion makes of numbers beyond its range: infinities, or the largest",
+            "rounds",
+        ),
         "accumulator": Rule(
             _enum("exact", "own", *FORMATS), "what sums are kept in, added one by one", "exact"
         ),
