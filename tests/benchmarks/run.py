@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bench_check
+import bench_diagnosis
 import bench_exact
 import bench_generate
 import bench_reference
@@ -18,6 +19,7 @@ if __name__ == "__main__":
         bench_reference.bench,
         bench_exact.bench,
         bench_check.bench,
+        bench_diagnosis.bench,
         bench_generate.bench,
         bench_report.bench,
     )
