@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,8 +20,8 @@ from conformance.spec import loader
 from conformance.spec.model import Variant
 from conformance.suite.store import Suite
 
-MAX_PLANE = 2_000
-"""Larger planes of data are not copied into a log; no picture could show them."""
+MAX_PLANE = 40_000
+"""Bytes of a plane of data as JSON; larger ones are not copied into a log."""
 
 MAX_OUTPUT = 144
 """Elements of a plane of outputs that is shown beside the expected one, at most."""
@@ -67,13 +68,15 @@ def _window(
     shape = vector.answers[0].expected.shape
     inside = len(index) == len(shape) and all(i < n for i, n in zip(index, shape, strict=True))
     if not inside or data[0, 0].size > MAX_PLANE:
-        return None
+        return None  # a number takes a byte at least
     try:
         spec = loader.find(vector.case.op)
         found = described(window(spec, vector.case, data, index), data)
     except ConformanceError:
         return None  # a suite of another specification than the one that is installed
-    if found is None or not variants:
+    if found is None or len(json.dumps(found["input"])) > MAX_PLANE:
+        return None
+    if not variants:
         return found
     try:
         other = described(window(spec, vector.case, data, index, variants), data)
