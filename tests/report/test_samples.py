@@ -1,0 +1,47 @@
+"""The committed runs of real backends: their pages come from their logs, and what they say is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.log.reader import read
+from conformance.report import comparison_html
+from conformance.report.html import FILE, pages
+
+SAMPLES = Path(__file__).parents[2] / "reports" / "sample"
+NAMES = ("openvino", "torch")
+
+NAMED = {
+    # What was found by hand, and is told in reports/sample/README.md.
+    "openvino": {
+        "f64-clamped-and-summed-in-f32",
+        "f64-clamped-to-f32",
+        "float32-quotient",
+    },
+    "torch": {"sums-in-own-type-in-3d"},
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pages_are_made_from_their_logs_byte_for_byte(name: str) -> None:
+    made = pages(read(SAMPLES / name / "run.jsonl"), FILE)
+    assert {file.name for file in (SAMPLES / name).glob("*.html")} == made.keys()
+    for file, text in made.items():
+        assert (SAMPLES / name / file).read_text("utf-8") == text
+
+
+def test_so_is_the_page_that_compares_them() -> None:
+    runs = [read(SAMPLES / name / "run.jsonl") for name in NAMES]
+    page = (SAMPLES / comparison_html.FILE).read_text("utf-8")
+    assert comparison_html.render(runs) == page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_faults_that_are_named_are_those_found_by_hand(name: str) -> None:
+    run = read(SAMPLES / name / "run.jsonl")
+    told = [one for finding in run.findings for one in (finding.diagnosis or {}).get("faults", ())]
+    assert {fault["id"] for fault in told} == NAMED[name]
+    wrong = [finding for finding in run.findings if finding.kind in ("value", "index")]
+    assert all((finding.diagnosis or {}).get("faults") for finding in wrong)
