@@ -1,4 +1,4 @@
-"""The committed runs of real backends: their pages come from their logs, and what they say is true."""
+"""The committed runs of real backends: their pages come from their logs, and they are right."""
 
 from __future__ import annotations
 
