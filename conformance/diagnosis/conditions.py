@@ -9,7 +9,7 @@ from itertools import combinations, product
 from conformance.model import Result
 
 MOST = 3
-"""Conditions of one conjunction at most; more explain nothing to anybody."""
+"""Conditions of one conjunction at most, and fewer than failures; more fit anything."""
 
 TOLERATED = 0.1
 """The share of the passing vectors that may meet the conditions too, for them to be told at all."""
@@ -66,7 +66,7 @@ def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation
     absent = [Condition(feature, holds=False) for feature in lacking]
     met = {one: _met(one, seen) for one in (*present, *absent)}
     best: tuple[int, tuple[Condition, ...]] = (len(passed), ())
-    for count in range(1, MOST + 1):
+    for count in range(1, min(MOST, len(failed) - 1) + 1):
         found = _fewest(_some(present, count, met), met)
         # One more condition has to be worth it, or it describes the suite and not the failures.
         if found is not None and 2 * found[0] <= best[0]:

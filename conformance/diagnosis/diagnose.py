@@ -20,16 +20,17 @@ from conformance.suite.store import Suite
 class Diagnosis:
     """What the failures of a run come from.
 
-    ``results`` are in the order of the suite; ``precision`` is what each element type was asked.
+    ``results`` are in the order of the suite; ``level`` is what was asked, ``precision`` what each
+    element type was.
     """
 
     def __init__(
-        self, results: Sequence[Result], suite: Suite, precision: Mapping[str, str]
+        self, results: Sequence[Result], suite: Suite, *, level: str, precision: Mapping[str, str]
     ) -> None:
         self._results = results
         self._explained: dict[tuple[str, str], Explanation] = {}
         for op in dict.fromkeys(result.op for result in results if result.status in FAILED):
-            for found in _explanations(op, results, suite, precision):
+            for found in _explanations(op, results, suite, level, precision):
                 self._explained |= {(op, vector): found for vector in found.agrees}
 
     @property
@@ -68,7 +69,7 @@ class Diagnosis:
 
 
 def _explanations(
-    op: str, results: Sequence[Result], suite: Suite, precision: Mapping[str, str]
+    op: str, results: Sequence[Result], suite: Suite, level: str, precision: Mapping[str, str]
 ) -> list[Explanation]:
     """The faults behind the failures of an operator; none for one without specification."""
     noticed = {entry.id: entry.kills for entry in suite.manifest.vectors if entry.op == op}
@@ -80,6 +81,7 @@ def _explanations(
             read=suite.get,
             noticed=noticed if any(noticed.values()) else {},
             precision=precision,
+            level=level,
         )
         return Search(evidence, bank).run() if bank else []
     except ConformanceError:

@@ -22,7 +22,7 @@ class Evidence:
 
     ``failed`` are the failures by id, the smallest first. ``read`` gives a vector by its id;
     ``noticed`` the faults that each vector notices (empty where the suite does not say).
-    ``precision`` is what each element type was asked.
+    ``level`` is what was asked, ``precision`` what each element type was.
     """
 
     def __init__(
@@ -33,9 +33,10 @@ class Evidence:
         read: Callable[[str], Vector],
         noticed: Mapping[str, Sequence[str]],
         precision: Mapping[str, str],
+        level: str,
     ) -> None:
         self.spec = spec
-        self._noticed = noticed
+        self._noticed, self._precision = noticed, precision
         self._passed: dict[Place, list[str]] = {}
         failures = []
         for result in results:
@@ -51,18 +52,22 @@ class Evidence:
             outputs = unpacked(result.returned or ())
             vector = read(result.id)
             if outputs is not None and len(outputs) == len(vector.answers):
-                self.failed[result.id] = Asked(spec, vector, outputs, precision)
+                self.failed[result.id] = Asked(spec, vector, outputs, precision, level)
                 self._places[result.id] = _place(result)
-        self._read = lru_cache(KEPT)(lambda id: Asked(spec, read(id), None, precision))
+        self._read = lru_cache(KEPT)(lambda id: Asked(spec, read(id), None, precision, level))
 
     def place(self, id: str) -> Place:
         """Where a failure was computed."""
         return self._places[id]
 
     def passed(self, place: Place, faults: Sequence[str]) -> Iterator[Asked]:
-        """The passed vectors at a place; where the suite tells, only those that notice a fault."""
+        """The passed vectors at a place; where the suite tells, only those that notice a fault.
+
+        It tells for precision standard, so of native too, which accepts more, but not of exact.
+        """
+        told = self._noticed and self._precision.get(place.dtype) != "exact"
         for vector in self._passed.get(place, ()):
-            if not self._noticed or not set(faults).isdisjoint(self._noticed[vector]):
+            if not told or not set(faults).isdisjoint(self._noticed[vector]):
                 yield self._read(vector)
 
     @property

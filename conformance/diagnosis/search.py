@@ -2,7 +2,8 @@
 
 A fault is named where outputs agree with it and nothing speaks against it: on no vector that passed
 could an implementation with that fault have passed. Where something does, the fault may still be
-in the kernel of some element types or ranks alone, and is then named for these.
+in the kernel of some element types or ranks alone, and is then named for these. In the end what
+failed otherwise than the fault would have it speaks as well, see :meth:`Search.credible`.
 """
 
 from __future__ import annotations
@@ -93,7 +94,52 @@ class Search:
             self._seek(list(_pairs([one.faults], catalogue)), patience=1)
         for found in sorted(self._found.values(), key=lambda one: len(one.agrees)):
             self._spare(found)
-        return list(self._found.values())
+        return self._kept()
+
+    def credible(self, found: Explanation, others: Sequence[Explanation] = ()) -> bool:
+        """Whether the failures bear an explanation out; ``others`` are what explains the rest.
+
+        Of faults in some kernels alone no unexplained failure elsewhere agrees: what does the same
+        there, where passed vectors speak against them, is something narrower. The failures on which
+        the faults have to show and that nothing explains are no more than those explained by them,
+        alone or with other faults. And a single failure explained is no coincidence only if none
+        is left.
+        """
+        explained = {vector for one in (found, *others) for vector in one.agrees}
+        left = [vector for vector in self._evidence.failed if vector not in explained]
+        if left and len(found.agrees) == 1:
+            return False
+        sharing = [one for one in others if not set(one.ids).isdisjoint(found.ids)]
+        room = sum(len(one.agrees) for one in (found, *sharing))
+        altered = self._implementation(found.faults)
+        for vector in left:
+            asked = self._evidence.failed[vector]
+            if self._evidence.place(vector) not in found.places:
+                if asked.agreement(altered, self._readings):
+                    return False
+            elif asked.consistency(altered) is Agreement.NONE:
+                room -= 1
+                if room < 0:
+                    return False
+        return True
+
+    def _kept(self) -> list[Explanation]:
+        """The explanations that the failures bear out, alternatives too. What is dropped explains
+        nothing for the others, so this is asked again until all stay.
+        """
+        kept = list(self._found.values())
+        while True:
+            again = [one for found in kept for one in self._borne(found, kept)]
+            if len(again) == len(kept):
+                return again
+            kept = again
+
+    def _borne(self, found: Explanation, kept: Sequence[Explanation]) -> Iterator[Explanation]:
+        others = [one for one in kept if one is not found]
+        choices = (found.faults, *found.alternatives)
+        borne = [one for one in choices if self.credible(replace(found, faults=one), others)]
+        if borne:
+            yield replace(found, faults=borne[0], alternatives=tuple(borne[1:]))
 
     def _spare(self, found: Explanation) -> None:
         """Do without an explanation where faults that others name explain all of it."""
@@ -138,8 +184,10 @@ class Search:
             altered = self._implementation(faults)
             if asked.glance(altered, seen) and self._strain(faults, place) is not None:
                 found = self._explanation(faults, place)
-                # One failure alone could be anything, where it takes a place apart to name it.
-                if vector in found.agrees and (found.whole or len(found.agrees) > 1):
+                # The interval of a poor accumulator holds much besides: outputs that merely lie
+                # in it show nothing. Nor does one failure, where it takes a place apart to name it.
+                enough = found.equal > 0 and (found.whole or len(found.agrees) > 1)
+                if vector in found.agrees and enough:
                     yield found
 
     def _explanation(self, faults: Faults, place: Place) -> Explanation:

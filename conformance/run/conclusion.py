@@ -40,7 +40,7 @@ def found(
     """The findings, worst first, each with what it comes from and what reports draw of it; see
     :func:`conformance.grade.findings.findings`. ``results`` are in the order of the suite.
     """
-    diagnosis = Diagnosis(results, suite, precision)
+    diagnosis = Diagnosis(results, suite, level=level, precision=precision)
     illustrator = Illustrator(suite, level, precision)
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     for finding in findings(results, command=command, show=show, causes=diagnosis.causes):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.search import Explanation, Search
+from conformance.dtypes import Array
 from conformance.grade.judge import judge, result
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
@@ -48,6 +49,23 @@ def run(op: str, ids: Sequence[str]) -> Iterator[Result]:
 def explained(op: str, ids: Sequence[str]) -> tuple[list[Result], list[Explanation]]:
     """The results of such a backend, and what its failures are said to come from."""
     results = list(run(op, ids))
+    return results, searched(op, results)
+
+
+def answered(op: str, made: Callable[[Vector, list[Array]], list[Array]]) -> list[Result]:
+    """The results of a backend that makes its outputs of a vector and of the right ones."""
+    found = []
+    for entry in CORE.manifest.vectors:
+        if entry.op == op and entry.reject is None and entry.level == "must":
+            one = vector(entry.id)
+            right = [a.expected if a.rounded is None else a.rounded for a in one.answers]
+            outcome = Outcome(Ending.RETURNED, list(made(one, [array.copy() for array in right])))
+            found.append(judge(one, outcome, level="must", precision={}))
+    return found
+
+
+def searched(op: str, results: Sequence[Result]) -> list[Explanation]:
+    """What the failures among the results are said to come from."""
     noticed = {entry.id: entry.kills for entry in CORE.manifest.vectors if entry.op == op}
-    evidence = Evidence(find(op), results, read=vector, noticed=noticed, precision={})
-    return results, Search(evidence, faults(op)).run()
+    evidence = Evidence(find(op), results, read=vector, noticed=noticed, precision={}, level="must")
+    return Search(evidence, faults(op)).run()

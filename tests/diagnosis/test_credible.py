@@ -1,0 +1,82 @@
+"""Backends with faults that are in no catalogue are said to have none that is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from faulty import CORE, answered, bank, searched, vector
+
+from conformance.diagnosis.agreement import Agreement, Asked, Place
+from conformance.diagnosis.evidence import Evidence
+from conformance.dtypes import Array
+from conformance.model import FAILED, Result, Status, Vector
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.loader import find
+
+ADAPTIVE = "AdaptiveAvgPool-8"
+
+
+def noise(one: Vector, size: float) -> Array:
+    """Numbers in [1 - size, 1 + size], others for each vector."""
+    seed = int(one.case.id.rsplit("-", 1)[1], 16)
+    shape = one.answers[0].expected.shape
+    return 1 + size * np.random.default_rng(seed).uniform(-1, 1, shape)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6])
+def test_noise_is_not_a_poor_accumulator(size: float) -> None:
+    """What merely lies in an interval as wide as that of a sum in f16 or bf16 shows nothing."""
+
+    def made(one: Vector, right: list[Array]) -> list[Array]:
+        with np.errstate(all="ignore"):
+            return [(right[0].astype("f8") * noise(one, size)).astype(right[0].dtype)]
+
+    results = answered(ADAPTIVE, made)
+    assert sum(result.status in FAILED for result in results) > 50
+    assert searched(ADAPTIVE, results) == []
+
+
+def test_one_failure_of_many_that_agrees_is_a_coincidence() -> None:
+    """A zero at random here and there once hits what some shortcut leaves out."""
+    fault = next(f for f in bank(ADAPTIVE).values() if f.id == "global-row-tail-lost-8")
+    altered = Altered(find(ADAPTIVE), fault.variant)
+    hit = next(e.id for e in CORE.manifest.vectors if e.op == ADAPTIVE and fault.id in e.kills)
+
+    def made(one: Vector, right: list[Array]) -> list[Array]:
+        if one.case.id == hit:
+            return Subject(find(ADAPTIVE), one.case, one.inputs[0]).under(altered)
+        if right[0].size and noise(one, 1).flat[0] < 0.5:
+            right[0].flat[-1] = 17
+        return right
+
+    results = answered(ADAPTIVE, made)
+    assert sum(result.status in FAILED for result in results) > 20
+    assert hit in {result.id for result in results if result.status in FAILED}
+    assert searched(ADAPTIVE, results) == []
+
+
+def test_a_reading_that_level_should_refuses_contradicts_there() -> None:
+    spec, fault = find("AvgPool-1"), bank("AvgPool-1")["divisor-clips-overhang"]
+    entry = next(e for e in CORE.manifest.vectors if fault.id in e.kills and e.level == "must")
+    for level, expected in [("must", Agreement.EQUAL), ("should", Agreement.NONE)]:
+        asked = Asked(spec, vector(entry.id), None, {}, level)
+        assert asked.consistency(Altered(spec, fault.variant)) is expected
+
+
+@pytest.mark.parametrize(("precision", "count"), [("exact", 1), ("standard", 0), ("native", 0)])
+def test_what_a_suite_notices_is_not_all_that_precision_exact_does(
+    precision: str, count: int
+) -> None:
+    entry = next(e for e in CORE.manifest.vectors if e.op == ADAPTIVE and e.reject is None)
+    case = vector(entry.id).case
+    dtype, rank = entry.dtype, vector(entry.id).inputs[0].ndim
+    passed = Result(case.id, ADAPTIVE, Status.PASS, dtype=dtype, rank=rank)
+    evidence = Evidence(
+        find(ADAPTIVE),
+        [passed],
+        read=vector,
+        noticed={case.id: ["another"]},
+        precision={dtype: precision},
+        level="must",
+    )
+    assert len(list(evidence.passed(Place(dtype, rank), ["one"]))) == count
