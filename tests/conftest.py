@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,14 @@ from conformance.model import Case
 
 if TYPE_CHECKING:
     from conformance.suite.store import Suite
+
+for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    # A shell starts what is in the background with some signals ignored, which tests of signals
+    # cannot do with; and a process that ignores one hands that on to those that it starts.
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(
+            ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL
+        )
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 

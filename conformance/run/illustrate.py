@@ -15,9 +15,10 @@ from conformance.grade.compare import element
 from conformance.grade.match import Match, asked, decisive, matches
 from conformance.grade.returned import unpacked
 from conformance.model import Finding, Result, Vector
+from conformance.reference import facts
 from conformance.reference.explain import described, window
 from conformance.spec import loader
-from conformance.spec.model import Variant
+from conformance.spec.model import OpSpec, Variant
 from conformance.suite.store import Suite
 
 MAX_PLANE = 40_000
@@ -79,13 +80,31 @@ def _window(
     if not variants:
         return found
     try:
-        other = described(window(spec, vector.case, data, index, variants), data)
+        there = _holding(spec, vector, index, variants)
+        other = described(window(spec, vector.case, data, index, there), data)
     except ConformanceError:
         return found  # the faults leave no such element
     shown = ("positions", "counts", "divisor")
     under = None if other is None else {key: other[key] for key in shown if key in other}
     differs = under is not None and any(under[key] != found[key] for key in under)
     return {**found, "under": under} if differs else found
+
+
+def _holding(
+    spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: Sequence[Variant]
+) -> tuple[Variant, ...]:
+    """The variants whose guards hold for an element, without these."""
+    env = facts(spec, vector.case, vector.inputs[0])
+    shape = vector.answers[0].expected.shape
+    guards = (
+        True if variant.where is None else np.asarray(variant.where.evaluate(env))
+        for variant in variants
+    )
+    return tuple(
+        replace(variant, where=None)
+        for variant, guard in zip(variants, guards, strict=True)
+        if np.broadcast_to(guard, shape)[index]
+    )
 
 
 def _plane(told: Match, output: str, index: tuple[int, ...]) -> dict[str, Any] | None:

@@ -26,6 +26,7 @@ CATALOGUE = """\
 format: 1
 kind: divisor
 about: The sum of a window is right, and is divided by something else.
+look: The line that divides.
 faults:
   one-more:
     operators: [AvgPool-1, AdaptiveAvgPool-8]
