@@ -42,8 +42,10 @@ class LosesDigits(NumPy):
 def one(name: str, run: Run, suite: conformance.Suite) -> None:
     """Diagnosing the results of one run."""
 
+    precision = run.header["options"]["precision"]
+
     def diagnose() -> None:
-        diagnosis = Diagnosis(run.results, suite, run.header["options"]["precision"])
+        diagnosis = Diagnosis(run.results, suite, level="must", precision=precision)
         for finding in run.findings:
             diagnosis.of(finding)
 
