@@ -104,14 +104,14 @@ def measured(result: Result, within: Any) -> Result:
 
 
 def sample(name: str = "openvino") -> RunLog:
-    """A sample run, its first findings diagnosed, its results measured."""
+    """A sample run, its first findings diagnosed otherwise, its results measured."""
     run = read(SAMPLES / name / "run.jsonl")
     first, second, third, *rest = run.findings
     findings = (
         diagnosed(first, MATCHED, **DETAIL),
         diagnosed(second, UNMATCHED, elements=ELEMENTS[:1]),
         diagnosed(third, {**MATCHED, "faults": [FAULT, SECOND], "alternatives": [], "agree": None}),
-        *rest,
+        *(diagnosed(one, None) for one in rest),
     )
     results = tuple(
         measured(result, _within(number, result))

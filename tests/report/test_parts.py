@@ -67,7 +67,8 @@ class TestDiagnosisOnThePage:
 
     def test_the_first_few_findings_are_unfolded(self, page):
         found = [a for a in page.all("details") if a.get("class") == "finding"]
-        assert ["open" in a for a in found] == [True, True, True, False, False, False]
+        assert len(found) > 3
+        assert ["open" in a for a in found] == [place < 3 for place in range(len(found))]
 
     def test_commands_can_be_copied(self, page):
         vector = "f32-1x1x2-ties-6b9be694"
