@@ -34,8 +34,10 @@ def name(value: OpSpec | Quantity) -> str:
 def test_half_of_the_cases_with_the_default_leave_it_out(spec: OpSpec, quantity: Quantity) -> None:
     drawn = draw(spec, 4, 400, root=3)
     out = [case for case in drawn if quantity.name not in case.attributes]
-    spelt = [case for case in drawn if case.attributes.get(quantity.name) == quantity.default]
-    assert 0.3 < len(out) / (len(out) + len(spelt)) < 0.7
+    given = [case.attributes for case in drawn if quantity.name in case.attributes]
+    spelt = [attributes for attributes in given if quantity.of(attributes, 2) == quantity.of({}, 2)]
+    # Small values are drawn with small seeds, which spell out, more often than by chance.
+    assert 0.2 < len(out) / (len(out) + len(spelt)) < 0.7
 
 
 @pytest.mark.parametrize(("spec", "quantity"), IN_SMOKE, ids=name)
@@ -47,7 +49,7 @@ def test_smoke_has_a_vector_without_it(spec: OpSpec, quantity: Quantity) -> None
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
 def test_a_case_means_the_same_in_full(spec: OpSpec) -> None:
     for case in draw(spec, 3, 40, root=4):
-        full = replace(case, attributes=in_full(spec, case.attributes))
+        full = replace(case, attributes=in_full(spec, case))
         assert full.attributes.keys() == {quantity.name for quantity in spec.attributes}
         for one, other in zip(build(spec, case).answers, build(spec, full).answers, strict=True):
             np.testing.assert_array_equal(one.expected, other.expected)
@@ -56,10 +58,10 @@ def test_a_case_means_the_same_in_full(spec: OpSpec) -> None:
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
 def test_what_has_no_default_or_another_value_is_always_given(spec: OpSpec) -> None:
     for case in draw(spec, 3, 40, root=5):
-        full = in_full(spec, case.attributes)
+        full = in_full(spec, case)
         for seed in range(8):
             given = spelled(spec, full, seed)
-            assert in_full(spec, given) == full
+            assert in_full(spec, replace(case, attributes=given)) == full
             left = full.keys() - given.keys()
             assert left <= {q.name for q in spec.attributes if q.default is not None}
         assert spelled(spec, full, 0) == full
@@ -71,8 +73,8 @@ def test_a_child_has_an_attribute_from_a_parent_that_leaves_it_out(spec: OpSpec)
     drawn = draw(spec, 4, 40, root=6)
     for _ in range(40):
         a, b = chance.sample(drawn, 2)
-        child = in_full(spec, cross(spec, a, b, chance).attributes)
-        parents = [in_full(spec, parent.attributes) for parent in (a, b)]
+        child = in_full(spec, cross(spec, a, b, chance))
+        parents = [in_full(spec, parent) for parent in (a, b)]
         for quantity in spec.attributes:
             if not quantity.per_axis:
                 assert child[quantity.name] in [parent[quantity.name] for parent in parents]
