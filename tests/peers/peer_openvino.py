@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ FILE = Path(__file__).resolve().parents[3] / "shared" / "peer" / "openvino_refer
 ASKED_AS = {
     "AvgPool-1": ("AvgPool-1",),
     "AvgPool-14": ("AvgPool-1", "AvgPool-14"),
+    "MaxPool-8": ("MaxPool-8",),
+    "MaxPool-14": ("MaxPool-14",),
     "AdaptiveAvgPool-8": ("AdaptiveAvgPool-8",),
     "AdaptiveMaxPool-8": ("AdaptiveMaxPool-8",),
 }
@@ -46,9 +48,7 @@ def mapped(raw: dict[str, Any], op: str) -> Iterator[PeerCase]:
     """One case of the file, asked of ``op``, in each of its floating-point types."""
     attributes = _attributes(raw, op)
     operands = [np.array(raw["output_size"], np.int64)] if "output_size" in raw else []
-    for dtype in raw["dtypes"]:
-        if dtype not in FLOATS:
-            continue
+    for dtype in _types(raw):
         inputs = (_tensor(raw["data"], raw["in_shape"], dtype), *operands)
         expected = [_tensor(raw["expected"], raw["out_shape"], dtype)]
         if "expected_indices" in raw:
@@ -67,6 +67,13 @@ def mapped(raw: dict[str, Any], op: str) -> Iterator[PeerCase]:
         )
 
 
+def _types(raw: dict[str, Any]) -> Sequence[str]:
+    """The floating-point types to ask in. A maximum of small whole numbers is the same in f32."""
+    if raw["op"].startswith("MaxPool"):
+        return ["f32"]
+    return [dtype for dtype in raw["dtypes"] if dtype in FLOATS]
+
+
 def _attributes(raw: dict[str, Any], op: str) -> dict[str, Any]:
     if "kernel" not in raw:
         names = ("index_element_type",)
@@ -76,9 +83,15 @@ def _attributes(raw: dict[str, Any], op: str) -> dict[str, Any]:
         pads = [sum(both) for both in zip(raw["pads_begin"], raw["pads_end"], strict=True)]
         shapes = raw["in_shape"][2:], raw["out_shape"][2:]
         kind = rounding(*shapes, raw["kernel"], raw["strides"], pads)
+    names = ("kernel", "strides", "dilations", "axis", "index_element_type")
+    # Theirs may be empty, and then count as zeros.
+    none = [0] * len(raw["kernel"])
+    pads = {name: raw[name] or none for name in ("pads_begin", "pads_end")}
+    exclude = {"exclude-pad": raw["exclude_pad"]} if "exclude_pad" in raw else {}
     return {
-        **{name: raw[name] for name in ("kernel", "strides", "pads_begin", "pads_end")},
-        "exclude-pad": raw["exclude_pad"],
+        **{name: raw[name] for name in names if name in raw},
+        **pads,
+        **exclude,
         "rounding_type": kind,
         # Their "notset" is the document's default.
         "auto_pad": "explicit" if raw["auto_pad"] == "notset" else raw["auto_pad"],
