@@ -1,4 +1,4 @@
-"""The three pooling operators in plain numpy, as a first implementation might be written.
+"""Pooling operators in plain numpy, as a first implementation might be written.
 
 Windows are found in whole numbers, sums run in float32 (float64 for f64), and arguments are
 checked. Batch and channel are handled together; there is one step of a loop for each window.
@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Span = tuple[int, int]  # a window on one axis: first element, and one past the last
 INDEX_TYPES = {"i32": np.int32, "i64": np.int64}
+ROUNDING_TYPES = {
+    "AvgPool-1": ("floor", "ceil"),
+    "AvgPool-14": ("floor", "ceil", "ceil_torch"),
+}
 
 
 class NumPy:
@@ -30,8 +34,10 @@ class NumPy:
         if not 3 <= inputs[0].ndim <= 5:
             raise ValueError(f"data has rank {inputs[0].ndim}, not 3 to 5")
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            if op == "AvgPool-1":
+            if op in ROUNDING_TYPES:
                 named = {name.replace("-", "_"): value for name, value in attributes.items()}
+                rounding = named.get("rounding_type", "floor")
+                require(rounding in ROUNDING_TYPES[op], f"no rounding_type {rounding}")
                 return [avg_pool(inputs[0], **named)]
             if op == "AdaptiveAvgPool-8":
                 return [adaptive_avg_pool(inputs[0], inputs[1])]
@@ -56,7 +62,6 @@ def avg_pool(
     require(min(data.shape[:2]) > 0, "batch and channel are not empty")
     require(len(kernel) == len(strides) == len(sizes), "one kernel and stride an axis")
     require(min(kernel) > 0 and min(strides) > 0, "kernel and strides are positive")
-    require(rounding_type in ("floor", "ceil"), f"no rounding_type {rounding_type}")
 
     if auto_pad == "explicit":
         require(len(pads_begin) == len(pads_end) == len(sizes), "one pad an axis and end")
@@ -70,8 +75,10 @@ def avg_pool(
         room = size + first + last - k
         require(room >= 0, "the kernel fits into the padded input")
         require(not exclude_pad or max(first, last) < k, "excluded pads are below the kernel")
-        steps = -(-room // s) if rounding_type == "ceil" else room // s
+        steps = room // s if rounding_type == "floor" else -(-room // s)
         starts = [i * s - first for i in range(steps + 1)]
+        if rounding_type == "ceil_torch" and starts[-1] >= size:
+            starts.pop()
         spans.append([(clip(start, size), clip(start + k, size)) for start in starts])
 
     counts_pads = not exclude_pad and any(begin + end)

@@ -21,7 +21,7 @@ def cross(spec: OpSpec, a: Case, b: Case, chance: random.Random) -> Case:
     data, batch, single = (chance.choice((a, b)) for _ in range(3))
     by_axis = [chance.choice((a, b)) for _ in range(axes)]
 
-    given = {id(parent): in_full(spec, parent.attributes) for parent in (a, b)}
+    given = {id(parent): in_full(spec, parent) for parent in (a, b)}
     attributes: dict[str, Any] = {}
     for quantity in spec.attributes:
         if quantity.per_axis:

@@ -10,7 +10,7 @@ from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.reference.windows import WindowEnvironment
 from conformance.spec.expressions import Expression
-from conformance.spec.model import Draw, OpSpec, Quantity, Reject
+from conformance.spec.model import Draw, OpSpec, Reject
 from conformance.spec.validity import violations
 
 TRIES = 24
@@ -67,9 +67,10 @@ def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:
         return [*old[:-1], entry]
 
     quantity = spec.quantities[key]
+    axes = len(case.shapes[spec.data.name]) - 2
     for attribute in spec.attributes:
         if attribute.key == key:
-            new = changed(_given(case, attribute)) if quantity.per_axis else value
+            new = changed(attribute.of(case.attributes, axes)) if quantity.per_axis else value
             return replace(case, attributes={**case.attributes, attribute.name: new})
     for operand in spec.operands:
         if operand.quantity.key == key:
@@ -80,17 +81,14 @@ def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:
     return replace(case, shapes={**case.shapes, spec.data.name: tuple(shape)})
 
 
-def _given(case: Case, attribute: Quantity) -> Any:
-    return case.attributes.get(attribute.name, attribute.default)
-
-
 def _resize(spec: OpSpec, case: Case, key: str, length: Any) -> Case:
     def resized(old: Any) -> list[int]:
         return [*old, *([old[-1]] * length)][:length]
 
+    axes = len(case.shapes[spec.data.name]) - 2
     for attribute in spec.attributes:
         if attribute.key == key:
-            new = resized(_given(case, attribute))
+            new = resized(attribute.of(case.attributes, axes))
             return replace(case, attributes={**case.attributes, attribute.name: new})
     name = next(o.name for o in spec.operands if o.quantity.key == key)
     return replace(case, operands={**case.operands, name: tuple(resized(case.operands[name]))})

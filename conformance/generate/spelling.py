@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.spec.model import OpSpec
+from conformance.model import Case
+from conformance.spec.model import OpSpec, Quantity
 
 
 def spelled(spec: OpSpec, attributes: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -17,12 +18,17 @@ def spelled(spec: OpSpec, attributes: Mapping[str, Any], seed: int) -> dict[str,
     return {
         quantity.name: attributes[quantity.name]
         for place, quantity in enumerate(spec.attributes)
-        if quantity.default is None
-        or attributes[quantity.name] != quantity.default
-        or not seed >> place & 1
+        if not _is_default(quantity, attributes[quantity.name]) or not seed >> place & 1
     }
 
 
-def in_full(spec: OpSpec, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes with the defaults of those that are left out."""
-    return {q.name: attributes.get(q.name, q.default) for q in spec.attributes}
+def _is_default(quantity: Quantity, value: Any) -> bool:
+    if quantity.default is None:
+        return False
+    return all(entry == quantity.default for entry in (value if quantity.per_axis else [value]))
+
+
+def in_full(spec: OpSpec, case: Case) -> dict[str, Any]:
+    """The attributes of a case with the defaults of those that it leaves out."""
+    axes = len(case.shapes[spec.data.name]) - 2
+    return {quantity.name: quantity.of(case.attributes, axes) for quantity in spec.attributes}

@@ -233,7 +233,14 @@ class DataEnvironment(WindowEnvironment):
         place = self.last if self["ties"] == "last" else self.first
         if self["begins"] == "nothing":
             return place
-        return np.where(self._largest_tap < self._start_value, 0, place)
+        return np.where(self.exceeds_start, place, 0)
+
+    @property
+    def exceeds_start(self) -> NDArray[np.bool_]:
+        """Which windows hold an element that is not below what the search begins with."""
+        if self["begins"] == "nothing":
+            return np.ones_like(self._largest_tap, np.bool_)
+        return np.asarray(self._largest_tap >= self._start_value)
 
     @property
     def _start_value(self) -> Array:

@@ -60,6 +60,8 @@ def _choices(env: DataEnvironment, expected: Array) -> Array | None:
     Among ties any, by the rule; where subnormals may be flushed, any of those that then are equal.
     """
     mask = env.maxima_mask
+    if env["begins"] != "nothing":
+        mask = mask & env.exceeds_start[..., None]
     if env["ties"] != "any":
         if env["subnormals"] != "flushed" or not env.decoded.subnormal.any():
             return None
@@ -75,7 +77,10 @@ def _choices(env: DataEnvironment, expected: Array) -> Array | None:
     flat, _ = env.table
     listed = np.take_along_axis(np.broadcast_to(flat, mask.shape), order, axis=-1)
     allowed = np.take_along_axis(mask, order, axis=-1)
-    return np.where(allowed, _indexed(env, listed), -1).astype(expected.dtype)
+    choices = np.where(allowed, _indexed(env, listed), -1)
+    # Where no tap is allowed, the search never left its start: its index alone is.
+    choices[..., 0] = np.where(allowed[..., 0], choices[..., 0], expected)
+    return choices.astype(expected.dtype)
 
 
 def _indexed(env: DataEnvironment, flat: NDArray[np.int64]) -> NDArray[Any]:

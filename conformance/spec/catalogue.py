@@ -92,12 +92,7 @@ def _faults(source: Source) -> Iterator[Fault]:
                 source.problem(
                     (*path, "equivalent", key), message, hint=closest(key, known), key=True
                 )
-        for op in raw["operators"]:
-            if op not in shipped():
-                at = (*path, "operators", raw["operators"].index(op))
-                message = f"there is no operator '{op}'"
-                source.problem(at, message, hint=closest(op, shipped()))
-                continue
+        for named, op in _operators(source, (*path, "operators"), raw["operators"]):
             for keys, values in choices:
                 fault_id = _filled(name, keys)
                 if (op, fault_id) in seen:
@@ -116,8 +111,24 @@ def _faults(source: Source) -> Iterator[Fault]:
                     look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
                     reading=_reading(source, path, shipped()[op], raw),
-                    equivalent=equivalent.get(fault_id, equivalent.get(op, "")),
+                    equivalent=equivalent.get(fault_id, equivalent.get(named, "")),
                 )
+
+
+def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[str, str]]:
+    """Each operator that can have a fault, and how the file names it.
+
+    A name without a version stands for every shipped version.
+    """
+    names = {op.rpartition("-")[0] for op in shipped()}
+    for number, named in enumerate(listed):
+        if named in names:
+            yield from ((named, op) for op in shipped() if op.rpartition("-")[0] == named)
+        elif named in shipped():
+            yield named, named
+        else:
+            hint = closest(named, (*shipped(), *names))
+            source.problem((*path, number), f"there is no operator '{named}'", hint=hint)
 
 
 def _choices(

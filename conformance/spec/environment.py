@@ -45,7 +45,7 @@ class Environment(dict[str, Any]):
         self.given: dict[str, Any] = {}
         """Attributes and operands as the case has them, which a variant may misread."""
         for quantity in spec.attributes:
-            value = case.attributes.get(quantity.name, quantity.default)
+            value = quantity.of(case.attributes, axes)
             if value is not None:
                 self.given[quantity.key] = tuple(value) if quantity.per_axis else value
         for operand in spec.operands:

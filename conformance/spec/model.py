@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from conformance.spec.expressions import Expression
 
@@ -43,9 +44,10 @@ class Quantity:
     """A named value of a case: an attribute, a dimension or an integer input.
 
     ``type`` is ``int``, ``bool`` or ``enum``. ``name`` is spelled as the document spells it,
-    ``key`` as expressions do (``-`` becomes ``_``). ``min`` and ``max`` bound what is legal; a
-    value outside breaks the condition ``<key>.min`` or ``<key>.max`` at ``level``. Every
-    vector with another value than ``twin`` is made with it, too.
+    ``key`` as expressions do (``alias``, or ``name`` with ``_`` for ``-``). ``min`` and ``max``
+    bound what is legal; a value outside breaks the condition ``<key>.min`` or ``<key>.max`` at
+    ``level``. Every vector with another value than ``twin`` is made with it, too. The ``default``
+    of one per axis is that of each axis.
     """
 
     name: str
@@ -60,10 +62,18 @@ class Quantity:
     draw: Draw = field(default_factory=Draw)
     twin: str | bool | None = None
     why: str = ""
+    alias: str = ""
 
     @property
     def key(self) -> str:
-        return self.name.replace("-", "_")
+        return self.alias or self.name.replace("-", "_")
+
+    def of(self, attributes: Mapping[str, Any], axes: int) -> Any:
+        """The value among attributes by name: as given, or the default; None without either."""
+        value = attributes.get(self.name)
+        if value is not None or self.default is None:
+            return value
+        return [self.default] * axes if self.per_axis else self.default
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ class Quantities:
             default=raw.get("default"),
             values=tuple(raw.get("values", ())),
             twin=raw.get("twin"),
+            alias=raw.get("as", ""),
         )
         is_enum = quantity.type == "enum"
         if is_enum != ("values" in raw):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -9,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from worked import (
+    CEIL_TORCH,
     FULL_KERNEL,
     INVALID,
     ONE_AXIS,
@@ -19,7 +21,7 @@ from worked import (
     plane,
 )
 
-from conformance.backends.numpy import NumPy
+from conformance.backends.numpy import ROUNDING_TYPES, NumPy
 
 # For means below 4: half an ulp for the last rounding, and the errors of the sum before it.
 TOLERANCES: dict[Any, float] = {
@@ -40,12 +42,20 @@ def test_avg_pool_on_one_axis(size: int, attributes: Any, expected: list[float])
     np.testing.assert_array_equal(result[0, 0], expected)
 
 
+@pytest.mark.parametrize(("size", "attributes", "expected"), CEIL_TORCH)
+def test_ceil_torch(size: int, attributes: Any, expected: list[float]) -> None:
+    (result,) = NumPy().run("AvgPool-14", [plane(range(1, size + 1))], attributes)
+    np.testing.assert_array_equal(result[0, 0], expected)
+
+
 def test_the_divisor_of_an_overrunning_window_is_the_full_kernel() -> None:
     (result,) = NumPy().run("AvgPool-1", [plane(np.arange(1, 17).reshape(4, 4))], OVERRUN)
     np.testing.assert_allclose(result[0, 0], FULL_KERNEL, rtol=1e-6)
 
 
-def drawn(rng: np.random.Generator, axes: int) -> tuple[Any, tuple[int, ...]]:
+def drawn(
+    rng: np.random.Generator, axes: int, roundings: Sequence[str]
+) -> tuple[Any, tuple[int, ...]]:
     """Valid attributes and a data shape, different on every axis more often than not."""
     auto_pad = rng.choice(["explicit", "explicit", "same_upper", "same_lower", "valid"])
     exclude = bool(rng.integers(2))
@@ -61,19 +71,20 @@ def drawn(rng: np.random.Generator, axes: int) -> tuple[Any, tuple[int, ...]]:
         pads_begin=begin.tolist(),
         pads_end=end.tolist(),
         auto_pad=str(auto_pad),
-        rounding_type=str(rng.choice(["floor", "ceil"])),
+        rounding_type=str(rng.choice(roundings)),
     )
     return attributes, (2, 2, *(least + rng.integers(0, 5, axes)).tolist())
 
 
 @pytest.mark.parametrize("dtype", TOLERANCES, ids=lambda dtype: np.dtype(dtype).name)
 @pytest.mark.parametrize("axes", [1, 2, 3])
-def test_avg_pool_agrees_with_exact_sums(axes: int, dtype: Any) -> None:
+@pytest.mark.parametrize("op", ROUNDING_TYPES)
+def test_avg_pool_agrees_with_exact_sums(op: str, axes: int, dtype: Any) -> None:
     rng = np.random.default_rng(axes)
     for _ in range(25 if axes < 3 else 6):
-        attributes, shape = drawn(rng, axes)
+        attributes, shape = drawn(rng, axes, ROUNDING_TYPES[op])
         data = rng.standard_normal(shape).astype(dtype)
-        (result,) = NumPy().run("AvgPool-1", [data], attributes)
+        (result,) = NumPy().run(op, [data], attributes)
         exact = exact_avg_pool(data, attributes)
         assert result.dtype == dtype
         empty = np.full(result.shape, True)
@@ -156,5 +167,5 @@ def test_invalid_output_sizes_are_refused(op: str, output_size: list[int]) -> No
 def test_other_index_types_and_operators_are_refused() -> None:
     with pytest.raises(ValueError, match="u8"):
         run("AdaptiveMaxPool-8", plane([1, 2]), np.array([1]), index_element_type="u8")
-    with pytest.raises(ValueError, match="no operator MaxPool-1"):
-        run("MaxPool-1", plane([1, 2]))
+    with pytest.raises(ValueError, match="no operator LpPool-1"):
+        run("LpPool-1", plane([1, 2]))

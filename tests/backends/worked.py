@@ -1,4 +1,4 @@
-"""Worked examples of the three operators, and a slow exact loop written from their definitions."""
+"""Worked examples of operators, and a slow exact loop written from their definitions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Attributes = dict[str, Any]
 
 
 def avg(kernel: Sequence[int], exclude: bool = False, **attributes: Any) -> Attributes:
-    """Attributes of AvgPool-1: stride 1, no pads, floor, unless given."""
+    """Attributes of an AvgPool: stride 1, no pads, floor, unless given."""
     axes = len(kernel)
     plain = {"strides": [1] * axes, "pads_begin": [0] * axes, "pads_end": [0] * axes}
     plain |= {"kernel": list(kernel), "exclude-pad": exclude, "auto_pad": "explicit"}
@@ -42,6 +42,14 @@ ONE_AXIS = [
     (2, avg([2], pads_begin=[3], pads_end=[1]), [0, 0, 0.5, 1.5, 1]),
 ]
 """AvgPool-1 of one axis with the values 1 to n."""
+
+CEIL_TORCH = [
+    (4, avg([2], strides=[2], rounding_type="ceil_torch", pads_end=[1]), [1.5, 3.5]),
+    (5, avg([2], strides=[2], rounding_type="ceil_torch", pads_end=[1]), [1.5, 3.5, 2.5]),
+    (3, avg([2], strides=[4], rounding_type="ceil_torch", auto_pad="valid"), [1.5]),
+    (2, avg([1], rounding_type="ceil_torch", pads_end=[2]), [1, 2, 0]),
+]
+"""AvgPool-14 of one axis with the values 1 to n: at most one window behind the data is left out."""
 
 FULL_KERNEL = [[14 / 9, 10 / 3, 4 / 3], [19 / 3, 11, 4], [3, 5, 16 / 9]]
 CLIPPED = [[14 / 9, 10 / 3, 2], [19 / 3, 11, 6], [4.5, 7.5, 4]]
@@ -81,7 +89,9 @@ def exact_avg_pool(data: np.ndarray[Any, Any], attributes: Attributes) -> dict[A
     counts = []
     for a, size in enumerate(sizes):
         steps = Fraction(size + begin[a] + end[a] - kernel[a], strides[a])
-        counts.append((-(-steps // 1) if attributes["rounding_type"] == "ceil" else steps // 1) + 1)
+        last = steps // 1 if attributes["rounding_type"] == "floor" else -(-steps // 1)
+        behind = last * strides[a] - begin[a] >= size
+        counts.append(last + (not (behind and attributes["rounding_type"] == "ceil_torch")))
     counts_pads = not attributes["exclude-pad"] and any(begin + end)
 
     found = {}

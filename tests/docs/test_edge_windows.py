@@ -11,13 +11,14 @@ from conformance.docs.account import Account, account
 from conformance.docs.windows import Shown, of_windows, telling
 from conformance.reference import facts
 from conformance.report.picture import picture
-from conformance.spec.loader import shipped
+from conformance.spec.loader import find
 from conformance.spec.model import Edge
 from conformance.suite.store import Suite, open_suite
 
+SPECS = {op: find(op) for op in open_suite(None).manifest.ops}
 PAIRS = [
     pytest.param(op, edge, id=f"{op}-{edge.name}")
-    for op, spec in shipped().items()
+    for op, spec in SPECS.items()
     for edge in spec.edges
 ]
 
@@ -25,7 +26,7 @@ PAIRS = [
 @pytest.fixture(scope="module")
 def accounts() -> Mapping[str, Account]:
     suite = open_suite(None)
-    return {op: account(spec, suite) for op, spec in shipped().items()}
+    return {op: account(spec, suite) for op, spec in SPECS.items()}
 
 
 def shown(told: Account, edge: Edge) -> Shown:
@@ -85,7 +86,7 @@ def test_a_window_that_takes_data_is_preferred(accounts: Mapping[str, Account]) 
 
 
 def test_vectors_of_another_version_of_the_specification_show_nothing(small_suite: Suite) -> None:
-    spec = shipped()["AdaptiveAvgPool-8"]
+    spec = SPECS["AdaptiveAvgPool-8"]
     edge = spec.edges[0]
     others = [v for v in small_suite.vectors(["AvgPool-1"]) if v.case.reject is None]
     assert others

@@ -38,9 +38,9 @@ def test_every_part_of_a_child_is_that_of_a_parent(op: str, rank: int) -> None:
         )
         assert child.shapes["data"][:2] in (a.shapes["data"][:2], b.shapes["data"][:2])
         per_axis = {q.name for q in spec.attributes if q.per_axis}
-        given = in_full(spec, child.attributes)
+        given = in_full(spec, child)
         single = {name: v for name, v in given.items() if name not in per_axis}
-        assert any(single.items() <= in_full(spec, one.attributes).items() for one in (a, b))
+        assert any(single.items() <= in_full(spec, one).items() for one in (a, b))
         for axis in range(rank - 2):
             assert on_axis(child, axis, per_axis) in [on_axis(x, axis, per_axis) for x in (a, b)]
 

@@ -48,7 +48,7 @@ def test_every_type_value_and_pattern_is_drawn(spec: OpSpec) -> None:
     for quantity in spec.attributes:
         if quantity.values or quantity.type == "bool":
             asked = set(quantity.values) or {False, True}
-            given = [in_full(spec, case.attributes) for case in drawn]
+            given = [in_full(spec, case) for case in drawn]
             assert {attributes[quantity.name] for attributes in given} == asked
 
 
@@ -67,7 +67,7 @@ def test_an_aim_is_followed(spec: OpSpec, edge: Edge) -> None:
     for aim, case in ((a, case) for a in edge.aims for case in draw(spec, 4, 4, root=3, aim=a)):
         env = Environment(spec, case)
         given = {**case.types, "pattern": case.pattern, **case.operands}
-        given |= in_full(spec, case.attributes)
+        given |= in_full(spec, case)
         given |= {name: env[name] for name in spec.dims}
         values = {name.replace("-", "_"): value for name, value in given.items()}
         for name, wanted in aim.items():

@@ -179,7 +179,7 @@ def written(text: str, tables: Mapping[str, Iterable[str]]) -> str:
 def comparisons() -> Iterator[Comparison]:
     """The comparison with each peer, for each operator."""
     yield onnx()
-    for op in dict.fromkeys(peer_openvino.ASKED_AS.values()):
+    for op in dict.fromkeys(op for ops in peer_openvino.ASKED_AS.values() for op in ops):
         yield openvino(op)
 
 

@@ -16,13 +16,14 @@ from conformance.model import Case, Vector
 from conformance.reference import pooling
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
-from conformance.spec.loader import find, shipped
+from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.variation import variant
+from conformance.suite.store import open_suite
 from conformance.suite.vector_file import decode
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
-OPERATORS = tuple(shipped())
+OPERATORS = tuple(open_suite(None).manifest.ops)
 STEP, TURNS = 7, 9
 """Every STEP-th vector is looked at, each with the faults whose turn it is, one in TURNS."""
 

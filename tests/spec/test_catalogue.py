@@ -21,6 +21,7 @@ from conformance.spec.structure import FAULTS, schema
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fault-format.md"
 FILES = sorted((directory("specs") / "faults").glob("*.yaml"))
 OPERATORS = tuple(shipped())
+AVERAGES = tuple(op for op in OPERATORS if op.startswith("AvgPool-"))
 
 CATALOGUE = """\
 format: 1
@@ -186,11 +187,21 @@ def test_a_file_cut_short_is_never_a_defect(cut: int) -> None:
 def test_the_documented_example_loads() -> None:
     (example,) = re.findall(r"```yaml\n(format: 1\n.*?)```", DOCUMENT.read_text(), re.DOTALL)
     assert [(fault.op, fault.id) for fault in load_text(example)] == [
-        ("AvgPool-1", "divisor-one-more"),
-        ("AdaptiveAvgPool-8", "divisor-one-more"),
-        ("AvgPool-1", "clips-overhang-on-first-axis"),
-        ("AvgPool-1", "clips-overhang-on-last-axis"),
+        *((op, "divisor-one-more") for op in (*AVERAGES, "AdaptiveAvgPool-8")),
+        *((op, f"clips-overhang-on-{axis}-axis") for op in AVERAGES for axis in ("first", "last")),
     ]
+
+
+def test_a_name_without_a_version_is_every_version() -> None:
+    text = spoiled("{AvgPool-1: Nobody can", "{AvgPool: Nobody can")
+    last = "[AvgPool]".join(text.rsplit("[AvgPool-1]", 1))
+    found = [fault for fault in load_text(last) if fault.id == "one-less"]
+    assert [fault.op for fault in found] == list(AVERAGES)
+    assert len(found) > 1
+    assert {fault.equivalent for fault in found} == {"Nobody can see this one."}
+    twice = spoiled("[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool, AvgPool-1]")
+    (problem,) = problems_of(twice)
+    assert problem.message == "two faults are called 'one-more'"
 
 
 def test_every_key_is_documented() -> None:
@@ -246,7 +257,8 @@ def test_a_fault_has_one_kind_whatever_the_operator() -> None:
 
 
 def test_a_thread_is_about_few_faults() -> None:
-    cited = Counter(thread for op in OPERATORS for fault in faults(op) for thread in fault.threads)
+    about = {(thread, f.id) for op in OPERATORS for f in faults(op) for thread in f.threads}
+    cited = Counter(thread for thread, _ in about)
     assert all(
         re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+", t) for t in cited
     )

@@ -9,11 +9,14 @@ import yaml
 from spec_examples import EXAMPLE, place, spoiled
 
 from conformance.errors import Problem, SpecError, UsageError
+from conformance.model import Case
+from conformance.spec.environment import Environment
 from conformance.spec.expressions import Domain
 from conformance.spec.loader import find, load, load_text, shipped
 from conformance.spec.model import OpSpec
 from conformance.spec.source import MAX_BYTES, parse
 from conformance.spec.structure import schema
+from conformance.spec.validity import violations
 
 
 def problems_of(text: str) -> tuple[Problem, ...]:
@@ -49,7 +52,7 @@ def test_the_documented_example_loads() -> None:
     assert spec.positions["edges", "rest"] == place(EXAMPLE, "  rest: {when", "rest")
 
 
-@pytest.mark.parametrize("op", ["AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"])
+@pytest.mark.parametrize("op", shipped())
 def test_shipped(op: str) -> None:
     spec = shipped()[op]
     assert spec == find(op)
@@ -63,6 +66,29 @@ def test_shipped(op: str) -> None:
 def _aimed(spec: OpSpec, aim: object) -> set[str]:
     assert isinstance(aim, dict)
     return set(aim) - {"pattern", *spec.types}
+
+
+def test_an_attribute_may_have_another_name_in_expressions() -> None:
+    text = EXAMPLE.replace("  block: {type: int,", "  axis: {type: int, as: block,")
+    spec = load_text(text)
+    quantity = spec.quantities["block"]
+    assert (quantity.name, quantity.key) == ("axis", "block")
+    case = Case("BlockMean-1", {"T": "f32"}, {"data": (1, 1, 4, 6)}, {"axis": [2, 3]})
+    assert violations(spec, case) == ()
+    assert Environment(spec, case)["rest"] == (0, 0)
+    (problem,) = problems_of(
+        EXAMPLE.replace("  block: {type: int,", "  axis: {type: int, as: rank,")
+    )[:1]
+    assert problem.message == "'rank' is already a name of the family"
+
+
+def test_a_default_is_that_of_each_axis() -> None:
+    text = EXAMPLE.replace("per: axis, required: true, min: 1,", "per: axis, default: 2, min: 1,")
+    spec = load_text(text)
+    case = Case("BlockMean-1", {"T": "f32"}, {"data": (1, 1, 4, 5)}, {})
+    assert Environment(spec, case)["rest"] == (0, 1)
+    assert spec.quantities["block"].of({}, 3) == [2, 2, 2]
+    assert spec.quantities["block"].of({"block": [1, 3]}, 2) == [1, 3]
 
 
 def test_shipped_details() -> None:
