@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
+from chromium import (
+    assert_accessible,
+    assert_fits_every_width,
+    needs_chromium,
+    wait_until,
+)
 from test_operator_pages import hostile_account
 
 from conformance.docs.account import account
@@ -12,10 +16,7 @@ from conformance.docs.html import file_name, index_page, operator_page
 from conformance.spec.loader import shipped
 from conformance.suite.store import open_suite
 
-sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
-chromium = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(chromium is None, reason="chromium is not installed")
+pytestmark = needs_chromium
 
 EVERY = (*shipped(), "index", "hostile")
 
@@ -31,14 +32,6 @@ def folder(tmp_path_factory):
     told, _ = hostile_account(folder)
     (folder / "hostile.html").write_text(operator_page(told), "utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture
@@ -65,11 +58,7 @@ def opened(browser, folder):
 
 @pytest.mark.parametrize("name", EVERY)
 def test_no_page_is_wider_than_the_window(opened, name):
-    page = opened(name)
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    for width in (360, 1024, 1920):
-        page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert_fits_every_width(opened(name))
 
 
 @pytest.mark.parametrize(
@@ -87,22 +76,15 @@ def test_accessibility(opened, name, scheme, width):
     page.evaluate(
         "document.querySelectorAll('.cards article:nth-child(n + 8)').forEach(one => one.remove());"
         "document.querySelectorAll('.faults tr:nth-child(n + 8)').forEach(one => one.remove());"
-        "document.querySelectorAll('details').forEach(one => { one.open = true })"
     )
-    found = axe.Axe().run(page, options={"resultTypes": ["violations"]})
-    serious = [
-        (one["id"], one["nodes"][0]["html"][:200])
-        for one in found.response["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert_accessible(page)
 
 
 def test_a_name_that_is_folded_away_is_shown_when_its_link_is_followed(opened):
     page = opened("AvgPool-1")
     assert not page.is_visible("#name-on_data")
     page.click("#name-divisor a[href='#name-on_data']")
-    page.wait_for_function("document.querySelector('details').open")
+    wait_until(page, "document.querySelector('details').open")
     assert page.is_visible("#name-on_data")
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import diagnosed
 import pytest
 import sample_runs
+from chromium import (
+    assert_accessible,
+    assert_fits_every_width,
+    needs_chromium,
+    wait_until,
+)
 from runs import run
 
 from conformance.log.reader import read
@@ -15,22 +20,10 @@ from conformance.report import comparison_html
 from conformance.report.html import pages
 from conformance.report.vector_table import MAX_ROWS
 
-sync = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
-chromium = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(chromium is None, reason="chromium is not installed")
+pytestmark = needs_chromium
 
 LONG = 2 * MAX_ROWS + 5
-WIDTHS = (360, 1024, 1920)
 EVERY = ("openvino", "passing", "gated", "cut short", "hostile", "long", "sheet", "comparison")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +107,7 @@ class TestFilters:
         assert ids[0] > ids[-1]
         assert page.is_visible("#vector-table")
         page.click("text=Show all")
-        page.wait_for_function("!location.hash.includes('edge')")
+        wait_until(page, "!location.hash.includes('edge')")
         assert len(shown(page)) == 1081
 
     def test_a_value_that_no_vector_has_shows_none(self, opened):
@@ -134,7 +127,7 @@ class TestFilters:
     def test_a_cell_of_the_map_leads_to_its_vectors(self, opened):
         page = opened("openvino")
         page.locator(".heat td a", has_text="6 of 6").first.click()
-        page.wait_for_function("document.getElementById('filter-edge').value")
+        wait_until(page, "document.getElementById('filter-edge').value")
         assert len(shown(page)) == 6
         assert page.is_visible("#vector-table")
 
@@ -189,7 +182,7 @@ class TestCopy:
         got = []
         for n in range(found.count()):
             found.nth(n).locator("button").click()
-            page.wait_for_function("document.getElementById('said').textContent === 'Copied'")
+            wait_until(page, "document.getElementById('said').textContent === 'Copied'")
             got.append(page.evaluate("navigator.clipboard.readText()"))
         vector = "f32-1x1x2-ties-6b9be694"
         assert got == [
@@ -202,7 +195,7 @@ class TestCopy:
         page = opened("openvino")
         page.evaluate("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
         page.locator(".finding .copy").first.click()
-        page.wait_for_function("getSelection().toString().startsWith('conformance check')")
+        wait_until(page, "getSelection().toString().startsWith('conformance check')")
 
 
 class TestThemes:
@@ -222,11 +215,7 @@ class TestThemes:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_no_page_is_wider_than_the_window(opened, name):
-    page = opened(name)
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert_fits_every_width(opened(name))
 
 
 @pytest.mark.parametrize(
@@ -246,15 +235,8 @@ def test_accessibility(opened, name, scheme, width):
         "for (const table of document.querySelectorAll('table'))"
         " [...table.rows].slice(6).forEach((row) => row.cells[0].rowSpan === 1 && row.remove());"
         "document.querySelectorAll('.ids li:nth-child(n + 4)').forEach((item) => item.remove());"
-        "document.querySelectorAll('details').forEach(one => { one.open = true })"
     )
-    found = axe.Axe().run(page, options={"resultTypes": ["violations"]})
-    serious = [
-        (one["id"], one["nodes"][0]["html"][:200])
-        for one in found.response["violations"]
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert_accessible(page)
 
 
 def test_many_rows_are_filtered_at_once(opened):
