@@ -14,9 +14,9 @@ from conformance.spec.model import OpSpec, Quantity, Reject
 def legal(quantity: Quantity) -> str:
     """The values that a quantity may have."""
     if quantity.type == "enum":
-        return ", ".join(quantity.values)
+        return ", ".join(_written(quantity, value) for value in quantity.values)
     if quantity.type == "bool":
-        return "true, false"
+        return ", ".join(_written(quantity, value) for value in (True, False))
     low, high = (bound and bound.text for bound in (quantity.min, quantity.max))
     if low is not None and high is not None:
         return f"{low} to {high}"
@@ -25,13 +25,23 @@ def legal(quantity: Quantity) -> str:
     return "any whole number" if high is None else f"at most {high}"
 
 
+def _written(quantity: Quantity, value: str | bool) -> str:
+    """A value as the document writes it, and what expressions call it."""
+    code, called = (
+        str(one).lower() if isinstance(one, bool) else str(one)
+        for one in (quantity.write(value), value)
+    )
+    return code if code == called else f"{code} ({called})"
+
+
 def otherwise(quantity: Quantity) -> str:
     """What holds where an attribute is not given."""
     if quantity.required:
         return "required"
-    if isinstance(quantity.default, bool):
-        return str(quantity.default).lower()
-    return "none" if quantity.default is None else str(quantity.default)
+    default = quantity.write(quantity.default)
+    if isinstance(default, bool):
+        return str(default).lower()
+    return "none" if default is None else str(default)
 
 
 def ways(reject: Reject) -> Iterator[str]:

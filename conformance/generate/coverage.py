@@ -68,7 +68,6 @@ def candidate(spec: OpSpec, case: Case) -> Candidate:
 
 def _has_twin(spec: OpSpec, case: Case) -> bool:
     return any(
-        quantity.twin is not None
-        and case.attributes.get(quantity.name, quantity.default) != quantity.twin
+        quantity.twin is not None and quantity.of(case.attributes, 0) != quantity.twin
         for quantity in spec.attributes
     )

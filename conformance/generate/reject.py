@@ -71,7 +71,9 @@ def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:
     for attribute in spec.attributes:
         if attribute.key == key:
             new = changed(attribute.of(case.attributes, axes)) if quantity.per_axis else value
-            return replace(case, attributes={**case.attributes, attribute.name: new})
+            return replace(
+                case, attributes={**case.attributes, attribute.name: attribute.write(new)}
+            )
     for operand in spec.operands:
         if operand.quantity.key == key:
             new = tuple(changed(case.operands[operand.name]))

@@ -13,10 +13,11 @@ def spelled(spec: OpSpec, attributes: Mapping[str, Any], seed: int) -> dict[str,
     """The attributes without some of those that have their default.
 
     A backend may take the wrong default, or none; one that is always given hides that. Each bit of
-    the case's ``seed`` decides on one attribute, so about half of them are left out.
+    the case's ``seed`` decides on one attribute, so about half of them are left out. What is given
+    is written as the document writes it.
     """
     return {
-        quantity.name: attributes[quantity.name]
+        quantity.name: quantity.write(attributes[quantity.name])
         for place, quantity in enumerate(spec.attributes)
         if not _is_default(quantity, attributes[quantity.name]) or not seed >> place & 1
     }

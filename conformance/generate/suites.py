@@ -19,9 +19,12 @@ def twins(spec: OpSpec, case: Case) -> list[Case]:
     for quantity in spec.attributes:
         if quantity.twin is None:
             continue
-        if case.attributes.get(quantity.name, quantity.default) != quantity.twin:
+        if quantity.of(case.attributes, 0) != quantity.twin:
             found += [
-                replace(one, attributes={**one.attributes, quantity.name: quantity.twin})
+                replace(
+                    one,
+                    attributes={**one.attributes, quantity.name: quantity.write(quantity.twin)},
+                )
                 for one in found
             ]
     return found

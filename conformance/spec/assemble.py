@@ -62,7 +62,8 @@ def assemble(source: Source) -> OpSpec | None:
         reject=tuple(clauses.rejects()),
         errata=tuple(Erratum(id=name, **raw) for name, raw in data.get("errata", {}).items()),
         file=source.file,
-        positions=dict(source.keys),
+        positions={path: (source.file_of(path), *at) for path, at in source.keys.items()},
+        lineage=(data["op"], *source.extends),
     )
 
 

@@ -86,6 +86,7 @@ def _faults(source: Source) -> Iterator[Fault]:
         path: Path = ("faults", name)
         choices = list(_choices(raw.get("each", {})))
         known = {*raw["operators"], *(_filled(name, keys) for keys, _ in choices)}
+        known |= {n for named in raw["operators"] for op in _having(named) for n in (op, _base(op))}
         for key in raw.get("equivalent", {}):
             if key not in known:
                 message = f"'{key}' is neither an operator nor a fault of this entry"
@@ -98,10 +99,13 @@ def _faults(source: Source) -> Iterator[Fault]:
                 if (op, fault_id) in seen:
                     source.problem(path, f"two faults are called '{fault_id}'", key=True)
                 seen.add((op, fault_id))
-                made = _variant(source, path, shipped()[op], fault_id, raw, values)
+                made = _variant(source, path, shipped()[op], named, fault_id, raw, values)
                 if made is None:
-                    return
+                    if source.problems:
+                        return
+                    continue
                 equivalent = raw.get("equivalent", {})
+                names = (fault_id, op, _base(op), named)
                 yield Fault(
                     id=fault_id,
                     kind=kind,
@@ -110,25 +114,37 @@ def _faults(source: Source) -> Iterator[Fault]:
                     says=_filled(raw["says"], keys),
                     look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
-                    reading=_reading(source, path, shipped()[op], raw),
-                    equivalent=equivalent.get(fault_id, equivalent.get(named, "")),
+                    reading=_reading(source, path, shipped()[op], named, raw),
+                    equivalent=next((equivalent[n] for n in names if n in equivalent), ""),
                 )
 
 
 def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[str, str]]:
     """Each operator that can have a fault, and how the file names it.
 
-    A name without a version stands for every shipped version.
+    A name without a version stands for every shipped version, and for what extends one.
     """
-    names = {op.rpartition("-")[0] for op in shipped()}
     for number, named in enumerate(listed):
-        if named in names:
-            yield from ((named, op) for op in shipped() if op.rpartition("-")[0] == named)
-        elif named in shipped():
-            yield named, named
-        else:
-            hint = closest(named, (*shipped(), *names))
+        found = _having(named)
+        yield from ((named, op) for op in found)
+        if not found:
+            hint = closest(named, (*shipped(), *map(_base, shipped())))
             source.problem((*path, number), f"there is no operator '{named}'", hint=hint)
+
+
+def _having(named: str) -> list[str]:
+    if named in shipped():
+        return [named]
+    return [op for op, spec in shipped().items() if named in map(_base, spec.lineage)]
+
+
+def _base(op: str) -> str:
+    return op.rpartition("-")[0]
+
+
+def _is_dialect(spec: OpSpec, named: str) -> bool:
+    """Whether an operator only extends the named one: it may lack what a fault speaks of."""
+    return named not in (spec.op, _base(spec.op))
 
 
 def _choices(
@@ -150,11 +166,12 @@ def _variant(
     source: Source,
     path: Path,
     spec: OpSpec,
+    named: str,
     fault_id: str,
     raw: Mapping[str, Any],
     values: Mapping[str, str],
 ) -> Variant | None:
-    """The variant of one fault, or None with a problem noted."""
+    """The variant of one fault; None with a problem noted, or for a dialect without its names."""
     texts = {
         key.replace("-", "_"): _filled(_text(raw), values) for key, raw in raw["replace"].items()
     }
@@ -165,6 +182,8 @@ def _variant(
     try:
         return variant(spec, fault_id, texts, where=where, why=raw["says"])
     except (ExpressionError, UsageError) as error:
+        if _is_dialect(spec, named):
+            return None
         expected = getattr(error, "expected", "")
         message = f"for {spec.op}, {fault_id}: {error.message}"
         source.problem(path, message, expected=expected or "", hint=error.hint or "", key=True)
@@ -175,9 +194,11 @@ def _text(raw: Any) -> str:
     return str(raw).lower() if isinstance(raw, bool) else str(raw)
 
 
-def _reading(source: Source, path: Path, spec: OpSpec, raw: Mapping[str, Any]) -> str:
+def _reading(source: Source, path: Path, spec: OpSpec, named: str, raw: Mapping[str, Any]) -> str:
     name = str(raw.get("reading", ""))
     known = [one.name for one in spec.interpretations]
+    if name not in known and _is_dialect(spec, named):
+        return ""
     if name and name not in known:
         message = f"{spec.op} has no interpretation '{name}'"
         source.problem((*path, "reading"), message, hint=closest(name, known))

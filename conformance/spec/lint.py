@@ -33,7 +33,7 @@ def lint(spec: OpSpec) -> tuple[Problem, ...]:
         *_rejects(spec),
     ]
     problems = [
-        Problem(spec.file, *spec.positions.get(place, (1, 1)), message, hint=hint)
+        Problem(*spec.positions.get(place, (spec.file, 1, 1)), message, hint=hint)
         for place, message, hint in notes
     ]
     return tuple(sorted(problems, key=lambda p: (p.line, p.column, p.message)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -12,16 +13,20 @@ from conformance.errors import Problem, SpecError, UsageError
 from conformance.spec import structure
 from conformance.spec.assemble import assemble
 from conformance.spec.expressions import closest
+from conformance.spec.inheritance import extended
 from conformance.spec.model import OpSpec
-from conformance.spec.source import MAX_BYTES, parse
+from conformance.spec.source import MAX_BYTES, Source, parse
+
+NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
 
 
-def load_text(text: str, file: str = "<text>") -> OpSpec:
+def load_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSpec:
     """The specification that ``text`` holds; ``file`` names it in messages.
 
-    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
+    What it extends is looked for beside ``path``, then among the shipped specifications. Raises
+    :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    source = parse(text, file)
+    source = _source(text, file, () if path is None else (path,))
     spec = assemble(source) if structure.check(source) else None
     source.check()
     assert spec is not None
@@ -30,7 +35,25 @@ def load_text(text: str, file: str = "<text>") -> OpSpec:
 
 def load(path: Path) -> OpSpec:
     """The specification in a file. Raises :class:`~conformance.errors.SpecError`."""
-    return load_text(read_text(path), str(path))
+    return load_text(read_text(path), str(path), path)
+
+
+def _source(text: str, file: str, read: tuple[Path, ...]) -> Source:
+    """The data of a file and of those it extends; ``read`` ends with its path."""
+
+    def find(op: str) -> Source | None:
+        if not NAME.fullmatch(op):
+            return None
+        for folder in (*(path.parent for path in read[-1:]), directory("specs")):
+            path = folder / f"{op}.yaml"
+            # A file of the same name may extend the shipped one, but none extends itself.
+            if path not in read and path.is_file():
+                found = _source(read_text(path), str(path), (*read, path))
+                found.check()
+                return found
+        return None
+
+    return extended(parse(text, file), find)
 
 
 def read_text(path: Path) -> str:

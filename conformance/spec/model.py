@@ -10,6 +10,8 @@ from typing import Any
 from conformance.spec.expressions import Expression
 
 Bound = Expression | None
+Position = tuple[str, int, int]
+"""File, line and column; the latter from 1."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class Quantity:
     ``key`` as expressions do (``alias``, or ``name`` with ``_`` for ``-``). ``min`` and ``max``
     bound what is legal; a value outside breaks the condition ``<key>.min`` or ``<key>.max`` at
     ``level``. Every vector with another value than ``twin`` is made with it, too. The ``default``
-    of one per axis is that of each axis.
+    of one per axis is that of each axis. ``written`` says, for each value of an enum or a bool, how
+    the document writes it, which is what cases hold.
     """
 
     name: str
@@ -63,6 +66,7 @@ class Quantity:
     twin: str | bool | None = None
     why: str = ""
     alias: str = ""
+    written: Mapping[str | bool, str | int | bool] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -72,8 +76,21 @@ class Quantity:
         """The value among attributes by name: as given, or the default; None without either."""
         value = attributes.get(self.name)
         if value is not None or self.default is None:
-            return value
+            return self.read(value)
         return [self.default] * axes if self.per_axis else self.default
+
+    def write(self, value: Any) -> Any:
+        """A value as the document writes it."""
+        return self.written.get(value, value) if self.written else value
+
+    def read(self, value: Any) -> Any:
+        """A value that is written as in the document; one that it does not know is no value."""
+        if not self.written or value is None:
+            return value
+        for known, code in self.written.items():
+            if type(code) is type(value) and code == value:
+                return known
+        return repr(value)
 
 
 @dataclass(frozen=True)
@@ -208,10 +225,12 @@ class OpSpec:
     reject: tuple[Reject, ...]
     errata: tuple[Erratum, ...]
     file: str = ""
-    positions: Mapping[tuple[str | int, ...], tuple[int, int]] = field(
+    positions: Mapping[tuple[str | int, ...], Position] = field(
         default_factory=dict, repr=False, compare=False
     )
-    """Line and column of each key of the file, by its path: ``("edges", "batch")``."""
+    """Where each key is, by its path: ``("edges", "batch")``."""
+    lineage: tuple[str, ...] = ()
+    """The operator, the one that its file extends, the one which that extends, and so on."""
 
     def __repr__(self) -> str:
         return f"<OpSpec {self.op}>"

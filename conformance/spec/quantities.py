@@ -58,6 +58,7 @@ class Quantities:
             twin=raw.get("twin"),
             alias=raw.get("as", ""),
         )
+        quantity = replace(quantity, written=self._written(path, quantity, raw.get("written", {})))
         is_enum = quantity.type == "enum"
         if is_enum != ("values" in raw):
             message = "an enum needs 'values'" if is_enum else "only an enum has 'values'"
@@ -78,6 +79,23 @@ class Quantities:
         elif quantity.default is not None:
             self._member((*path, "default"), quantity, quantity.default)
         return quantity
+
+    def _written(
+        self, path: Path, quantity: Quantity, raw: Mapping[str, Any]
+    ) -> dict[str | bool, str | int | bool]:
+        """How each value is written: all of them, and no two alike."""
+        members: dict[str, str | bool] = {value: value for value in quantity.values}
+        if quantity.type == "bool":
+            members = {"false": False, "true": True}
+        path = (*path, "written")
+        if raw and raw.keys() != members.keys():
+            expected = ", ".join(members) or "no number"
+            self.source.problem(path, "not what the values are", expected=expected, key=True)
+        elif len({(type(code), code) for code in raw.values()}) != len(raw):
+            self.source.problem(path, "two values are written alike", key=True)
+        else:
+            return {members[name]: code for name, code in raw.items()}
+        return {}
 
     def check_names(self, family: Family) -> None:
         """Every name means one thing, and none is a word of the language."""

@@ -37,6 +37,10 @@ class Source:
     values: dict[Path, tuple[int, int]] = field(default_factory=dict)
     insets: dict[Path, int] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
+    inherited: dict[Path, str] = field(default_factory=dict)
+    """The file that a part is from, of parts that are from another one."""
+    extends: tuple[str, ...] = ()
+    """The operators of the files that this one extends, nearest first."""
     problems: list[Problem] = field(default_factory=list)
 
     def problem(
@@ -53,15 +57,29 @@ class Source:
         line, column = self.where(path, key=key)
         if offset is not None and path in self.insets:
             column += self.insets[path] + offset
-        self.note(line, column, message, expected=expected, hint=hint or "")
+        file = self.file_of(path)
+        self.note(line, column, message, expected=expected, hint=hint or "", file=file)
 
     def note(
-        self, line: int, column: int, message: str, *, expected: str = "", hint: str = ""
+        self,
+        line: int,
+        column: int,
+        message: str,
+        *,
+        expected: str = "",
+        hint: str = "",
+        file: str = "",
     ) -> None:
         """Note a problem at a position; with ``MAX_PROBLEMS`` of them they are raised."""
-        self.problems.append(Problem(self.file, line, column, message, expected, hint))
+        self.problems.append(Problem(file or self.file, line, column, message, expected, hint))
         if len(self.problems) >= MAX_PROBLEMS:
             self.check()
+
+    def file_of(self, path: Path) -> str:
+        """The file that ``path`` is from, or the nearest part that holds it."""
+        while path and path not in self.values:
+            path = path[:-1]
+        return self.inherited.get(path, self.file)
 
     def where(self, path: Path, *, key: bool = False) -> tuple[int, int]:
         """The position of ``path``, or of the nearest part of the file that holds it."""
@@ -74,7 +92,9 @@ class Source:
     def check(self) -> None:
         """Raise :class:`~conformance.errors.SpecError` if any problem was noted."""
         if self.problems:
-            ordered = sorted(set(self.problems), key=lambda p: (p.line, p.column, p.message))
+            ordered = sorted(
+                set(self.problems), key=lambda p: (p.file, p.line, p.column, p.message)
+            )
             raise SpecError(tuple(ordered))
 
 

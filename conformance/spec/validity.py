@@ -66,7 +66,7 @@ def _types(spec: OpSpec, case: Case) -> Iterable[Violation]:
 
 def _given(spec: OpSpec, case: Case) -> dict[str, Any]:
     given: dict[str, Any] = {
-        q.key: case.attributes[q.name] for q in spec.attributes if q.name in case.attributes
+        q.key: q.read(case.attributes[q.name]) for q in spec.attributes if q.name in case.attributes
     }
     shape = case.shapes[spec.data.name]
     if len(shape) >= 2:

@@ -9,6 +9,7 @@ import yaml
 from spec_examples import EXAMPLE, place, spoiled
 
 from conformance.errors import Problem, SpecError, UsageError
+from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.spec.environment import Environment
 from conformance.spec.expressions import Domain
@@ -49,7 +50,7 @@ def test_the_documented_example_loads() -> None:
         "",
     )
     assert point.where.kind.domain is Domain.ELEMENT
-    assert spec.positions["edges", "rest"] == place(EXAMPLE, "  rest: {when", "rest")
+    assert spec.positions["edges", "rest"][1:] == place(EXAMPLE, "  rest: {when", "rest")
 
 
 @pytest.mark.parametrize("op", shipped())
@@ -375,3 +376,65 @@ def test_a_file_cut_short_is_never_a_defect(cut: int) -> None:
     if "outputs:" in text and text.rstrip().endswith("}"):
         return  # what would follow may be left out
     assert problems_of(text)
+
+
+class TestWritten:
+    """Values that the document writes in another way than expressions do."""
+
+    TEXT = EXAMPLE.replace(
+        "  block: {type: int,",
+        "  ceil_mode: {type: enum, as: rounding, values: [down, up], "
+        "written: {down: 0, up: 1}, default: down}\n"
+        "  include: {type: bool, as: leaves_out, written: {false: 1, true: 0}, default: true}\n"
+        "  block: {type: int,",
+    )
+
+    def case(self, **attributes: object) -> Case:
+        return Case("BlockMean-1", {"T": "f32"}, {"data": (1, 1, 4)}, {"block": [2], **attributes})
+
+    @pytest.mark.parametrize(
+        ("attributes", "rounding", "leaves_out"),
+        [
+            ({}, "down", True),
+            ({"ceil_mode": 0, "include": 1}, "down", False),
+            ({"ceil_mode": 1, "include": 0}, "up", True),
+        ],
+    )
+    def test_are_read(self, attributes: dict[str, int], rounding: str, leaves_out: bool) -> None:
+        spec = load_text(self.TEXT)
+        env = Environment(spec, self.case(**attributes))
+        assert (env["rounding"], env["leaves_out"]) == (rounding, leaves_out)
+        assert violations(spec, self.case(**attributes)) == ()
+
+    @pytest.mark.parametrize("value", [2, -1, True, "up", "0", 0.0, None, [1]])
+    def test_others_are_violations(self, value: object) -> None:
+        spec = load_text(self.TEXT)
+        (one,) = violations(spec, self.case(ceil_mode=value))
+        assert one.condition in ("rounding.values", "rounding.type")
+        (one,) = violations(spec, self.case(include=value))
+        assert one.condition == "leaves_out.type"
+
+    def test_are_what_cases_hold(self) -> None:
+        spec = load_text(self.TEXT)
+        drawn = draw(spec, 3, 40, root=0)
+        assert {case.attributes.get("ceil_mode") for case in drawn} == {None, 0, 1}
+        assert {case.attributes.get("include") for case in drawn} == {None, 0, 1}
+        for case in drawn:
+            assert type(case.attributes.get("include", 0)) is int
+            assert violations(spec, case) == ()
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ("{down: 0, up: 1}", "{down: 0}", "not what the values are"),
+            ("{down: 0, up: 1}", "{down: 0, up: 1, other: 2}", "not what the values are"),
+            ("{down: 0, up: 1}", "{down: 1, up: 1}", "two values are written alike"),
+            ("{false: 1, true: 0}", "{0: 1, 1: 0}", "not what the values are"),
+        ],
+    )
+    def test_problems(self, old: str, new: str, message: str) -> None:
+        assert [one.message for one in problems_of(self.TEXT.replace(old, new))] == [message]
+
+    def test_a_number_is_written_one_way(self) -> None:
+        text = EXAMPLE.replace("  block: {type: int,", "  block: {type: int, written: {x: 1},")
+        assert [one.message for one in problems_of(text)] == ["not what the values are"]

@@ -167,7 +167,7 @@ class Question:
             op=spec.op,
             types=types,
             shapes={spec.data.name: tuple(shape)},
-            attributes={q.name: found[q.key] for q in spec.attributes},
+            attributes={q.name: q.write(found[q.key]) for q in spec.attributes},
             operands={o.name: tuple(found[o.quantity.key]) for o in spec.operands},
             pattern=_member(model, self.pattern),
         )
