@@ -45,8 +45,9 @@ class _Search:
         columns = {item: column for column, item in enumerate(frozenset().union(*items))}
         self._width = -(-len(columns) // 64) * 64
         flags = np.zeros((len(items), self._width), np.bool_)
-        for row, shown in enumerate(items):
-            flags[row, list(map(columns.__getitem__, shown))] = True
+        place = columns.__getitem__
+        across = np.fromiter((place(item) for shown in items for item in shown), np.intp)
+        flags[np.repeat(np.arange(len(items)), list(map(len, items))), across] = True
         self._rows: Bits = np.packbits(flags, axis=1, bitorder="little").view("<u8")
         self._flags = flags
         self._costs = np.array(costs, np.float64)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 
 from conformance.audit.cover import cover
 from conformance.generate.coverage import Candidate
@@ -20,6 +20,9 @@ SLACK = 2
 """How many edges more than the simplest case a case may show and still isolate an edge."""
 
 
+Items = Callable[[Candidate], frozenset[Hashable]]
+
+
 def choose(
     pool: Pool,
     tries: int = 0,
@@ -28,12 +31,20 @@ def choose(
 ) -> list[Candidate]:
     """Few, cheap candidates that show all that the pool shows; fewer with more ``tries``.
 
-    Each of the edges ``isolated`` is shown by a candidate that shows hardly more than it must.
-    Those in ``start`` are taken before any other.
+    Those in ``start`` are taken before any other. For ``isolated`` see :func:`asked`.
     """
     simplest_first = sorted(pool.candidates.values(), key=lambda one: (one.cost, one.case.id))
+    items = asked(pool, isolated)
+    return cover(simplest_first, items, lambda one: one.cost, tries=tries, start=start)
+
+
+def asked(pool: Pool, isolated: Collection[str]) -> Items:
+    """What a candidate shows of all that is asked of a cover.
+
+    Each edge in ``isolated`` is to be shown by a candidate that shows hardly more than it must.
+    """
     fewest = dict.fromkeys(isolated, len(pool.spec.edges))
-    for one in simplest_first:
+    for one in pool.candidates.values():
         for edge in one.edges & fewest.keys():
             fewest[edge] = min(fewest[edge], len(one.edges))
 
@@ -41,7 +52,7 @@ def choose(
         simple = (e for e in one.edges & fewest.keys() if len(one.edges) <= fewest[e] + SLACK)
         return one.items.union(("isolated", edge) for edge in simple)
 
-    return cover(simplest_first, items, lambda one: one.cost, tries=tries, start=start)
+    return items
 
 
 def breed(pool: Pool, rounds: int, children: int) -> None:
@@ -55,7 +66,7 @@ def breed(pool: Pool, rounds: int, children: int) -> None:
         chosen = choose(pool)
         if len(chosen) < 2:
             return
-        own = owned(chosen)
+        own = owned(chosen, lambda one: one.items)
         single = frozenset().union(*own.values())
         for _ in range(children):
             a, b = chance.sample(chosen, 2)
@@ -71,9 +82,11 @@ def breed(pool: Pool, rounds: int, children: int) -> None:
                 del pool.candidates[case.id]
 
 
-def owned(chosen: Sequence[Candidate]) -> dict[str, frozenset[Hashable]]:
+def owned(chosen: Sequence[Candidate], items: Items) -> dict[str, frozenset[Hashable]]:
     """What each of the chosen alone shows, by id."""
-    shown = Counter(item for one in chosen for item in one.items)
+    shows = {one.case.id: items(one) for one in chosen}
+    counts = Counter(item for found in shows.values() for item in found)
     return {
-        one.case.id: frozenset(item for item in one.items if shown[item] == 1) for one in chosen
+        name: frozenset(item for item in found if counts[item] == 1)
+        for name, found in shows.items()
     }

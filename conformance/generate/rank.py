@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
-from conformance.generate.condense import breed, choose, owned
+from conformance.generate.condense import Items, asked, breed, choose, owned
 from conformance.generate.coverage import Candidate
 from conformance.generate.pairs import Effort, Pair, Pool, settle
 from conformance.generate.suites import with_twins
@@ -25,6 +24,10 @@ SAMPLE = Effort(base=200, aimed=8)
 
 TRIES = 160
 """How often a part of a cover is made anew to find a smaller one."""
+
+
+MOST_LOOKED_AT = 128
+"""How many cases are looked at, at most, that could take the place of a vacuous one."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,12 @@ def _meaningful(pool: Pool, isolated: Collection[str]) -> list[Vector]:
     built: dict[str, Vector] = {}
     while True:
         chosen = choose(pool, TRIES, isolated)
-        asked: Counter[Hashable] = Counter()
+        looked_at = 1
         while bad := _useless(pool, chosen, built):
-            for case_id in bad | _also_vacuous(pool, chosen, bad, asked):
+            # Where most cases are vacuous, one at a time would take for ever.
+            looked_at = min(2 * looked_at, MOST_LOOKED_AT)
+            more = _also_vacuous(pool, asked(pool, isolated), chosen, bad, looked_at)
+            for case_id in bad | more:
                 pool.ban(case_id)
             good = [one for one in chosen if one.case.id not in bad]
             chosen = choose(pool, isolated=isolated, start=good)
@@ -107,22 +113,23 @@ def _useless(pool: Pool, chosen: Sequence[Candidate], built: dict[str, Vector]) 
 
 
 def _also_vacuous(
-    pool: Pool, chosen: Sequence[Candidate], bad: Collection[str], asked: Counter[Hashable]
+    pool: Pool, items: Items, chosen: Sequence[Candidate], bad: Collection[str], count: int
 ) -> set[str]:
-    """More that are vacuous, of those that could take the place of ``bad``.
-
-    What only vacuous cases have shown may be shown by hardly another: each time something is left
-    without a case, twice as many of those that show it are looked at, the cheapest first.
-    """
-    found: set[str] = set()
-    seen = {one.case.id for one in chosen}
-    for missing in sorted(frozenset().union(*(owned(chosen)[name] for name in bad))):
-        asked[missing] += 1
-        able = [one for one in pool.candidates.values() if missing in one.items]
-        able.sort(key=lambda one: (one.cost, one.case.id))
-        for one in able[: 1 << asked[missing]]:
-            if one.case.id not in seen:
-                seen.add(one.case.id)
+    """More that are vacuous, of so many that would take the place of each of ``bad``: those that
+    show most of what it alone shows, for their cost."""
+    looked_at = {one.case.id for one in chosen}
+    found = set()
+    alone = owned(chosen, items)
+    for name in sorted(bad):
+        worth = {
+            one.case.id: len(alone[name] & items(one)) / one.cost
+            for one in pool.candidates.values()
+            if not alone[name].isdisjoint(items(one))
+        }
+        for case_id in sorted(worth, key=lambda able: (-worth[able], able))[:count]:
+            one = pool.candidates[case_id]
+            if one.case.id not in looked_at:
+                looked_at.add(one.case.id)
                 if vacuous(pool.spec, build(pool.spec, one.case)):
                     found.add(one.case.id)
     return found
