@@ -18,7 +18,15 @@ from conformance.cli.formats import (
     targets,
     write,
 )
-from conformance.cli.options import question_options, suite_option
+from conformance.cli.options import (
+    CHECK_LEVEL,
+    CHECK_PRECISION,
+    env_option,
+    process_options,
+    question_options,
+    repeat_option,
+    selection_options,
+)
 from conformance.cli.progress import Progress
 from conformance.cli.streams import kept_clean
 from conformance.errors import EXIT_DEFECT, UsageError
@@ -45,6 +53,8 @@ Examples:
       the vectors whose id begins, or ends, like one of these
   conformance check --backend mylib -j 4 --timeout 5 --memory 2G
       in four processes; what hangs or takes too much is an error
+  conformance check --backend onnxruntime --env venvs/ort-1.14
+      as it is installed in that virtual environment: another version of it
   conformance check --backend mylib --known-failures known.yaml --strict
       a gate that fails on new failures only: conformance baseline --help
   conformance check --backend torch --report out --format junit --format sarif
@@ -67,47 +77,17 @@ tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129, with a report.
 
 @click.command(epilog=EXAMPLES)
 @click.option("--backend", required=True, metavar="NAME", help="What to grade; see below.")
-@click.option("--op", "ops", multiple=True, metavar="OP", help="Only this operator; repeatable.")
-@suite_option
-@click.option(
-    "--only",
-    multiple=True,
-    metavar="ID",
-    help="Only vectors whose id begins with this, or ends in it; repeatable.",
-)
-@question_options(
-    "must: any allowed reading of the document passes. should: only the reference's own.",
-    "exact: correctly rounded. standard: any order, sums at least in f32 (f64 for f64). "
-    "native: sums in the element type. Or one for each type.",
-)
+@env_option
+@selection_options
+@question_options(CHECK_LEVEL, CHECK_PRECISION)
 @click.option(
     "--executor",
     type=click.Choice(["process", "inline"]),
     help="process: the backend runs in processes of its own, so that a crash or a hang loses one "
     "vector. inline: in this one. Default: process, but inline for numpy and reference.",
 )
-@click.option(
-    "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Worker processes; 1 if left out."
-)
-@click.option(
-    "--timeout",
-    type=float,
-    metavar="SECONDS",
-    help="The most that a vector may take; 30 if left out. Loading the backend may take 120, or "
-    "this if it is more.",
-)
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    help="The most memory that a process may take, as in 4G; no limit if left out.",
-)
-@click.option(
-    "--repeat",
-    type=click.IntRange(min=1),
-    default=1,
-    metavar="N",
-    help="Ask each vector N times; answers that differ in a bit are a failure.",
-)
+@process_options
+@repeat_option
 @click.option(
     "--known-failures",
     type=click.Path(path_type=Path),
@@ -152,6 +132,7 @@ tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129, with a report.
 def check(
     ctx: click.Context,
     backend: str,
+    env: str | None,
     ops: tuple[str, ...],
     suite: str | None,
     only: tuple[str, ...],
@@ -192,6 +173,7 @@ def check(
             jobs=jobs,
             timeout=timeout,
             memory=memory,
+            env=env,
             repeat=repeat,
             known_failures=known_failures,
             require=require,

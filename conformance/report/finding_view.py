@@ -59,7 +59,8 @@ class FindingView:
 
     @property
     def repro(self) -> str:
-        """The command that writes a script for an issue; empty where none can name the backend.
+        """The command that writes a script for an issue; empty where none can name the backend,
+        or it ran in another environment than such a script is tried in.
 
         It asks of the same suite as ``show``, and judges as the run did.
         """
@@ -68,7 +69,12 @@ class FindingView:
             words = shlex.split(self.show)
         except ValueError:
             return ""
-        if not spec or not self.finding.reproduce or words[:3] != [*SHOW, self.finding.smallest]:
+        if (
+            not spec
+            or asked.get("env")
+            or not self.finding.reproduce
+            or words[:3] != [*SHOW, self.finding.smallest]
+        ):
             return ""
         command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *words[3:]]
         if asked["level"] != "must":

@@ -13,7 +13,7 @@ from conformance.spec import structure
 from conformance.spec.assemble import assemble
 from conformance.spec.expressions import closest
 from conformance.spec.model import OpSpec
-from conformance.spec.source import MAX_BYTES, parse
+from conformance.spec.reader import MAX_BYTES, parse
 
 
 def load_text(text: str, file: str = "<text>") -> OpSpec:
