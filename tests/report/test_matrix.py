@@ -160,7 +160,7 @@ class TestPage:
         [
             "2 runs compared",
             "1 backend was not run, see the verdicts.",
-            "1. new: openvino 2026.4.1 2. old: openvino 2026.4.1 absent",
+            "1. new: openvino 2026.4.1 2. old: openvino 2026.4.1 3. absent",
             "absent Not run in venvs/a|b: no *numpy*",
             "f64-clamped-and-summed-in-f32 not run",
         ],
