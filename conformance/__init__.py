@@ -22,6 +22,9 @@ __all__ = [
     "reference",
 ]
 
+LIGHT = {"Backend": "conformance.backends.protocol", "Unsupported": "conformance.errors"}
+"""What a backend needs, from where nothing is imported that its environment may not have."""
+
 if TYPE_CHECKING:
     from conformance.api import Backend as Backend
     from conformance.api import Run as Run
@@ -37,7 +40,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "reference":  # the package of that name can be called
         return importlib.import_module("conformance.reference")
-    return getattr(importlib.import_module("conformance.api"), name)
+    return getattr(importlib.import_module(LIGHT.get(name, "conformance.api")), name)
 
 
 def __dir__() -> list[str]:

@@ -97,6 +97,7 @@ def check(
     jobs: int | None = None,
     timeout: float | None = None,
     memory: int | str | None = None,
+    env: str | Path | None = None,
     repeat: int = 1,
     known_failures: str | Path | None = None,
     require: str | Path | None = None,
@@ -116,7 +117,9 @@ def check(
     ``"f16=native,f32=standard"``. ``executor`` is ``process``, the default for a backend that is
     named (but for ``reference`` and ``numpy``): it runs in ``jobs`` processes, in which a vector
     may take ``timeout`` seconds (30) and a process ``memory`` bytes (no limit; ``"2G"`` will do),
-    and a crash costs one vector; or ``inline``, in this process, as for any object. Each vector is
+    and a crash costs one vector; or ``inline``, in this process, as for any object. ``env`` is the
+    folder of another virtual environment for these processes, which needs the backend, numpy and
+    ml_dtypes, and not this package. Each vector is
     asked ``repeat`` times, and must be answered alike, to the bit. ``known_failures`` and
     ``require`` are YAML files, see docs/ci.md: a run whose failures are all known has exit code 0,
     but is never conformant, and ``strict`` fails one whose known failures are out of date.
@@ -128,15 +131,17 @@ def check(
     far; such a run is never conformant.
 
     Raises:
-        BackendError: the backend cannot be found or used.
+        BackendError: the backend cannot be found or used, or not in ``env``.
         LogError: ``earlier`` is of another run.
         SpecError: a file of known failures or requirements that cannot be used.
         SuiteError: the suite cannot be used.
-        UsageError: an unknown option, or a filter that matches nothing.
+        UsageError: an unknown option, a filter that matches nothing, or an ``env`` that is none.
     """
     gate = load_gate(_path(known_failures), _path(require), strict=strict, today=_day_of(earlier))
     spec = backend if isinstance(backend, str) else ""
-    runner = Isolation(executor, jobs, timeout, memory).executor_for(backend)
+    runner = Isolation(
+        executor, jobs, timeout, memory, None if env is None else str(env)
+    ).executor_for(backend)
     suite_words = suite_option(suite)
     asked = {"level": level, "precision": precision, "repeat": repeat, **runner.settings()}
     opened = suite if isinstance(suite, Suite) else load_suite(suite)

@@ -24,6 +24,7 @@ T = TypeVar("T")
 
 GROUP = "conformance.backends"
 DISTRIBUTION = "opconform"
+OURS = __name__.partition(".")[0]
 _FILE = re.compile(r"(?P<path>.+\.py)(?::(?P<object>[\w.]+))?")
 _MODULE = re.compile(r"(?P<module>[\w.]+):(?P<object>[\w.]+)")
 # Where frames of a traceback are ours or the import system's, not the backend's.
@@ -73,6 +74,15 @@ def locate(spec: str) -> Origin:
     return _guarded(spec, lambda: _located(spec))
 
 
+def place(spec: str) -> str:
+    """``spec``, or ``module:object`` where it is the name of an adapter of this package.
+
+    So it is found where this package can be imported and is not installed.
+    """
+    own = (one.value for one in entry_points(group=GROUP, name=spec))
+    return next((value for value in own if value.startswith(f"{OURS}.")), spec)
+
+
 def create(origin: Origin) -> Backend:
     """The backend that an object is or makes. Raises :class:`BackendError`."""
     return _guarded(origin.spec, lambda: as_backend(origin.value, origin=origin.spec))
@@ -85,7 +95,8 @@ def _located(spec: str) -> Origin:
         name = match["object"] or _only_backend(spec, module)
         return Origin(spec, path.stem, name, path.parent, _member(spec, module, name))
     if match := _MODULE.fullmatch(spec):
-        here = _look_here(match["module"].partition(".")[0])
+        package = match["module"].partition(".")[0]
+        here = None if package == OURS else _look_here(package)
         module = importlib.import_module(match["module"])
         value = _member(spec, module, match["object"])
         return Origin(spec, match["module"], match["object"], here, value)

@@ -24,10 +24,17 @@ class OpenVINO:
 
     def __init__(self) -> None:
         import openvino
-        from openvino.utils.node_factory import NodeFactory
+
+        try:
+            from openvino import op
+            from openvino.utils.node_factory import NodeFactory
+        except ImportError:  # before 2025 they were elsewhere
+            from openvino.runtime import op
+            from openvino.runtime.utils.node_factory import NodeFactory
 
         self.version = str(openvino.__version__).partition("-")[0]  # the build is in environment()
         self._openvino = openvino
+        self._op = op
         self._node_factory = NodeFactory
         self._core = openvino.Core()
 
@@ -52,9 +59,7 @@ class OpenVINO:
         """
         operator, _, opset = op.rpartition("-")
         data, *operands = inputs
-        parameter = self._openvino.op.Parameter(
-            self._element_type(data), self._openvino.Shape(data.shape)
-        )
+        parameter = self._op.Parameter(self._element_type(data), self._openvino.Shape(data.shape))
         arguments = [parameter.output(0), *(self._constant(o).output(0) for o in operands)]
         node = self._node_factory(f"opset{opset}").create(operator, arguments, dict(attributes))
         model = self._openvino.Model(node.outputs(), [parameter], op)
@@ -107,7 +112,7 @@ class OpenVINO:
         return self._openvino.Type.bf16 if array.dtype == BF16 else self._openvino.Type(array.dtype)
 
     def _constant(self, operand: Array) -> Any:
-        return self._openvino.op.Constant(self._tensor(operand))
+        return self._op.Constant(self._tensor(operand))
 
     def _tensor(self, array: Array) -> Any:
         codes = array.view(np.uint16) if array.dtype == BF16 else array

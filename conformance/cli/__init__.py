@@ -21,6 +21,7 @@ EXIT_BROKEN_PIPE = 141
 
 COMMANDS = {
     "check": "Grade a backend on a suite of vectors.",
+    "matrix": "Grade several backends, or versions of one, and compare them.",
     "backends": "List the backends that are known by name.",
     "show": "Show one vector, so that a person can follow it.",
     "repro": "Write a script that shows what a backend gets wrong, without this tool.",

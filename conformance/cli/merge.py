@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.check import LOG
+from conformance.cli.checking import LOG, exit_code
 from conformance.cli.formats import clear, page, write
-from conformance.errors import EXIT_DEFECT, UsageError
+from conformance.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.log.run_log import RunLog
@@ -69,7 +69,7 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
     finally:  # whatever cannot be written, the run is told
         click.echo(f"log: {out / LOG}", err=True)
         click.echo(summary(run.log, **terminal()))
-    ctx.exit(EXIT_DEFECT if run.log.problems else run.footer["exit_code"])
+    ctx.exit(exit_code(run))
 
 
 def _write(run: RunLog, out: Path) -> None:

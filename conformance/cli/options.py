@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, TypeVar
 
 import click
@@ -10,30 +11,98 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def suite_option(command: F) -> F:
-    """``--suite``: None stands for the shipped core suite."""
-    return click.option(
+def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Options as one, in this order in the help."""
+
+    def added(command: F) -> F:
+        return reduce(lambda made, option: option(made), reversed(options), command)
+
+    return added
+
+
+suite_option: Callable[[F], F] = together(
+    click.option(
         "--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out."
-    )(command)
+    )
+)
+"""``--suite``: None stands for the shipped core suite."""
+
+env_option: Callable[[F], F] = together(
+    click.option(
+        "--env",
+        metavar="VENV",
+        help="The folder of a virtual environment in which the backend runs, instead of this one. "
+        "It has the backend, numpy and ml_dtypes; this package need not be installed there.",
+    )
+)
+
+selection_options: Callable[[F], F] = together(
+    click.option(
+        "--op", "ops", multiple=True, metavar="OP", help="Only this operator; repeatable."
+    ),
+    suite_option,
+    click.option(
+        "--only",
+        multiple=True,
+        metavar="ID",
+        help="Only vectors whose id begins with this, or ends in it; repeatable.",
+    ),
+)
+
+process_options: Callable[[F], F] = together(
+    click.option(
+        "-j",
+        "--jobs",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Worker processes; 1 if left out.",
+    ),
+    click.option(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="The most that a vector may take; 30 if left out. Loading the backend may take 120, "
+        "or this if it is more.",
+    ),
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="The most memory that a process may take, as in 4G; no limit if left out.",
+    ),
+)
+
+repeat_option: Callable[[F], F] = together(
+    click.option(
+        "--repeat",
+        type=click.IntRange(min=1),
+        default=1,
+        metavar="N",
+        help="Ask each vector N times; answers that differ in a bit are a failure.",
+    )
+)
+
+CHECK_LEVEL = "must: any allowed reading of the document passes. should: only the reference's own."
+CHECK_PRECISION = (
+    "exact: correctly rounded. standard: any order, sums at least in f32 (f64 for f64). "
+    "native: sums in the element type. Or one for each type."
+)
 
 
 def question_options(level: str, precision: str) -> Callable[[F], F]:
     """``--level`` and ``--precision``, each with its help."""
-
-    def added(command: F) -> F:
-        command = click.option(
-            "--precision",
-            default="standard",
-            show_default=True,
-            metavar="P|T=P,..",
-            help=precision,
-        )(command)
-        return click.option(
+    return together(
+        click.option(
             "--level",
             type=click.Choice(["must", "should"]),
             default="must",
             show_default=True,
             help=level,
-        )(command)
-
-    return added
+        ),
+        click.option(
+            "--precision",
+            default="standard",
+            show_default=True,
+            metavar="P|T=P,..",
+            help=precision,
+        ),
+    )

@@ -100,16 +100,17 @@ def _show(run: RunLog, folder: Path, findings: int) -> None:
 def _compare(runs: list[RunLog], folder: Path) -> None:
     from conformance.report import comparison_html
     from conformance.report.lines import one_line
+    from conformance.report.matrix import Column
+    from conformance.report.named import heading
     from conformance.report.registry import write_text
     from conformance.report.view import view
 
-    text = comparison_html.render(runs)
+    text = comparison_html.render([Column(run) for run in runs])
     try:
         path = folder / comparison_html.FILE
         write_text(path, text, hint="name another folder: --out DIR")
         click.echo(f"wrote {path}", err=True)
     finally:
         for run in runs:
-            backend, shown = run.header["backend"], view(run)
-            name = f"{backend['name']} {backend['version']}"
-            click.echo(one_line(f"{name}: {shown.headline}. {shown.sentence}"))
+            shown = view(run)
+            click.echo(one_line(f"{heading(run)}: {shown.headline}. {shown.sentence}"))

@@ -11,7 +11,7 @@ from conformance.errors import UsageError
 from conformance.grade.findings import normalised
 from conformance.grade.selector import Selector
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.spec.source import MAX_BYTES
+from conformance.spec.reader import MAX_BYTES
 
 HEAD = """\
 # Known failures of a backend: conformance check --known-failures THIS_FILE

@@ -24,7 +24,8 @@ from conformance.grade.selector import CaseOf, Listed
 from conformance.model import Result
 from conformance.spec import structure
 from conformance.spec.loader import read_text
-from conformance.spec.source import Source, parse
+from conformance.spec.reader import parse
+from conformance.spec.source import Source
 
 Read = TypeVar("Read")
 

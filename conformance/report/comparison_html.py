@@ -7,10 +7,10 @@ from functools import cache
 
 from jinja2 import Environment
 
-from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
 from conformance.report.bars import bar
 from conformance.report.comparison import ORDER, WORSE, Change, words
+from conformance.report.matrix import Column
 from conformance.report.side_by_side import side_by_side
 
 FILE = "comparison.html"
@@ -19,8 +19,8 @@ MAX_CHANGES = 500
 """Vectors of one kind of change that are shown at most."""
 
 
-def render(runs: Sequence[RunLog]) -> str:
-    """The page of two or more runs.
+def render(columns: Sequence[Column]) -> str:
+    """The page of one or more runs, and of backends that have none.
 
     Raises :class:`LogError` for runs of different suites.
     """
@@ -29,7 +29,7 @@ def render(runs: Sequence[RunLog]) -> str:
         _environment(),
         ("page.css", "report.css"),
         ("page.js",),
-        c=side_by_side(runs),
+        c=side_by_side(columns),
         order=ORDER,
         worse=WORSE,
         most=MAX_CHANGES,

@@ -59,13 +59,19 @@ class FindingView:
 
     @property
     def repro(self) -> str:
-        """The command that writes a script for an issue; empty where none can name the backend.
+        """The command that writes a script for an issue; empty where none can name the backend,
+        or it ran in another environment than such a script is tried in.
 
         It asks of the same suite as ``show``, and judges as the run did.
         """
         spec, asked = self.header["backend"]["spec"], self.header["options"]
         shown = words(self.show)
-        if not spec or not self.finding.reproduce or shown[:3] != [*SHOW, self.finding.smallest]:
+        if (
+            not spec
+            or asked.get("env")
+            or not self.finding.reproduce
+            or shown[:3] != [*SHOW, self.finding.smallest]
+        ):
             return ""
         command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *shown[3:]]
         if asked["level"] != "must":

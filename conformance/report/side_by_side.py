@@ -9,6 +9,8 @@ from conformance.errors import LogError
 from conformance.log.run_log import RunLog
 from conformance.report.circumstances import circumstances
 from conformance.report.comparison import Comparison, compare
+from conformance.report.matrix import Column
+from conformance.report.named import flaws
 from conformance.report.readings import Question
 from conformance.report.view import OperatorRow, View, view
 
@@ -43,14 +45,20 @@ class QuestionRow:
 class SideBySide:
     """Runs of one suite.
 
-    ``operators`` has for each operator one row a run, or None where a run did not ask it;
-    ``readings`` the questions of each operator; ``precision`` what each run reaches of each type.
-    ``differences`` are facts in which the runs differ, of which ``left_out`` are not shown;
+    ``names`` has a heading for each run, ``places`` the folder of its own page, or nothing.
+    ``missing`` are backends without a run, by their label, and why. ``operators`` has for each
+    operator one row a run, or None where a run did not ask it, ``faults`` short names of what is
+    wrong; ``readings`` the questions of each operator; ``precision`` what each run reaches of each
+    type. ``differences`` are facts in which the runs differ, of which ``left_out`` are not shown;
     ``judged_alike`` tells whether level and precision are not among them. ``changes`` compares
     two runs; of more, or of a run that is not whole, there is none, and ``unchanged`` says why.
     """
 
     views: tuple[View, ...]
+    names: tuple[str, ...]
+    places: tuple[str, ...]
+    missing: Mapping[str, str]
+    faults: Mapping[str, tuple[tuple[str, ...], ...]]
     operators: Mapping[str, tuple[OperatorRow | None, ...]]
     precision: tuple[Row, ...]
     readings: Mapping[str, tuple[QuestionRow, ...]]
@@ -61,11 +69,14 @@ class SideBySide:
     unchanged: str
 
 
-def side_by_side(runs: Sequence[RunLog]) -> SideBySide:
-    """What a page shows of two or more runs.
+def side_by_side(columns: Sequence[Column]) -> SideBySide:
+    """What a page shows of one or more runs, and of backends that have none.
 
-    Raises :class:`LogError` for runs of different suites, which nothing makes comparable.
+    The page of a run with a label is in the folder of that name. Raises :class:`LogError` for
+    runs of different suites, which nothing makes comparable.
     """
+    told = [(column, column.run) for column in columns if column.run is not None]
+    runs = [run for _, run in told]
     suites = {run.header["suite"]["digest"]: run.header["suite"]["name"] for run in runs}
     if len(suites) > 1:
         named = ", ".join(f"{name} {digest[:8]}" for digest, name in suites.items())
@@ -78,6 +89,13 @@ def side_by_side(runs: Sequence[RunLog]) -> SideBySide:
     changes, unchanged = _changes(runs)
     return SideBySide(
         views=views,
+        names=tuple(column.name for column, _ in told),
+        places=tuple(column.label for column, _ in told),
+        missing={column.label: column.why for column in columns if column.run is None},
+        faults={
+            op: tuple(flaws(run.findings, op) for run in runs)
+            for op in dict.fromkeys(row.op for shown in views for row in shown.rows)
+        },
         operators=_operators(views),
         precision=tuple(_precision(runs)),
         readings=_readings(views),

@@ -225,7 +225,7 @@ def _header(
             "shuffle": options.shuffle,
             "shard": None if options.shard is None else str(options.shard),
         },
-        "environment": fingerprint(who.variables) | {"backend": who.facts},
+        "environment": fingerprint(who.process) | {"backend": who.facts},
     }
 
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 PACKAGES = ("numpy", "ml_dtypes")
@@ -37,16 +36,24 @@ KERNEL_FLAGS = (
 )
 
 
-def fingerprint(variables: Mapping[str, str] = MappingProxyType({})) -> dict[str, Any]:
-    """The environment of this process, as JSON data; nothing that names a person or a machine.
-
-    ``variables`` are set for a backend beside those of this process.
-    """
-    model, flags = _processor()
-    seen = {**os.environ, **variables}
+def of_process() -> dict[str, Any]:
+    """The environment of this process, as texts and tables of texts (None for no such package)."""
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": " ".join((platform.system(), platform.machine(), *platform.libc_ver())).strip(),
+        "variables": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def fingerprint(process: Mapping[str, Any]) -> dict[str, Any]:
+    """The environment of a run, as JSON data; nothing that names a person or a machine.
+
+    ``process`` is what :func:`of_process` told in the process that the backend runs in.
+    """
+    model, flags = _processor()
+    return {
+        **process,
         "byte_order": sys.byteorder,
         "processor": {
             "model": model,
@@ -54,8 +61,6 @@ def fingerprint(variables: Mapping[str, str] = MappingProxyType({})) -> dict[str
             "flags_sha256": hashlib.sha256(" ".join(sorted(flags)).encode()).hexdigest()[:16],
         },
         "cores": {"machine": os.cpu_count(), "usable": usable_cores()},
-        "variables": {name: seen[name] for name in THREAD_VARIABLES if name in seen},
-        "packages": {name: _version(name) for name in PACKAGES},
     }
 
 

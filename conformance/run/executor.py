@@ -11,21 +11,22 @@ from conformance.backends.capabilities import Capabilities
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.grade.outcome import Outcome, describe
 from conformance.model import Vector
+from conformance.run.environment import of_process
 
 
 @dataclass(frozen=True)
 class Identity:
     """What a backend says of itself before the run; ``capabilities`` None if it declares none.
 
-    ``facts`` are for the run log only; ``variables`` are those of the environment that the
-    executor sets for the backend.
+    ``facts`` are for the run log only, as is ``process``, what
+    :func:`conformance.run.environment.of_process` tells where the backend runs.
     """
 
     name: str
     version: str
     capabilities: Capabilities | None = None
     facts: dict[str, str] = field(default_factory=dict, compare=False)
-    variables: dict[str, str] = field(default_factory=dict, compare=False)
+    process: dict[str, Any] = field(default_factory=dict, compare=False)
 
 
 class Executor(ABC):
@@ -63,7 +64,7 @@ class Executor(ABC):
 
     def settings(self) -> dict[str, Any]:
         """How the backend is called, as options of the run log."""
-        return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None}
+        return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None, "env": None}
 
 
 def identity_of(backend: Backend) -> Identity:
@@ -73,6 +74,7 @@ def identity_of(backend: Backend) -> Identity:
         version=backend.version,
         capabilities=capabilities_of(backend),
         facts=_facts(backend),
+        process=of_process(),
     )
 
 

@@ -27,13 +27,14 @@ class Isolation:
 
     ``executor`` is ``process`` or ``inline``, ``jobs`` the number of processes, ``timeout`` the
     seconds for a vector, ``memory`` the bytes of resident memory for a process, as a number or as
-    in ``"2G"``.
+    in ``"2G"``, ``env`` the folder of a virtual environment that the processes run in.
     """
 
     executor: str | None = None
     jobs: int | None = None
     timeout: float | None = None
     memory: int | str | None = None
+    env: str | None = None
 
     def executor_for(self, backend: object) -> Executor:
         """The executor of a backend: an object, or the text that names it.
@@ -41,12 +42,12 @@ class Isolation:
         Only a named one can be loaded in another process. Raises :class:`UsageError` for what
         cannot be done, and :class:`BackendError` for a backend that cannot be used.
         """
-        bounds = (self.jobs, self.timeout, self.memory)
+        bounds = (self.jobs, self.timeout, self.memory, self.env)
         named = isinstance(backend, str)
         if self.executor is not None:
             kind = known(self.executor, EXECUTORS, "executor")
         elif named and os.name == "posix":
-            plain = backend in TRUSTED and bounds == (None, None, None)
+            plain = backend in TRUSTED and set(bounds) == {None}
             kind = "inline" if plain else "process"
         else:
             kind = "inline"
@@ -59,10 +60,10 @@ class Isolation:
             timeout = DEFAULT_TIMEOUT if self.timeout is None else self.timeout
             jobs = 1 if self.jobs is None else self.jobs
             limits = Limits(timeout, self._bytes(), start=max(START, timeout))
-            return ProcessExecutor(backend, limits, jobs=jobs)
-        if bounds not in ((None, None, None), (1, None, None)):
+            return ProcessExecutor(backend, limits, jobs=jobs, env=self.env)
+        if bounds not in ((None, None, None, None), (1, None, None, None)):
             raise UsageError(
-                "jobs, timeout and memory need processes of their own for the backend",
+                "jobs, timeout, memory and env need processes of their own for the backend",
                 hint="leave them out, or use the executor 'process' with a backend that has a name",
             )
         return Inline(load(backend) if isinstance(backend, str) else as_backend(backend))
@@ -85,4 +86,6 @@ def words(backend: str, settings: Mapping[str, Any]) -> list[str]:
         asked += ["--timeout", f"{settings['timeout']:g}"]
     if settings.get("memory") is not None:
         asked += ["--memory", spell_size(settings["memory"])]
+    if settings.get("env") is not None:
+        asked += ["--env", settings["env"]]
     return asked

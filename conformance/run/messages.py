@@ -7,7 +7,7 @@ right; of anything else that a backend returned only a description travels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,7 @@ def introduction(identity: Identity) -> bytes:
         "version": identity.version,
         "capabilities": None if declared is None else declared.to_json(),
         "facts": identity.facts,
+        "process": identity.process,
     }
     return pack({"identity": told})
 
@@ -64,8 +65,8 @@ def failure(error: ConformanceError) -> bytes:
     return pack({"error": told})
 
 
-def introduced(header: Header, variables: Mapping[str, str]) -> Identity:
-    """Who the backend is; ``variables`` were set for it.
+def introduced(header: Header) -> Identity:
+    """Who the backend is.
 
     Raises :class:`BackendError` where it could not be loaded, and :class:`Malformed`.
     """
@@ -80,8 +81,18 @@ def introduced(header: Header, variables: Mapping[str, str]) -> Identity:
         version=_member(told, "version", _is_name),
         capabilities=None if declared is None else Capabilities.from_json(declared),
         facts=_member(told, "facts", _is_facts),
-        variables=dict(variables),
+        process=_process(_member(told, "process", _is_object)),
     )
+
+
+def _process(told: Header) -> dict[str, Any]:
+    """What a worker says of its own process: that, and nothing else that it may say."""
+    return {
+        "python": _member(told, "python", _text(NAME_LIMIT)),
+        "platform": _member(told, "platform", _text(NAME_LIMIT)),
+        "variables": _member(told, "variables", _is_facts),
+        "packages": _member(told, "packages", _are_versions),
+    }
 
 
 def question(number: int, vector: Vector) -> bytes:
@@ -248,6 +259,10 @@ def _is_name(value: Any) -> bool:
 
 def _is_facts(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(fact, str) for fact in value.values())
+
+
+def _are_versions(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(v, str | None) for v in value.values())
 
 
 def _is_ending(value: Any) -> bool:

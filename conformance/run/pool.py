@@ -13,12 +13,14 @@ from collections import deque
 from time import monotonic
 from typing import Any, Self
 
+from conformance.backends.discovery import place
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import LOST, Ending, Outcome
 from conformance.model import Vector
 from conformance.run import messages, wire
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor, Identity
+from conformance.run.interpreter import python_of
 from conformance.run.limits import Limits, shown_size
 from conformance.run.process import DYING, WorkerProcess, check_descriptors
 from conformance.run.staff import DEPTH, Lost, Ticket, Worker, unloadable
@@ -43,11 +45,12 @@ PATIENCE_LATER = frozenset(8 * 4**n for n in range(10))
 class ProcessExecutor(Executor):
     """Loads the backend that ``spec`` names in ``jobs`` processes and asks them in turn.
 
-    A process that crashes, hangs, takes too much memory or talks nonsense loses the vector that it
-    was working on, and is replaced. POSIX only. Raises :class:`UsageError` elsewhere.
+    ``env`` is another virtual environment than this one for them to run in. A process that crashes,
+    hangs, takes too much memory or talks nonsense loses the vector that it was working on, and is
+    replaced. POSIX only. Raises :class:`UsageError` elsewhere, and for an ``env`` that is none.
     """
 
-    def __init__(self, spec: str, limits: Limits, *, jobs: int = 1) -> None:
+    def __init__(self, spec: str, limits: Limits, *, jobs: int = 1, env: str | None = None) -> None:
         if os.name != "posix":
             raise UsageError(
                 "backends can be run in processes of their own on Linux and macOS only",
@@ -59,6 +62,9 @@ class ProcessExecutor(Executor):
         self.spec = spec
         self.limits = limits
         self.jobs = jobs
+        self.env = env
+        self._python = None if env is None else python_of(env)
+        self._words = spec if env is None else place(spec)
         self.ahead = DEPTH * jobs - 1
         self._variables = shares(jobs, usable_cores() or 1, os.environ)
         self._given_up = ""
@@ -113,12 +119,13 @@ class ProcessExecutor(Executor):
             "jobs": self.jobs,
             "timeout": self.limits.timeout,
             "memory": self.limits.memory,
+            "env": self.env,
         }
 
     def _answers(self, vector: Vector) -> bool:
         """Whether the backend survives a vector in a new process."""
         try:
-            with ProcessExecutor(self.spec, self.limits) as fresh:
+            with ProcessExecutor(self.spec, self.limits, env=self.env) as fresh:
                 fresh.submit(vector)
                 return fresh.take().ending not in LOST
         except BackendError:
@@ -187,7 +194,7 @@ class ProcessExecutor(Executor):
     def _introduced(self, worker: Worker, header: dict[str, Any]) -> None:
         """Learn who the backend is. Raises Lost if it is not who it was in another process."""
         try:
-            identity = messages.introduced(header, self._variables)
+            identity = messages.introduced(header)
         except BackendError as error:
             raise Lost(Ending.CRASHED, error=error) from error
         if self._introduction is None:
@@ -230,6 +237,8 @@ class ProcessExecutor(Executor):
 
     def _not_started(self, error: BackendError) -> None:
         """Before the run that is the end of it; else other workers go on, if there are some."""
+        if self.env is not None:
+            error = BackendError(f"in {self.env}: {error.message}", hint=error.hint)
         if self._introduction is None and not self._workers:
             raise error
         self._failed_starts += 1
@@ -263,7 +272,7 @@ class ProcessExecutor(Executor):
 
     def _start(self) -> None:
         try:
-            process = WorkerProcess(self.spec, self._variables)
+            process = WorkerProcess(self._words, self._variables, self._python)
         except OSError as error:
             why = f"no process could be started ({error.strerror or error})"
             self._not_started(unloadable(self.spec, why))

@@ -12,10 +12,12 @@ import sys
 from collections import deque
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
+from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.grade.outcome import printable
 from conformance.run import wire
+from conformance.run.interpreter import command
 
 READ = 1 << 20
 PIPE_SIZE = 1 << 20
@@ -32,13 +34,6 @@ PIPES, SPARE = 3, 20
 
 DYING = 1.0
 """Seconds that the end of a process may take."""
-
-_BOOT = """
-import sys
-sys.path[:] = sys.argv[5:]
-from conformance.run.worker import main
-main()
-"""
 
 
 def check_descriptors(jobs: int) -> None:
@@ -57,19 +52,18 @@ def check_descriptors(jobs: int) -> None:
 class WorkerProcess:
     """A process that loads the backend ``spec`` and answers questions.
 
-    ``variables`` are added to its environment. It has a process group of its own, so that Ctrl-C
-    does not reach it and what it starts is ended with it. ``closed`` says that no more can come.
+    ``variables`` are added to its environment; ``python`` is another Python than this one to run
+    it with. It has a process group of its own, so that Ctrl-C does not reach it and what it starts
+    is ended with it. ``closed`` says that no more can come.
     """
 
-    def __init__(self, spec: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, spec: str, variables: Mapping[str, str], python: Path | None = None) -> None:
         with ExitStack() as ours, ExitStack() as theirs:
             theirs_in, self.questions = _pipe(theirs, ours)
             self.answers, theirs_out = _pipe(ours, theirs)
-            self._process = subprocess.Popen(  # noqa: S603 - this Python, and no shell
-                [
-                    *(sys.executable, "-c", _BOOT),
-                    *(str(os.getpid()), str(theirs_in), str(theirs_out), spec, *sys.path),
-                ],
+            words = (str(os.getpid()), str(theirs_in), str(theirs_out), spec)
+            self._process = subprocess.Popen(  # noqa: S603 - a Python, and no shell
+                command(python, words),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

@@ -18,7 +18,8 @@ from conformance.spec import structure
 from conformance.spec.expressions import closest
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
-from conformance.spec.source import Path, Source, parse
+from conformance.spec.reader import parse
+from conformance.spec.source import Path, Source
 from conformance.spec.variation import variant
 
 

@@ -15,7 +15,8 @@ from conformance.spec.assemble import assemble
 from conformance.spec.expressions import closest
 from conformance.spec.inheritance import extended
 from conformance.spec.model import OpSpec
-from conformance.spec.source import MAX_BYTES, Source, parse
+from conformance.spec.reader import MAX_BYTES, parse
+from conformance.spec.source import Source
 
 NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
 

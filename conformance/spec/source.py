@@ -1,20 +1,14 @@
-"""YAML with positions: plain data, and for each part of it the line and column it came from."""
+"""What a YAML file holds: plain data, and for each part of it the line and column it came from.
+
+Here YAML is not needed: where a backend runs, expressions are, and no file is read.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from conformance.errors import Problem, SpecError
-
-MAX_BYTES = 200_000
-MAX_DEPTH = 20
-MAX_PARTS = 5_000
-"""Values, lists and tables of a file together; the largest that is shipped has a third of that."""
 
 MAX_PROBLEMS = 100
 """Problems after which a file is not read on."""
@@ -96,117 +90,3 @@ class Source:
                 set(self.problems), key=lambda p: (p.file, p.line, p.column, p.message)
             )
             raise SpecError(tuple(ordered))
-
-
-def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
-    """Read YAML text: mappings, lists, text, whole numbers, ``true`` and ``false``, nothing else.
-
-    ``holds`` says what the file is expected to hold. Anchors, aliases and tags are refused, since
-    a small file can expand to a huge one with them, and so is what is too long, too deep or has too
-    many parts.
-    Raises :class:`~conformance.errors.SpecError`.
-    """
-    source = Source(file)
-    if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
-        source.problem((), "the file is too large", expected=f"at most {MAX_BYTES} bytes")
-        source.check()
-    try:
-        _Reader(source, text).read()
-    except yaml.MarkedYAMLError as error:
-        line, column = _position(error.problem_mark or error.context_mark)
-        message = f"this is not YAML: {error.problem or error.context}"
-        hint = "text that holds ': ' or ' #', or begins with a sign, must be in quotes"
-        source.note(line, column, message, hint=hint)
-    except yaml.reader.ReaderError as error:
-        before = text[: error.position]
-        line, column = before.count("\n") + 1, error.position - (before.rfind("\n") + 1) + 1
-        message = f"the character {chr(error.character)!a} is not allowed"
-        source.note(line, column, message)
-    if source.data is None and not source.problems:
-        source.problem((), "the file is empty", expected=holds)
-    if source.data is None:
-        source.check()
-    return source
-
-
-def _position(mark: Any) -> tuple[int, int]:
-    return (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-
-
-class _Reader:
-    """Builds the data of ``source`` from the parser's events, which refer to nothing."""
-
-    def __init__(self, source: Source, text: str) -> None:
-        self.source = source
-        self.text = text
-        self.events: Iterator[Any] = iter(yaml.parse(text, Loader=yaml.SafeLoader))
-        self.parts = 0
-
-    def read(self) -> None:
-        for event in self.events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                if self.source.values:
-                    self.refuse(event, "a second document", "one file holds one document")
-                self.source.data = self.node(next(self.events), ())
-
-    def node(self, event: Any, path: Path) -> Any:
-        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
-            self.refuse(
-                event, "anchors and aliases are not allowed", "write it out where it is used"
-            )
-        if event.tag is not None:
-            self.refuse(event, "tags are not allowed", "write the plain value")
-        if len(path) > MAX_DEPTH:
-            self.refuse(event, f"this is nested more than {MAX_DEPTH} deep", "")
-        self.parts += 1
-        if self.parts > MAX_PARTS:
-            self.refuse(event, f"the file has more than {MAX_PARTS} parts", "")
-        self.source.values[path] = _position(event.start_mark)
-        if isinstance(event, yaml.MappingStartEvent):
-            return self.mapping(path)
-        if isinstance(event, yaml.SequenceStartEvent):
-            items: list[Any] = []
-            while not isinstance(entry := next(self.events), yaml.SequenceEndEvent):
-                items.append(self.node(entry, (*path, len(items))))
-            return items
-        return self.scalar(event, path)
-
-    def mapping(self, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
-            if not isinstance(event, yaml.ScalarEvent):
-                self.refuse(event, "a key is one word", "quote text that begins with [ or {")
-            key = str(event.value)
-            here = (*path, key)
-            if key in found:
-                line, column = _position(event.start_mark)
-                message = f"'{key}' is given twice"
-                first = self.source.keys[here][0]
-                self.source.note(line, column, message, hint=f"first in line {first}")
-                self.node(next(self.events), (*path, f"{key} (again)"))
-                continue
-            self.source.keys[here] = _position(event.start_mark)
-            found[key] = None
-            found[key] = self.node(next(self.events), here)
-        return found
-
-    def scalar(self, event: Any, path: Path) -> Any:
-        text = str(event.value)
-        written = self.text[event.start_mark.index : event.end_mark.index]
-        inset = 0 if event.style is None else 1
-        if written[inset : len(written) - inset] == text and "\n" not in text:
-            self.source.insets[path] = inset
-        if event.style is None:
-            # Only what means the same to every reader: 'yes' and 'on' stay text, as does 010.
-            if text in ("true", "false"):
-                return text == "true"
-            if re.fullmatch("0|-?[1-9][0-9]{0,18}", text):
-                return int(text)
-            if text in ("", "~", "null"):
-                return None
-        return text
-
-    def refuse(self, event: Any, message: str, hint: str) -> None:
-        line, column = _position(event.start_mark)
-        self.source.note(line, column, message, hint=hint)
-        self.source.check()

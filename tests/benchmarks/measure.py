@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from typing import NamedTuple
 
-from conformance.run.environment import fingerprint
+from conformance.run.environment import fingerprint, of_process
 
 Times = list[float]
 
@@ -147,7 +147,7 @@ def title(text: str) -> None:
 
 def run(*benches: Callable[[], None]) -> None:
     """The table of some benchmarks, below a line that says what it was measured on."""
-    facts = fingerprint()
+    facts = fingerprint(of_process())
     versions = [f"{name} {metadata.version(name)}" for name in PACKAGES if installed(name)]
     print(f"{facts['processor']['model']}, {facts['cores']['usable']} cores; {facts['python']}")
     print(", ".join(versions))

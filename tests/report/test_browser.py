@@ -18,6 +18,7 @@ from runs import run
 from conformance.log.reader import read
 from conformance.report import comparison_html
 from conformance.report.html import pages
+from conformance.report.matrix import Column
 from conformance.report.vector_table import MAX_ROWS
 
 pytestmark = needs_chromium
@@ -45,7 +46,9 @@ def addresses(tmp_path_factory):
         found[name] = (folder / f"{name}.html").as_uri()
     found["sheet"] = (folder / "long-vectors-2.html").as_uri()
     logs = [read(diagnosed.SAMPLES / name / "run.jsonl") for name in ("openvino", "torch")]
-    (folder / "comparison.html").write_text(comparison_html.render(logs), "utf-8")
+    (folder / "comparison.html").write_text(
+        comparison_html.render([Column(one) for one in logs]), "utf-8"
+    )
     found["comparison"] = (folder / "comparison.html").as_uri()
     return found
 

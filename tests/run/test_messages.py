@@ -183,6 +183,15 @@ class TestAnswers:
         assert refused > 1000
 
 
+PROCESS = {
+    "python": "CPython 3.11.2",
+    "platform": "Linux x86_64 glibc 2.36",
+    "variables": {"OMP_NUM_THREADS": "2"},
+    "packages": {"numpy": "2.4.0", "ml_dtypes": None},
+}
+TOLD = {"name": "n", "version": "1", "facts": {}, "process": PROCESS}
+
+
 class TestIntroductions:
     def test_what_a_backend_declares_arrives(self):
         declared = Capabilities(
@@ -190,17 +199,17 @@ class TestIntroductions:
             ranks=(3, 4),
             excluding=(Exclusion("no", "any(size > 3)", "AvgPool-1"), Exclusion("never")),
         )
-        who = Identity("n\ud800\x00", "1", declared, {"a": "b"})
+        who = Identity("n\ud800\x00", "1", declared, {"a": "b"}, PROCESS)
         header, _ = received(messages.introduction(who))
-        found = messages.introduced(header, {"OMP_NUM_THREADS": "2"})
+        found = messages.introduced(header)
         assert found == who
         assert found.facts == who.facts
-        assert found.variables == {"OMP_NUM_THREADS": "2"}
+        assert found.process == PROCESS
 
     def test_an_error_arrives(self):
         header, _ = received(messages.failure(BackendError("no driver", hint="install it")))
         with pytest.raises(BackendError, match="no driver") as caught:
-            messages.introduced(header, {})
+            messages.introduced(header)
         assert caught.value.hint == "install it"
 
     @pytest.mark.parametrize(
@@ -208,17 +217,27 @@ class TestIntroductions:
         [
             {},
             {"identity": []},
-            {"identity": {"name": "", "version": "1", "facts": {}}},
-            {"identity": {"name": "n", "version": 1, "facts": {}}},
-            {"identity": {"name": "n", "version": "1", "facts": {"a": 1}}},
-            {"identity": {"name": "n", "version": "1"}},
+            {"identity": {**TOLD, "name": ""}},
+            {"identity": {**TOLD, "version": 1}},
+            {"identity": {**TOLD, "facts": {"a": 1}}},
+            *({"identity": {k: v for k, v in TOLD.items() if k != left}} for left in TOLD),
+            {"identity": {**TOLD, "process": []}},
+            {"identity": {**TOLD, "process": {**PROCESS, "python": "3" * 1000}}},
+            {"identity": {**TOLD, "process": {**PROCESS, "platform": 3}}},
+            {"identity": {**TOLD, "process": {**PROCESS, "variables": {"A": None}}}},
+            {"identity": {**TOLD, "process": {**PROCESS, "packages": {"numpy": 2}}}},
             {"error": "no"},
             {"error": {"message": 1}},
         ],
     )
     def test_others_are_refused(self, header):
         with pytest.raises(Malformed):
-            messages.introduced(header, {})
+            messages.introduced(header)
+
+    def test_nothing_else_that_is_told_of_a_process_arrives(self):
+        more = {**PROCESS, "user": "somebody"}
+        found = messages.introduced({"identity": {**TOLD, "process": more}})
+        assert found.process == PROCESS
 
     @pytest.mark.parametrize(
         "declared",
@@ -231,6 +250,6 @@ class TestIntroductions:
         ],
     )
     def test_capabilities_that_cannot_be_read_are_an_error_of_the_backend(self, declared):
-        told = {"name": "n", "version": "1", "facts": {}, "capabilities": declared}
+        told = {**TOLD, "capabilities": declared}
         with pytest.raises(BackendError, match="capabilities"):
-            messages.introduced(json.loads(json.dumps({"identity": told})), {})
+            messages.introduced(json.loads(json.dumps({"identity": told})))

@@ -15,7 +15,7 @@ from conformance.data import directory
 from conformance.errors import Problem, SpecError
 from conformance.spec.catalogue import Fault, faults, load, load_text
 from conformance.spec.loader import shipped
-from conformance.spec.source import parse
+from conformance.spec.reader import parse
 from conformance.spec.structure import FAULTS, schema
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fault-format.md"

@@ -15,7 +15,7 @@ from conformance.spec.environment import Environment
 from conformance.spec.expressions import Domain
 from conformance.spec.loader import find, lineage, load, load_text, shipped
 from conformance.spec.model import OpSpec
-from conformance.spec.source import MAX_BYTES, parse
+from conformance.spec.reader import MAX_BYTES, parse
 from conformance.spec.structure import schema
 from conformance.spec.validity import violations
 

@@ -1,0 +1,121 @@
+"""One check as a command makes it: its log is written as it comes, its progress is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from conformance.cli.formats import Target, clear
+from conformance.cli.progress import Progress
+from conformance.cli.streams import kept_clean
+from conformance.errors import EXIT_DEFECT, UsageError
+
+if TYPE_CHECKING:
+    from conformance.api import Run
+    from conformance.log.reader import Unfinished
+    from conformance.log.writer import LogWriter
+    from conformance.run.engine import Event
+
+LOG = "run.jsonl"
+
+
+def checked(
+    suite: str | None,
+    backend: str,
+    *,
+    report: Path | None,
+    wanted: Sequence[Target],
+    resume: bool,
+    **asked: Any,
+) -> Run:
+    """Run :func:`conformance.api.check` with what is ``asked``; its log goes into ``report``.
+
+    With ``resume`` it goes on with the log that is there. The files ``wanted`` of an earlier run
+    are removed as soon as this one begins. Raises what it raises.
+    """
+    from conformance import api
+
+    earlier = _earlier(report) if resume else None
+    with kept_clean(), ExitStack() as stack:
+        run = api.check(
+            suite,
+            backend,
+            **asked,
+            earlier=None if earlier is None else earlier.run,
+            on_event=_Watch(stack, report, wanted, earlier).see,
+        )
+    if earlier is not None and earlier.run.complete:
+        click.echo("nothing to resume: the run is complete", err=True)
+    return run
+
+
+def exit_code(run: Run) -> int:
+    """What a command ends with after a run."""
+    return EXIT_DEFECT if run.log.problems else int(run.footer["exit_code"])
+
+
+def _earlier(report: Path | None) -> Unfinished | None:
+    """The run log that ``--resume`` goes on with, if there is one."""
+    from conformance.log.reader import read_unfinished
+
+    if report is None:
+        raise UsageError(
+            "--resume goes on with the run log of a report folder, and none is given",
+            hint="add --report DIR, the folder of the run that was cut short",
+        )
+    earlier = read_unfinished(report / LOG)
+    if earlier is None:
+        click.echo(f"nothing to resume in {report}: the run begins", err=True)
+    elif not earlier.run.complete:
+        there, of = len(earlier.run.results), earlier.run.header["suite"]["vectors"]
+        click.echo(f"resuming {report / LOG}: {there} of {of} vectors are done", err=True)
+    return earlier
+
+
+class _Watch:
+    """Writes the run log, if one is wanted, and shows progress; resources close with ``stack``."""
+
+    def __init__(
+        self,
+        stack: ExitStack,
+        report: Path | None,
+        wanted: Sequence[Target],
+        earlier: Unfinished | None,
+    ) -> None:
+        self._stack = stack
+        self._report = report
+        self._wanted = wanted
+        self._earlier = earlier
+        self._writer: LogWriter | None = None
+        self._done = self._wrong = 0
+
+    def see(self, event: Event) -> None:
+        """Take one event of the run."""
+        from conformance.model import Finding, Result, Status
+
+        if isinstance(event, Result):
+            self._progress.at(f"{self._wrong} failed  {event.op}", self._done)
+            self._done += 1
+            self._wrong += event.status in (Status.FAIL, Status.ERROR)
+        elif not isinstance(event, Finding) and event["event"] == "header":
+            self._begin(event["suite"]["vectors"])
+        if self._writer is not None:
+            self._writer.write(event)
+
+    def _begin(self, total: int) -> None:
+        """Open the log only now: the header comes when the question has turned out sound.
+
+        The files of an earlier run must never stand beside the log of this one, so they go before
+        the log's first line; but not before it is this process that writes the log.
+        """
+        from conformance.log.writer import LogWriter
+
+        if self._report is not None:
+            log = LogWriter(self._report / LOG, earlier=self._earlier)
+            self._writer = self._stack.enter_context(log)
+        clear(self._wanted)
+        self._progress = self._stack.enter_context(Progress(total, "checking"))

@@ -1,0 +1,166 @@
+"""``conformance matrix``: several backends, or versions of one, beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from conformance.cli.checking import LOG, checked, exit_code
+from conformance.cli.entrants import Entrant, entrants
+from conformance.cli.formats import page, write
+from conformance.cli.options import (
+    CHECK_LEVEL,
+    CHECK_PRECISION,
+    process_options,
+    question_options,
+    repeat_option,
+    selection_options,
+)
+from conformance.errors import EXIT_OK, BackendError, Interrupted, UsageError
+
+if TYPE_CHECKING:
+    from conformance.report.matrix import Column
+
+EXAMPLES = """
+\b
+Examples:
+  conformance matrix --backend openvino --backend torch --out reports/matrix
+      two backends side by side
+  conformance matrix --backend torch --backend old=torch@venvs/old --out out
+      two versions of one: the old one in a virtual environment of its own
+  conformance matrix --backend openvino --backend torch --out out --resume
+      go on with a matrix that was cut short
+\b
+A backend is [LABEL=]NAME[@VENV]: NAME is what conformance check --backend
+takes; VENV the folder of a virtual environment in which it runs, as with the
+option --env of that; LABEL its name in the matrix, needed where two have the
+same NAME. It gets a folder of that name, with its run log and page.
+Beside them are comparison.html, all runs on one page, and matrix.md, a table
+for a README. Backends run one after the other, each in processes of its own;
+one that cannot be loaded is shown as not run, and the others go on.
+\b
+Exit codes: that of conformance check for the worst of the backends, so 0
+where all are conformant, 1 where one is not, 2 where one cannot be loaded;
+130 interrupted, by SIGTERM 143, by SIGHUP 129, with what there is until then.
+"""
+
+INTERRUPTED = "The matrix was interrupted before."
+
+
+@click.command(epilog=EXAMPLES)
+@click.option(
+    "--backend",
+    "backends",
+    required=True,
+    multiple=True,
+    metavar="[LABEL=]NAME[@VENV]",
+    help="What to grade, and where; repeatable; see below.",
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The folder of the matrix.",
+)
+@selection_options
+@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@process_options
+@repeat_option
+@click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with the run logs that are there; those that are complete stay as they are.",
+)
+@click.pass_context
+def matrix(
+    ctx: click.Context,
+    /,
+    backends: tuple[str, ...],
+    out: Path,
+    ops: tuple[str, ...],
+    suite: str | None,
+    resume: bool,
+    **asked: Any,
+) -> None:
+    """Grade several backends, or versions of one, and compare them."""
+    chosen = entrants(backends)
+    _clear(out)
+    columns: list[Column] = []
+    codes = [EXIT_OK]
+    asked |= {"ops": ops or None, "executor": "process"}
+    try:
+        for entrant in chosen:
+            column, code = _graded(entrant, suite, out, resume, asked)
+            columns.append(column)
+            codes.append(code)
+            if column.run is not None and column.run.verdict == "interrupted":
+                break
+    except KeyboardInterrupt as stopped:  # while a backend was loaded there is no run yet
+        codes.append((stopped if isinstance(stopped, Interrupted) else Interrupted(2)).exit_code)
+    _show(columns, chosen, out)
+    ctx.exit(max(codes))
+
+
+def _graded(
+    entrant: Entrant, suite: str | None, out: Path, resume: bool, asked: dict[str, Any]
+) -> tuple[Column, int]:
+    """What becomes of one backend, and the exit code of its check."""
+    from conformance.report.matrix import Column
+
+    folder = out / entrant.label
+    wanted = (page(folder, "--out"),)
+    click.echo(f"{entrant.label}:", err=True)
+    try:
+        run = checked(
+            suite,
+            entrant.backend,
+            report=folder,
+            wanted=wanted,
+            resume=resume,
+            env=entrant.env,
+            **asked,
+        )
+    except BackendError as error:
+        click.echo(f"error: {error}", err=True)
+        return Column(None, entrant.label, error.message), error.exit_code
+    click.echo(f"log: {folder / LOG}", err=True)
+    write(run.log, wanted)
+    return Column(run.log, entrant.label), exit_code(run)
+
+
+def _clear(out: Path) -> None:
+    """Remove what an earlier matrix said, which must not be taken for what this one says."""
+    from conformance.report import comparison_html, matrix_markdown
+
+    for name in (comparison_html.FILE, matrix_markdown.FILE):
+        try:
+            (out / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise UsageError(
+                f"{out / name}: cannot be replaced: {error.strerror or error}",
+                hint="name another folder: --out DIR",
+            ) from error
+
+
+def _show(columns: list[Column], chosen: Sequence[Entrant], out: Path) -> None:
+    from conformance.cli.text import terminal
+    from conformance.report import comparison_html, matrix_markdown, matrix_terminal
+    from conformance.report.matrix import Column
+    from conformance.report.registry import write_text
+
+    left = chosen[len(columns) :]
+    columns = [*columns, *(Column(None, one.label, INTERRUPTED) for one in left)]
+    hint = "name another folder: --out DIR"
+    try:
+        path = write_text(out / matrix_markdown.FILE, matrix_markdown.render(columns), hint=hint)
+        click.echo(f"table: {path}", err=True)
+        if any(column.run is not None for column in columns):
+            text = comparison_html.render(columns)
+            path = write_text(out / comparison_html.FILE, text, hint=hint)
+            click.echo(f"comparison: {path}", err=True)
+    finally:  # whatever cannot be written, the runs are told
+        click.echo(matrix_terminal.text(columns, **terminal()))

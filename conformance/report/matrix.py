@@ -1,0 +1,78 @@
+"""Several backends by operator, in few words: what a table and a terminal show of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance.log.run_log import RunLog
+from conformance.report.named import flaws, heading
+from conformance.report.view import OperatorRow, View, view
+
+FAILED_TO_RUN = "Not run"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One backend: its run under a label, if it has one; where there is no run, ``why`` not."""
+
+    run: RunLog | None
+    label: str = ""
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """The label with what was graded, as far as that is known."""
+        return self.label if self.run is None else heading(self.run, self.label)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An operator of one backend: ``score`` is how many vectors passed of those that were asked
+    and are supported, or a word; ``tone`` is ``good``, ``known``, ``bad`` or, where nothing was
+    graded, ``none``; ``notes`` say what is wrong or left out.
+    """
+
+    score: str
+    tone: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What is shown of one column: its verdict, and a cell for each operator of its run."""
+
+    column: Column
+    tone: str
+    verdict: str
+    cells: dict[str, Cell]
+
+
+def graded(column: Column) -> Graded:
+    """What is shown of a column."""
+    if column.run is None:
+        return Graded(column, "bad", FAILED_TO_RUN, {})
+    shown = view(column.run)
+    cells = {row.op: _cell(row, shown) for row in shown.rows if row.selected or row.tally.total}
+    return Graded(column, shown.tone, shown.headline, cells)
+
+
+def _cell(row: OperatorRow, shown: View) -> Cell:
+    tally = row.tally
+    notes = tuple(_notes(row, shown))
+    asked = tally.passed + tally.failed + tally.errors
+    if shown.verdict == "inconsistent" or tally.new or row.missing:
+        tone = "bad"
+    elif not tally.graded:
+        return Cell("unsupported" if tally.unsupported else "nothing graded", "none", notes)
+    else:
+        tone = "good" if tally.clean else "known"
+    return Cell(f"{tally.passed:,}/{asked:,}", tone, notes)
+
+
+def _notes(row: OperatorRow, shown: View) -> Iterator[str]:
+    yield from flaws(shown.run.findings, row.op)
+    if row.tally.unsupported and row.tally.graded:
+        yield f"unsupported: {row.tally.unsupported:,}"
+    if row.missing:
+        yield f"without a result: {row.missing:,}"

@@ -1,0 +1,59 @@
+"""Starts a worker with the Python of another environment, in which this package is not installed.
+
+A script, run by :mod:`conformance.run.process`. It lends the environment this package alone: not
+what is installed beside it, which belongs to another Python. Python 3.6 must understand this file,
+to say that it is too old.
+"""
+
+import os
+import sys
+
+OLDEST = (3, 11)
+NEEDED = ("numpy", "ml_dtypes")
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
+
+
+def main() -> None:
+    """Serve as the arguments of this process say, or tell why that cannot be."""
+    beside = os.path.join(PACKAGE, "run")  # noqa: PTH118
+    sys.path[:] = [folder for folder in sys.path if folder != beside]  # where Python puts scripts
+    if sys.version_info < OLDEST:
+        _refuse(
+            f"its Python is {sys.version.split()[0]}, and a backend needs "
+            f"{OLDEST[0]}.{OLDEST[1]} or newer",
+            "make the environment with a newer Python",
+        )
+    import importlib.util
+
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        _refuse(
+            f"there is no {' and no '.join(missing)}, in which arrays reach the backend",
+            f"install it there: {sys.executable} -m pip install {' '.join(missing)}",
+        )
+    spec = importlib.util.spec_from_file_location(
+        "conformance",
+        os.path.join(PACKAGE, "__init__.py"),  # noqa: PTH118
+        submodule_search_locations=[PACKAGE],
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules["conformance"] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    from conformance.run import worker
+
+    worker.main()
+
+
+def _refuse(message: str, hint: str) -> None:
+    """Say so in the form of :mod:`conformance.run.wire`, which cannot be imported yet."""
+    import json
+    import struct
+
+    told = json.dumps({"error": {"message": message, "hint": hint}}).encode("ascii")
+    os.write(int(sys.argv[3]), struct.pack(">IQ", len(told), 0) + told)
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""The Python that a worker runs in: that of the run, or that of another virtual environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.errors import UsageError
+from conformance.run import guest
+
+_BOOT = """
+import sys
+sys.path[:] = sys.argv[5:]
+from conformance.run.worker import main
+main()
+"""
+
+
+def python_of(env: str) -> Path:
+    """The Python of a virtual environment, given by its folder or by that Python itself.
+
+    Raises :class:`UsageError` where there is none.
+    """
+    if not env or not env.isprintable():
+        raise UsageError(
+            f"{env[:200]!a} names no environment", hint="name the folder of a virtual environment"
+        )
+    place = Path(env).expanduser()
+    found = place / "bin" / "python" if place.is_dir() else place
+    if not place.exists():
+        raise UsageError(
+            f"there is no environment {env}",
+            hint=f"python -m venv {env} makes one; then install numpy, ml_dtypes and the backend",
+        )
+    if not found.is_file() or not os.access(found, os.X_OK):
+        raise UsageError(
+            f"{env} is no virtual environment: {found} cannot be run",
+            hint="name the folder that python -m venv made, or the Python in it",
+        )
+    return found.absolute()  # not resolved: by this path Python knows its environment
+
+
+def command(python: Path | None, words: Sequence[str]) -> list[str]:
+    """What starts a worker with its arguments: in ``python``, or (None) as this process is.
+
+    A worker in this Python looks for modules where this process does, one in another where that
+    does by itself.
+    """
+    if python is None:
+        return [sys.executable, "-c", _BOOT, *words, *sys.path]
+    return [str(python), guest.__file__, *words]
