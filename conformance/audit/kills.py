@@ -56,7 +56,9 @@ class Bank:
         """
         if vector.case.reject is not None or passing(vector):
             return ()
-        subject = Subject(self.spec, vector.case, vector.inputs[0])
+        allowed = [answer for answers in vector.readings.values() for answer in answers]
+        shapes = {answer.expected.shape for answer in allowed}
+        subject = Subject(self.spec, vector.case, vector.inputs[0], shapes)
         found = []
         for fault, altered in self._altered:
             outputs = subject.under(altered)

@@ -58,10 +58,16 @@ Made = Callable[[DataEnvironment, bool], list[Array]]
 
 
 class Subject:
-    """A valid case with its data; ``outputs`` are the right ones, in the operator's own types."""
+    """A valid case with its data; ``outputs`` are the right ones, in the operator's own types.
 
-    def __init__(self, spec: OpSpec, case: Case, data: Array) -> None:
+    ``shapes`` are further output shapes in which outputs are of interest, however large.
+    """
+
+    def __init__(
+        self, spec: OpSpec, case: Case, data: Array, shapes: Collection[tuple[int, ...]] = ()
+    ) -> None:
         self.spec = spec
+        self.shapes = shapes
         self.env = pooling.environment(spec, case, data)
         self._computed = pooling.computed(self.env, spec)
         self.outputs = pooling.placed(self.env, self._computed)
@@ -111,8 +117,9 @@ class Subject:
             env = self.env.under(part.definitions, part.changed)
             if not any(_differs(self.env, env, name) for name in part.replaced):
                 return right
-            if env.out != self.env.out and _taps(env) > LARGE:
-                shape = (*env.data.shape[:2], *env.out)
+            shape = (*env.data.shape[:2], *env.out)
+            of_interest = env.out == self.env.out or shape in self.shapes
+            if not of_interest and _taps(env) > LARGE:
                 # Too large to be worked out: zeros that take no memory.
                 return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
             return made(env, part.only_moves)

@@ -12,7 +12,7 @@ from conformance.audit.kills import Bank
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Status, Vector
-from conformance.reference.subject import Altered, Subject
+from conformance.reference.subject import LARGE, Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 
@@ -44,6 +44,17 @@ class TestKills:
         assert not kills["clipped"].must
         assert "clip-divisor" in OVERRUN.readings
         assert all(kill.must for name, kill in kills.items() if name != "clipped")
+
+    @pytest.mark.parametrize("size", [6, 3 + LARGE])
+    def test_a_reading_excuses_a_window_of_any_length(self, size: int) -> None:
+        """Outputs of another shape are worked out where a reading has that shape."""
+        data = np.arange(1.0, size + 1).reshape(1, 1, -1)
+        asked = {"strides": [2], "pads_begin": [0], "pads_end": [0], "auto_pad": "valid"}
+        vector = pooled(data, [size - 1], dtype="f64", rounding_type="ceil", **asked)
+        floor = fault("floor", {"out": "span // strides + 1"}, where="auto_pad == valid")
+        (kill,) = Bank(find(AVG), [floor]).kills(vector)
+        assert "valid-is-floor" in vector.readings
+        assert not kill.must
 
     def test_without_the_reading_it_is_no_excuse(self) -> None:
         bare = dataclasses.replace(OVERRUN, readings={})

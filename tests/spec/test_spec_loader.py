@@ -383,7 +383,7 @@ class TestWritten:
 
     TEXT = EXAMPLE.replace(
         "  block: {type: int,",
-        "  ceil_mode: {type: enum, as: rounding, values: [down, up], "
+        "  ceil_mode: {type: enum, as: towards, values: [down, up], "
         "written: {down: 0, up: 1}, default: down}\n"
         "  include: {type: bool, as: leaves_out, written: {false: 1, true: 0}, default: true}\n"
         "  block: {type: int,",
@@ -403,14 +403,14 @@ class TestWritten:
     def test_are_read(self, attributes: dict[str, int], rounding: str, leaves_out: bool) -> None:
         spec = load_text(self.TEXT)
         env = Environment(spec, self.case(**attributes))
-        assert (env["rounding"], env["leaves_out"]) == (rounding, leaves_out)
+        assert (env["towards"], env["leaves_out"]) == (rounding, leaves_out)
         assert violations(spec, self.case(**attributes)) == ()
 
     @pytest.mark.parametrize("value", [2, -1, True, "up", "0", 0.0, None, [1]])
     def test_others_are_violations(self, value: object) -> None:
         spec = load_text(self.TEXT)
         (one,) = violations(spec, self.case(ceil_mode=value))
-        assert one.condition in ("rounding.values", "rounding.type")
+        assert one.condition in ("towards.values", "towards.type")
         (one,) = violations(spec, self.case(include=value))
         assert one.condition == "leaves_out.type"
 
