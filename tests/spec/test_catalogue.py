@@ -21,7 +21,9 @@ from conformance.spec.structure import FAULTS, schema
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fault-format.md"
 FILES = sorted((directory("specs") / "faults").glob("*.yaml"))
 OPERATORS = tuple(shipped())
-AVERAGES = tuple(op for op in OPERATORS if op.startswith("AvgPool-"))
+AVERAGES = tuple(
+    op for op, spec in shipped().items() if any(one.startswith("AvgPool-") for one in spec.lineage)
+)
 
 CATALOGUE = """\
 format: 1
