@@ -122,20 +122,30 @@ def _faults(source: Source) -> Iterator[Fault]:
 def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[str, str]]:
     """Each operator that can have a fault, and how the file names it.
 
-    A name without a version stands for every shipped version, and for what extends one.
+    A name without a version stands for every shipped version; any name also for the dialects of
+    what it names. A dialect that extends several operators of an entry has its fault once.
     """
+    dialects = set()
     for number, named in enumerate(listed):
         found = _having(named)
-        yield from ((named, op) for op in found)
+        for op in found:
+            if op not in dialects:
+                yield named, op
+            if _is_dialect(shipped()[op], named):
+                dialects.add(op)
         if not found:
             hint = closest(named, (*shipped(), *map(_base, shipped())))
             source.problem((*path, number), f"there is no operator '{named}'", hint=hint)
 
 
 def _having(named: str) -> list[str]:
-    if named in shipped():
-        return [named]
-    return [op for op, spec in shipped().items() if named in map(_base, spec.lineage)]
+    if named not in shipped():
+        return [op for op, spec in shipped().items() if named in map(_base, spec.lineage)]
+    return [
+        op
+        for op, spec in shipped().items()
+        if op == named or (named in spec.lineage and _base(op) != _base(named))
+    ]
 
 
 def _base(op: str) -> str:
