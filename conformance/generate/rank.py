@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
-from conformance.generate.condense import breed, choose
+from conformance.generate.condense import breed, choose, owned
 from conformance.generate.coverage import Candidate
 from conformance.generate.pairs import Effort, Pair, Pool, settle
 from conformance.generate.suites import with_twins
@@ -80,8 +81,9 @@ def _meaningful(pool: Pool, isolated: Collection[str]) -> list[Vector]:
     built: dict[str, Vector] = {}
     while True:
         chosen = choose(pool, TRIES, isolated)
+        asked: Counter[Hashable] = Counter()
         while bad := _useless(pool, chosen, built):
-            for case_id in bad:
+            for case_id in bad | _also_vacuous(pool, chosen, bad, asked):
                 pool.ban(case_id)
             good = [one for one in chosen if one.case.id not in bad]
             chosen = choose(pool, isolated=isolated, start=good)
@@ -101,6 +103,28 @@ def _useless(pool: Pool, chosen: Sequence[Candidate], built: dict[str, Vector]) 
         if same in asked or vacuous(pool.spec, built[name]):
             found.add(name)
         asked.add(same)
+    return found
+
+
+def _also_vacuous(
+    pool: Pool, chosen: Sequence[Candidate], bad: Collection[str], asked: Counter[Hashable]
+) -> set[str]:
+    """More that are vacuous, of those that could take the place of ``bad``.
+
+    What only vacuous cases have shown may be shown by hardly another: each time something is left
+    without a case, twice as many of those that show it are looked at, the cheapest first.
+    """
+    found: set[str] = set()
+    seen = {one.case.id for one in chosen}
+    for missing in sorted(frozenset().union(*(owned(chosen)[name] for name in bad))):
+        asked[missing] += 1
+        able = [one for one in pool.candidates.values() if missing in one.items]
+        able.sort(key=lambda one: (one.cost, one.case.id))
+        for one in able[: 1 << asked[missing]]:
+            if one.case.id not in seen:
+                seen.add(one.case.id)
+                if vacuous(pool.spec, build(pool.spec, one.case)):
+                    found.add(one.case.id)
     return found
 
 
