@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 from conformance.errors import BackendError, EvaluationError, ExpressionError
@@ -20,8 +21,9 @@ class Exclusion:
 
     ``when`` is a predicate in the expression language of specifications, over the names of a
     case: ``auto_pad == explicit and any(pads_begin != pads_end)``, ``axes == 3 and T == bf16``.
-    Without it every case is meant. ``op`` limits the exclusion to one operator, which a predicate
-    over an operator's own attributes needs. ``reason`` says why, to people.
+    Without it every case is meant. ``op`` limits the exclusion to one operator, or to those that a
+    pattern like ``onnx.MaxPool-*`` names, which a predicate over an operator's own attributes
+    needs. ``reason`` says why, to people.
     """
 
     reason: str
@@ -39,7 +41,8 @@ class Exclusion:
 class Capabilities:
     """What a backend supports: operators, element types and ranks of the data, less exclusions.
 
-    ``operators`` are named as in ``AvgPool-1``, ``dtypes`` as in ``bf16``; None means all.
+    ``operators`` are named as in ``AvgPool-1`` or by a pattern like ``onnx.*``, ``dtypes`` as in
+    ``bf16``; None means all.
     """
 
     operators: tuple[str, ...] | None = None
@@ -88,14 +91,15 @@ class Capabilities:
         """
         dtype = case.types[spec.data.type]
         rank = len(case.shapes[spec.data.name])
-        if self.operators is not None and spec.op not in self.operators:
+        if not _is_any(spec.op, self.operators):
             return f"{spec.op} is not among the declared operators"
         if self.dtypes is not None and dtype not in self.dtypes:
             return f"{dtype} is not among the declared types"
         if self.ranks is not None and rank not in self.ranks:
             return f"rank {rank} is not among the declared ranks"
         for exclusion in self.excluding:
-            if exclusion.op in (None, spec.op) and self._meets(spec, case, exclusion, backend):
+            named = None if exclusion.op is None else (exclusion.op,)
+            if _is_any(spec.op, named) and self._meets(spec, case, exclusion, backend):
                 return exclusion.reason
         return None
 
@@ -128,6 +132,10 @@ class Capabilities:
                 f"{error}",
                 hint="put a condition on the case before it: 'auto_pad == explicit and ...'",
             ) from error
+
+
+def _is_any(op: str, named: tuple[str, ...] | None) -> bool:
+    return named is None or any(fnmatchcase(op, one) for one in named)
 
 
 def _text(value: Any) -> str | None:

@@ -9,6 +9,8 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.backends import onnx_model
+
 Array = NDArray[Any]
 
 DEVICE = "CPU"
@@ -53,59 +55,81 @@ class OpenVINO:
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``, named as in ``AvgPool-1``: an operator and its operation set.
 
+        An operator of ONNX (``onnx.MaxPool-12``) becomes an ONNX model, which OpenVINO reads. What
+        is invalid is refused by OpenVINO itself (RuntimeError).
+        """
+        if op.startswith(onnx_model.PREFIX):
+            model = self._core.read_model(onnx_model.model(op, inputs, attributes))
+        else:
+            model = self._native(op, inputs, attributes)
+        request = self._core.compile_model(model, DEVICE, PROPERTIES).create_infer_request()
+        request.infer({0: self._tensor(inputs[0])})
+        return [from_tensor(request.get_output_tensor(i)) for i in range(len(model.outputs))]
+
+    def _native(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
+        """The model of one operator of OpenVINO's own.
+
         The first input is a parameter of static shape, the others are constants, as they are in
-        models. Attributes go to the generic node factory as they are spelled, so what is invalid
-        is refused by OpenVINO itself (RuntimeError).
+        models. Attributes go to the generic node factory as they are spelled.
         """
         operator, _, opset = op.rpartition("-")
         data, *operands = inputs
         parameter = self._op.Parameter(self._element_type(data), self._openvino.Shape(data.shape))
         arguments = [parameter.output(0), *(self._constant(o).output(0) for o in operands)]
         node = self._node_factory(f"opset{opset}").create(operator, arguments, dict(attributes))
-        model = self._openvino.Model(node.outputs(), [parameter], op)
-
-        request = self._core.compile_model(model, DEVICE, PROPERTIES).create_infer_request()
-        request.infer({0: self._tensor(data)})
-        return [from_tensor(request.get_output_tensor(i)) for i in range(len(node.outputs()))]
+        return self._openvino.Model(node.outputs(), [parameter], op)
 
     def reproduce(
         self,
         op: str,
         inputs: Sequence[Array],
-        attributes: Mapping[str, Any],  # noqa: ARG002 - the source names them
+        attributes: Mapping[str, Any],
     ) -> str:
         """The same call as Python source, which sets ``outputs`` from ``inputs``."""
-        operator, _, opset = op.rpartition("-")
-        data, *operands = inputs
+        data = inputs[0]
         bf16 = data.dtype == BF16
         kind = "openvino.Type.bf16" if bf16 else f"openvino.Type(np.{data.dtype.name})"
         tensor = "openvino.Tensor(inputs[0])"
         read = "np.array(request.get_output_tensor(i).data)"
-        lines = ["import openvino", "from openvino.utils.node_factory import NodeFactory"]
+        lines = ["import openvino"]
         if bf16:
             # In its Python API bf16 goes in as codes, and comes out as codes in float16 arrays.
             tensor = f"openvino.Tensor(inputs[0].view(np.uint16), {list(data.shape)}, {kind})"
             lines.append("import ml_dtypes")
+        if op.startswith(onnx_model.PREFIX):
+            lines.append(onnx_model.reproduced(op, inputs, attributes))
+            lines.append("model = openvino.Core().read_model(model.SerializeToString())")
+        else:
+            lines += self._native_lines(op, inputs, kind)
+        lines += [
+            f"compiled = openvino.Core().compile_model(model, {DEVICE!r}, {PROPERTIES!r})",
+            "request = compiled.create_infer_request()",
+            f"request.infer({{0: {tensor}}})",
+            f"outputs = [{read} for i in range(len(model.outputs))]",
+        ]
+        if bf16:
+            first = "outputs[0].view(ml_dtypes.bfloat16)"
+            lines.append(f"outputs = [{first}, *outputs[1:]]")
+        return "\n".join(lines)
+
+    def _native_lines(self, op: str, inputs: Sequence[Array], kind: str) -> list[str]:
+        """Source that makes the model of one operator of OpenVINO's own."""
+        operator, _, opset = op.rpartition("-")
+        data, *operands = inputs
+        lines = ["from openvino.utils.node_factory import NodeFactory"]
         lines.append(f"data = openvino.op.Parameter({kind}, openvino.Shape({list(data.shape)}))")
         arguments = ["data.output(0)"]
         for number in range(1, 1 + len(operands)):
             name = f"operand_{number}"
             lines.append(f"{name} = openvino.op.Constant(openvino.Tensor(inputs[{number}]))")
             arguments.append(f"{name}.output(0)")
-        lines += [
+        return [
+            *lines,
             f'node = NodeFactory("opset{opset}").create(',
             f"    {operator!r}, [{', '.join(arguments)}], dict(attributes)",
             ")",
             "model = openvino.Model(node.outputs(), [data], op)",
-            f"compiled = openvino.Core().compile_model(model, {DEVICE!r}, {PROPERTIES!r})",
-            "request = compiled.create_infer_request()",
-            f"request.infer({{0: {tensor}}})",
-            f"outputs = [{read} for i in range(len(node.outputs()))]",
         ]
-        if bf16:
-            first = "outputs[0].view(ml_dtypes.bfloat16)"
-            lines.append(f"outputs = [{first}, *outputs[1:]]")
-        return "\n".join(lines)
 
     def _element_type(self, array: Array) -> Any:
         # openvino.Type reads numpy types, among which bf16 is not.

@@ -132,11 +132,17 @@ def _faults(source: Source, ops: Collection[str]) -> Iterator[Fault]:
 def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[str, str]]:
     """Each operator that can have a fault, and how the file names it.
 
-    A name without a version stands for every shipped version, and for what extends one.
+    A name without a version stands for every shipped version; any name also for the dialects of
+    what it names. A dialect that extends several operators of an entry has its fault once.
     """
+    dialects = set()
     for number, named in enumerate(listed):
         found = _having(named)
-        yield from ((named, op) for op in found)
+        for op in found:
+            if op not in dialects:
+                yield named, op
+            if _is_dialect(op, named):
+                dialects.add(op)
         if not found:
             hint = closest(named, (*names(), *map(_base, names())))
             source.problem((*path, number), f"there is no operator '{named}'", hint=hint)
@@ -144,18 +150,20 @@ def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[
 
 @cache
 def _having(named: str) -> list[str]:
-    if named in names():
-        return [named]
-    return [op for op in names() if named in map(_base, lineage(op))]
+    if named not in names():
+        return [op for op in names() if named in map(_base, lineage(op))]
+    return [
+        op for op in names() if op == named or (named in lineage(op) and _base(op) != _base(named))
+    ]
 
 
 def _base(op: str) -> str:
     return op.rpartition("-")[0]
 
 
-def _is_dialect(spec: OpSpec, named: str) -> bool:
+def _is_dialect(op: str, named: str) -> bool:
     """Whether an operator only extends the named one: it may lack what a fault speaks of."""
-    return named not in (spec.op, _base(spec.op))
+    return named not in (op, _base(op))
 
 
 def _choices(
@@ -193,7 +201,7 @@ def _variant(
     try:
         return variant(spec, fault_id, texts, where=where, why=raw["says"])
     except (ExpressionError, UsageError) as error:
-        if _is_dialect(spec, named):
+        if _is_dialect(spec.op, named):
             return None
         expected = getattr(error, "expected", "")
         message = f"for {spec.op}, {fault_id}: {error.message}"
@@ -208,7 +216,7 @@ def _text(raw: Any) -> str:
 def _reading(source: Source, path: Path, spec: OpSpec, named: str, raw: Mapping[str, Any]) -> str:
     name = str(raw.get("reading", ""))
     known = [one.name for one in spec.interpretations]
-    if name not in known and _is_dialect(spec, named):
+    if name not in known and _is_dialect(spec.op, named):
         return ""
     if name and name not in known:
         message = f"{spec.op} has no interpretation '{name}'"

@@ -153,3 +153,22 @@ def test_mistakes_in_a_declaration_are_found_at_once() -> None:
         Exclusion(" ", "exclude_pad")
     with pytest.raises(BackendError, match="'operators' is a str"):
         Capabilities(operators="AvgPool-1")  # type: ignore[arg-type]
+
+
+def test_a_pattern_names_operators() -> None:
+    declared = Capabilities(
+        operators=("Adaptive*", "AvgPool-1"),
+        excluding=(Exclusion("no bf16 on average", when="T == bf16", op="Adaptive*-8"),),
+    )
+    for op, dtype, expected in (
+        ("AdaptiveAvgPool-8", "f32", None),
+        ("AdaptiveAvgPool-8", "bf16", "no bf16 on average"),
+        ("AvgPool-1", "bf16", None),
+        ("AvgPool-14", "f32", "AvgPool-14 is not among the declared operators"),
+    ):
+        spec = find(op)
+        types = {name: values[0] for name, values in spec.types.items()} | {"T": dtype}
+        operands = {} if op.startswith("AvgPool") else {"output_size": [2]}
+        case = Case(op, types, {"data": (1, 1, 4)}, {}, operands)
+        assert declared.reason_against(spec, case) == expected
+    assert Capabilities.from_json(declared.to_json()) == declared

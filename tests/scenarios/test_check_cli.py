@@ -238,5 +238,5 @@ class TestHelp:
     def test_backends_are_listed_without_their_frameworks(self, command):
         shown = command("backends")
         assert shown.returncode == 0
-        for name in ("numpy", "openvino", "reference", "torch"):
+        for name in ("numpy", "onnx-reference", "onnxruntime", "openvino", "reference", "torch"):
             assert name in shown.stdout

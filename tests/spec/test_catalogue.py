@@ -21,7 +21,10 @@ from conformance.spec.structure import FAULTS, schema
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fault-format.md"
 FILES = sorted((directory("specs") / "faults").glob("*.yaml"))
 OPERATORS = tuple(shipped())
-AVERAGES = tuple(op for op in OPERATORS if op.startswith("AvgPool-"))
+AVERAGES = tuple(
+    op for op, spec in shipped().items() if any(one.startswith("AvgPool-") for one in spec.lineage)
+)
+ADAPTIVE = tuple(op for op, spec in shipped().items() if "AdaptiveAvgPool-8" in spec.lineage)
 
 CATALOGUE = """\
 format: 1
@@ -62,8 +65,13 @@ def problems_of(text: str) -> tuple[Problem, ...]:
     return caught.value.problems
 
 
+def of_named(text: str) -> list[Fault]:
+    """The faults of the operators that a file names, without those of their dialects."""
+    return [fault for fault in load_text(text) if fault.op in text]
+
+
 def test_a_fault_for_each_operator_and_choice() -> None:
-    found = load_text(CATALOGUE)
+    found = of_named(CATALOGUE)
     assert [(fault.op, fault.id) for fault in found] == [
         ("AvgPool-1", "one-more"),
         ("AdaptiveAvgPool-8", "one-more"),
@@ -84,7 +92,7 @@ def test_a_fault_for_each_operator_and_choice() -> None:
 
 
 def test_keys_stand_in_ids_and_sentences_and_values_in_expressions() -> None:
-    *_, single, _ = load_text(CATALOGUE)
+    *_, single, _ = of_named(CATALOGUE)
     assert single.says == "Of single the tail of eight is wrong."
     assert single.variant.name == single.id
     assert single.variant.replace["divisor"].text == "original + 8"
@@ -187,7 +195,7 @@ def test_a_file_cut_short_is_never_a_defect(cut: int) -> None:
 def test_the_documented_example_loads() -> None:
     (example,) = re.findall(r"```yaml\n(format: 1\n.*?)```", DOCUMENT.read_text(), re.DOTALL)
     assert [(fault.op, fault.id) for fault in load_text(example)] == [
-        *((op, "divisor-one-more") for op in (*AVERAGES, "AdaptiveAvgPool-8")),
+        *((op, "divisor-one-more") for op in (*AVERAGES, *ADAPTIVE)),
         *((op, f"clips-overhang-on-{axis}-axis") for op in AVERAGES for axis in ("first", "last")),
     ]
 
@@ -202,6 +210,25 @@ def test_a_name_without_a_version_is_every_version() -> None:
     twice = spoiled("[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool, AvgPool-1]")
     (problem,) = problems_of(twice)
     assert problem.message == "two faults are called 'one-more'"
+
+
+def test_a_name_is_its_dialects_too_and_not_other_versions() -> None:
+    found = [fault.op for fault in load_text(CATALOGUE) if fault.id == "one-less"]
+    dialects = [op for op in AVERAGES if "." in op]
+    assert found == ["AvgPool-1", *dialects]
+    assert len(dialects) > 1
+    later = spoiled("[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool-14, AvgPool-16]")
+    more = [fault.op for fault in load_text(later) if fault.id == "one-more"]
+    assert sorted(more) == sorted(["AvgPool-14", "AvgPool-16", *dialects])
+
+
+def test_a_dialect_without_the_names_of_a_fault_does_not_have_it() -> None:
+    text = spoiled("{divisor: original + 1}", "{dilations: 1}").replace(
+        "[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool-16]"
+    )
+    found = {fault.op for fault in load_text(text) if fault.id == "one-more"}
+    assert {"AvgPool-16", "onnx.AveragePool-22"} <= found
+    assert "onnx.AveragePool-11" not in found
 
 
 def test_every_key_is_documented() -> None:

@@ -1,0 +1,41 @@
+"""The reference evaluator of the onnx package: every vector becomes a model of one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from conformance.backends.capabilities import Capabilities
+from conformance.backends.onnx_model import DATA, model, reproduced
+
+Array = NDArray[Any]
+
+
+class OnnxReference:
+    """The reference evaluator of the onnx package."""
+
+    name = "onnx-reference"
+    capabilities = Capabilities(operators=("onnx.*",))
+
+    def __init__(self) -> None:
+        import onnx
+        import onnx.reference
+
+        self.version = str(onnx.__version__)
+        self._evaluator = onnx.reference.ReferenceEvaluator
+
+    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+        """Outputs of ``op``; what is invalid is refused by the evaluator itself."""
+        outputs: list[Array] = self._evaluator(model(op, inputs, attributes)).run(
+            None, {DATA: inputs[0]}
+        )
+        return outputs
+
+    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        return f"""\
+from onnx.reference import ReferenceEvaluator
+{reproduced(op, inputs, attributes)}
+outputs = ReferenceEvaluator(model).run(None, {{{DATA!r}: inputs[0]}})"""
