@@ -1,7 +1,8 @@
 """Specifications that extend another: only what differs is written down.
 
 A file that ``extends`` another is a merge patch of it (RFC 7396): tables are merged entry by entry,
-an entry without a value is taken away, and anything else takes the place of what was there.
+an entry without a value is taken away, and anything else takes the place of what was there. Only
+attributes may change their names: one that is ``as`` an attribute of the other file is that one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from conformance.spec.source import Path, Source
 
+ATTRIBUTES = "attributes"
 OWN = ("op", "document", "errata")
 """What a file says of itself alone: another document has other mistakes."""
 
@@ -39,17 +41,47 @@ def extended(source: Source, find: Find) -> Source:
     source.check()
     assert base is not None
     kept = {key: value for key, value in base.data.items() if key not in OWN}
+    names = _renamed(kept.get(ATTRIBUTES), source.data.get(ATTRIBUTES))
+    if names:
+        had = kept[ATTRIBUTES]
+        kept[ATTRIBUTES] = {names.get(key, key): value for key, value in had.items()}
     source.data = _patched(source, kept, source.data, ())
     source.extends = (name, *base.extends)
-    for path, at in base.values.items():
+    for was, at in base.values.items():
+        path = was
+        if path[:1] == (ATTRIBUTES,) and len(path) > 1:
+            path = (ATTRIBUTES, names.get(path[1], path[1]), *path[2:])
         if path and path[0] not in OWN and path not in source.values:
             source.values[path] = at
-            source.inherited[path] = base.file_of(path)
-            if path in base.keys:
-                source.keys[path] = base.keys[path]
-            if path in base.insets:
-                source.insets[path] = base.insets[path]
+            source.inherited[path] = base.file_of(was)
+            if was in base.keys:
+                source.keys[path] = base.keys[was]
+            if was in base.insets:
+                source.insets[path] = base.insets[was]
     return source
+
+
+def _renamed(base: Any, patch: Any) -> dict[str | int, str]:
+    """The attributes of the other file that this one writes in another way, with their new names.
+
+    An attribute ``as`` one of the other file is that one, in its place: what expressions call it
+    and what bounds it stays, and what is said here is merged.
+    """
+    if not isinstance(base, dict) or not isinstance(patch, dict):
+        return {}
+    known = {_called(name, raw): name for name, raw in base.items() if name not in patch}
+    spelled = {
+        raw["as"]: name
+        for name, raw in patch.items()
+        if isinstance(raw, dict) and isinstance(raw.get("as"), str) and name not in base
+    }
+    return {known[word]: name for word, name in spelled.items() if word in known}
+
+
+def _called(name: str, raw: Any) -> str:
+    """What expressions call an attribute."""
+    word = raw.get("as", name) if isinstance(raw, dict) else name
+    return str(word).replace("-", "_")
 
 
 def _patched(source: Source, base: Any, patch: Any, path: Path) -> Any:

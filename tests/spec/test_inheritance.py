@@ -177,3 +177,40 @@ def test_a_table_is_needed_to_extend() -> None:
         with pytest.raises(SpecError, match="there is no specification to extend"):
             extended(parse("extends: X-1\na: 1\n", "new"), lambda _, t=text: parse(t, "old"))
     assert extended(Source("x", data=[1]), lambda _: None).data == [1]
+
+
+def test_an_attribute_written_in_another_way_keeps_its_place(folder: Path) -> None:
+    named = "attributes: {block_size: {as: block, draw: {max: 3}}}\n"
+    (folder / "Later-2.yaml").write_text(HEAD + named)
+    spec, base = load(folder / "Later-2.yaml"), load(folder / "BlockMean-1.yaml")
+    (block,) = spec.attributes
+    assert (block.name, block.key, block.required) == ("block_size", "block", True)
+    assert block.draw.max.text == "3"
+    assert list(spec.quantities) == list(base.quantities)
+    assert lint(spec) == ()
+
+
+def test_an_attribute_may_be_written_in_another_way_more_than_once(folder: Path) -> None:
+    (folder / "Later-2.yaml").write_text(HEAD + "attributes: {block_size: {as: block}}\n")
+    again = HEAD.replace("Later-2", "Later-3").replace("BlockMean-1", "Later-2")
+    (folder / "Later-3.yaml").write_text(again + "attributes: {edge-length: {as: block}}\n")
+    spec = load(folder / "Later-3.yaml")
+    assert [one.name for one in spec.attributes] == ["edge-length"]
+    assert list(spec.quantities) == ["block", "N", "C", "size"]
+
+
+def test_a_problem_inside_an_attribute_is_shown_where_it_was_written(folder: Path) -> None:
+    base = folder / "BlockMean-1.yaml"
+    text = base.read_text()
+    base.write_text(text.replace("draw: {max: 4}", "draw: {max: four}"))
+    line = text[: text.index("draw: {max: 4}")].count("\n") + 1
+    (problem,) = problems_of(folder, HEAD + "attributes: {block_size: {as: block}}\n")
+    assert (problem.file, problem.line) == (str(base), line)
+
+
+def test_what_takes_an_attribute_away_may_give_another_its_name(folder: Path) -> None:
+    whole = "{as: block, type: int, per: axis, required: true, min: 1, draw: {max: 2}}"
+    text = f"attributes:\n  block:\n  block_size: {whole}\n"
+    (folder / "Later-2.yaml").write_text(HEAD + text)
+    (block,) = load(folder / "Later-2.yaml").attributes
+    assert (block.name, block.draw.max.text) == ("block_size", "2")
