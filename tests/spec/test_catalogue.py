@@ -272,3 +272,11 @@ def test_few_faults_are_excused() -> None:
     found = [fault for op in OPERATORS for fault in faults(op)]
     assert 3 <= sum(bool(fault.equivalent) for fault in found) <= len(found) // 50
     assert 3 <= sum(bool(fault.reading) for fault in found) <= len(found) // 20
+
+
+def test_what_is_a_rule_of_a_dialect_is_no_fault_of_it() -> None:
+    """A norm is a sum that nothing divides; an average without its divisor is wrong."""
+    lacking = {op for op in AVERAGES if "divisor-missing" not in {one.id for one in faults(op)}}
+    norms = {op for op, spec in shipped().items() if spec.definitions["reduce"].text == "lp"}
+    assert norms
+    assert lacking == norms
