@@ -69,11 +69,11 @@ class Sums:
 
 @dataclass(frozen=True)
 class Interval:
-    """The values accepted, inclusive, in T; ``overflows`` marks elements that are not graded."""
+    """The values accepted, inclusive, in T; ``ungraded`` marks elements that have none."""
 
     lo: Array
     hi: Array
-    overflows: NDArray[np.bool_]
+    ungraded: NDArray[np.bool_]
 
 
 def accumulator(dtype: DType, precision: str) -> DType:

@@ -179,7 +179,7 @@ def round_ratio(
     above = np.abs(above)
 
     # above / below lies between 2**(gap - 1) and 2**(gap + 1); one comparison settles its binade.
-    gap = _bit_length(above) - _bit_length(below)
+    gap = bit_length(above) - bit_length(below)
     short = (above << np.maximum(-gap, 0)) < (below << np.maximum(gap, 0))
     binade = gap - short
     # The result is a multiple of 2**(quantum + lift), its last place.
@@ -213,7 +213,7 @@ def _fits(ints: Integers, bits: int) -> bool:
 _bit_length_wide = np.frompyfunc(int.bit_length, 1, 1)
 
 
-def _bit_length(ints: Integers) -> NDArray[Any]:
+def bit_length(ints: Integers) -> NDArray[Any]:
     """The bit lengths of non-negative integers."""
     if ints.dtype == object:
         return np.asarray(_bit_length_wide(ints), np.int64)

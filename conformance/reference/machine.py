@@ -18,19 +18,45 @@ def mean_in(env: DataEnvironment, accumulator: DType) -> Array:
 
     The sum is divided in ``accumulator`` too, and then rounded to the type of the data.
     """
-    flat, counted = env.table
-    batch, channels = env.data.shape[:2]
-    divisor = np.maximum(np.asarray(env["divisor"]), 1)
     with np.errstate(all="ignore"):
-        data = converted(env.data, accumulator, saturates=env["conversion"] == "saturates")
-        taken = data.reshape(batch, channels, -1)[:, :, flat]
-        taken = np.where(counted, taken, accumulator.numpy.type(0))
-        if not taken.shape[-1]:
-            total = np.zeros(taken.shape[:-1], accumulator.numpy)
-        else:
-            total = np.add.accumulate(taken, axis=-1, dtype=accumulator.numpy)[..., -1]
-        mean = total / divisor.astype(accumulator.numpy)
-        return np.asarray(mean.astype(accumulator.numpy).astype(env.dtype.numpy))
+        total = _added(env, _converted(env, accumulator))
+        return np.asarray((total / _whole(env, "divisor", accumulator)).astype(env.dtype.numpy))
+
+
+def power_sum_in(env: DataEnvironment, accumulator: DType) -> Array:
+    """What the root is taken of, worked out in ``accumulator``, in that type: (N, C, *out).
+
+    Powers are multiplied out and added one by one.
+    """
+    with np.errstate(all="ignore"):
+        data = _converted(env, accumulator)
+        if env["powers_of"] == "magnitudes":
+            data = np.abs(data)
+        powers = data
+        for _ in range(env["power"] - 1):
+            powers = powers * data
+        scaled = _added(env, powers) / _whole(env, "divisor", accumulator)
+        return np.asarray(scaled * _whole(env, "factor", accumulator))
+
+
+def _converted(env: DataEnvironment, accumulator: DType) -> Array:
+    return converted(env.data, accumulator, saturates=env["conversion"] == "saturates")
+
+
+def _whole(env: DataEnvironment, rule: str, accumulator: DType) -> Array:
+    """What a rule says that is at least 1, in ``accumulator``."""
+    return np.maximum(np.asarray(env[rule]), 1).astype(accumulator.numpy)
+
+
+def _added(env: DataEnvironment, terms: Array) -> Array:
+    """The terms of each window, of one type, added one by one in it: (N, C, *out)."""
+    flat, counted = env.table
+    taken = terms.reshape(*terms.shape[:2], -1)[:, :, flat]
+    taken = np.where(counted, taken, terms.dtype.type(0))
+    if not taken.shape[-1]:
+        return np.zeros(taken.shape[:-1], terms.dtype)
+    added: Array = np.add.accumulate(taken, axis=-1, dtype=terms.dtype)[..., -1]
+    return added
 
 
 def without_infinities(env: DataEnvironment, values: Array) -> Array:

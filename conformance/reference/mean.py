@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, converted
-from conformance.model import OPEN_BIT, Answer
-from conformance.reference import machine
-from conformance.reference.bounds import Sums, accumulator, interval
+from conformance.model import Answer
+from conformance.reference import bounded, machine
+from conformance.reference.bounded import special
+from conformance.reference.bounds import Sums, interval
 from conformance.reference.exact import Ties, round_ratio
 from conformance.reference.facts import DataEnvironment
 from conformance.spec.model import OutputSpec
@@ -18,38 +19,14 @@ from conformance.spec.model import OutputSpec
 
 def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_]) -> Answer:
     """The mean of each window: its correctly rounded value and the interval accepted."""
-    shape = (*env.data.shape[:2], *env.out)
-    dtype = env.dtype
     sums = exact_sums(env)
-    special = _special(env, shape)
     flushed = env["subnormals"] == "flushed"
-    unspecified = np.broadcast_to(open_mask, shape)
-
-    standard = interval(sums, dtype, accumulator(dtype, "standard"), flushed=flushed)
-    narrow = accumulator(dtype, "native")
-    native = interval(sums, dtype, narrow, flushed=flushed)
-    has_native = narrow != accumulator(dtype, "standard")
-
-    def full(values: Array, name: str = dtype.name) -> Array:
-        values = np.broadcast_to(values, shape)
-        return special(np.ascontiguousarray(values), DTYPES[name].numpy)
-
-    decided = env.count(env.decoded.nan) > 0
-    both = (env.count(env.decoded.posinf) > 0) & (env.count(env.decoded.neginf) > 0)
-    decided = np.broadcast_to(decided | both, shape)
-    bits = np.where(unspecified, sum(OPEN_BIT.values()), 0).astype(np.uint8)
-    bits |= np.where(standard.overflows & ~decided, OPEN_BIT["standard"], 0).astype(np.uint8)
-    bits |= np.where(native.overflows & ~decided, OPEN_BIT["native"], 0).astype(np.uint8)
-    return Answer(
-        name=output.name,
-        dtype=dtype.name,
-        expected=full(_rounded(sums, "f64"), "f64"),
-        rounded=full(_rounded(sums, dtype.name)),
-        lo=full(standard.lo),
-        hi=full(standard.hi),
-        lo_native=full(native.lo) if has_native else None,
-        hi_native=full(native.hi) if has_native else None,
-        open=bits if bits.any() else None,
+    return bounded.answer(
+        env,
+        output,
+        open_mask,
+        rounded=lambda name: _rounded(sums, name),
+        within=lambda acc: interval(sums, env.dtype, acc, flushed=flushed),
     )
 
 
@@ -63,7 +40,7 @@ def values(env: DataEnvironment, dtype: str) -> Array:
     ties: Ties = "even" if env["rounding"] == "nearest" else "zero"
     rounded = round_ratio(env.total, _divisor(env), env.decoded.exponent, DTYPES[dtype], ties=ties)
     rounded = np.broadcast_to(rounded, shape)
-    return _special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
+    return special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
 
 
 def ends(env: DataEnvironment) -> tuple[Array, Array]:
@@ -78,13 +55,13 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
         taken = env.over(data.astype(env.dtype.numpy))
         shape = (*env.data.shape[:2], *env.out)
         bounds = interval(exact_sums(taken), own, own, flushed=False)
-        special = _special(taken, shape)
+        write = special(taken, shape)
         # A partial sum may be infinite, by the order of the taps.
         least, most = (
-            np.broadcast_to(np.where(bounds.overflows, own.numpy.type(infinity), end), shape)
+            np.broadcast_to(np.where(bounds.ungraded, own.numpy.type(infinity), end), shape)
             for end, infinity in ((bounds.lo, -np.inf), (bounds.hi, np.inf))
         )
-        lo, hi = (special(end.astype(env.dtype.numpy), env.dtype.numpy) for end in (least, most))
+        lo, hi = (write(end.astype(env.dtype.numpy), env.dtype.numpy) for end in (least, most))
     return lo, hi
 
 
@@ -138,28 +115,3 @@ def _trailing_zeros(integers: NDArray[Any]) -> NDArray[np.int64]:
     else:
         lengths = np.frexp(lowest.astype(np.float64))[1].astype(np.int64)
     return np.where(lengths == 0, 1 << 20, lengths - 1)
-
-
-def _special(env: DataEnvironment, shape: tuple[int, ...]) -> Any:
-    """A function that writes NaN and infinities over the means of windows that hold them.
-
-    NaN gives NaN, infinities of both signs NaN, one of them itself; padding adds nothing.
-    """
-    decoded = env.decoded
-    infinite = env["infinities"] != "ignored" and (decoded.posinf.any() or decoded.neginf.any())
-    if not infinite and (env["nan"] == "ignored" or not decoded.nan.any()):
-        return lambda array, _dtype: array
-    positive = np.broadcast_to(env.count(decoded.posinf) > 0, shape)
-    negative = np.broadcast_to(env.count(decoded.neginf) > 0, shape)
-    keeps = env["infinities"] != "ignored"
-    nan = positive & negative & keeps
-    if env["nan"] == "propagates":
-        nan = nan | np.broadcast_to(env.count(decoded.nan) > 0, shape)
-
-    def write(array: Array, dtype: np.dtype[Any]) -> Array:
-        if keeps:
-            array = np.where(positive, dtype.type(np.inf), array)
-            array = np.where(negative, dtype.type(-np.inf), array)
-        return np.where(nan, dtype.type(np.nan), array)
-
-    return write

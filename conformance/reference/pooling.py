@@ -1,4 +1,4 @@
-"""The reference of the family ``pooling``: any mean or maximum over windows, by its rules."""
+"""The reference of the family ``pooling``: any mean, maximum or norm over windows, by its rules."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
 from conformance.model import Answer, Case
-from conformance.reference import machine, maximum, mean
+from conformance.reference import lp, machine, maximum, mean
 from conformance.reference.facts import DataEnvironment
 from conformance.reference.variants import definitions_of
 from conformance.spec.model import OpSpec, OutputSpec, Variant
+
+ADDED = {"mean": mean, "lp": lp}
+"""What the rule ``reduce`` can be where elements are added up."""
 
 
 def environment(
@@ -25,8 +28,9 @@ def environment(
 def answers(env: DataEnvironment, spec: OpSpec) -> tuple[Answer, ...]:
     """What each output must be."""
     open_mask: NDArray[np.bool_] = np.asarray(env["open"], dtype=np.bool_)
-    if env["reduce"] == "mean":
-        return tuple(mean.answer(env, output, open_mask) for output in spec.outputs)
+    if env["reduce"] in ADDED:
+        added = ADDED[env["reduce"]]
+        return tuple(added.answer(env, output, open_mask) for output in spec.outputs)
     return tuple(
         maximum.answer(env, output, dtype_of(spec, output, env), open_mask)
         for output in spec.outputs
@@ -46,8 +50,8 @@ def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) ->
         if output.holds == "index":
             found.append(maximum.indices(env, own))
             continue
-        if env["reduce"] == "mean":
-            values = mean.values(env, dtype or own)
+        if env["reduce"] in ADDED:
+            values = ADDED[env["reduce"]].values(env, dtype or own)
         else:
             values = maximum.values(env).astype(DTYPES[dtype or own].numpy)
         values = machine.without_subnormals(env, values)
@@ -59,10 +63,10 @@ def ends(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
     """For each output the lower and then the upper end of what ``precision`` accepts.
 
     Where the rules name an accumulator, it bounds what is accepted, whatever ``precision`` says;
-    a mean that is cut off and an index are accepted alone.
+    a result that is cut off and an index are accepted alone.
     """
     if env["accumulator"] != "exact":
-        return list(mean.ends(env))
+        return list(ADDED[env["reduce"]].ends(env))
     if env["rounding"] != "nearest":
         return [end for values in computed(env, spec) for end in (values, values)]
     found: list[Array] = []

@@ -190,7 +190,10 @@ def _variant(
     raw: Mapping[str, Any],
     values: Mapping[str, str],
 ) -> Variant | None:
-    """The variant of one fault; None with a problem noted, or for a dialect without its names."""
+    """The variant of one fault; None with a problem noted, or for a dialect that cannot have it.
+
+    Such a dialect lacks its names, or does the same by its own rules.
+    """
     texts = {
         key.replace("-", "_"): _filled(_text(raw), values) for key, raw in raw["replace"].items()
     }
@@ -199,7 +202,7 @@ def _variant(
         source.problem(path, "'each' does not give every {name} that is used", key=True)
         return None
     try:
-        return variant(spec, fault_id, texts, where=where, why=raw["says"])
+        made = variant(spec, fault_id, texts, where=where, why=raw["says"])
     except (ExpressionError, UsageError) as error:
         if _is_dialect(spec.op, named):
             return None
@@ -207,6 +210,8 @@ def _variant(
         message = f"for {spec.op}, {fault_id}: {error.message}"
         source.problem(path, message, expected=expected or "", hint=error.hint or "", key=True)
         return None
+    own = all(spec.definitions.get(name) == text for name, text in made.replace.items())
+    return None if own and _is_dialect(spec.op, named) else made
 
 
 def _text(raw: Any) -> str:

@@ -73,6 +73,7 @@ def _enum(*values: str) -> Kind:
     return Kind("enum", values=frozenset(values))
 
 
+_CASE = Kind("int")
 _AXIS_CASE = Kind("int", per_axis=True)
 _AXIS_WINDOW = Kind("int", per_axis=True, domain=Domain.WINDOW)
 _AXIS_TAP = Kind("int", per_axis=True, domain=Domain.TAP)
@@ -115,7 +116,7 @@ POOLING = Family(
     name="pooling",
     dims=("N", "C", "size"),
     rules={
-        "reduce": Rule(_enum("mean", "max"), "what becomes of a window"),
+        "reduce": Rule(_enum("mean", "max", "lp"), "what becomes of a window"),
         "out": Rule(_AXIS_CASE, "how many windows there are", before=_WINDOWS),
         "start": Rule(
             _AXIS_WINDOW,
@@ -137,6 +138,19 @@ POOLING = Family(
             before=_FACTS | {"on_data"},
         ),
         "divisor": Rule(_ELEMENT, "what a sum is divided by", "1", needed_for="mean"),
+        "factor": Rule(_ELEMENT, "what a sum of powers is multiplied by", "1"),
+        "power": Rule(_CASE, "the power of each element that is added", "1", needed_for="lp"),
+        "root": Rule(_CASE, "the degree of the root that is taken of a sum of powers", "power"),
+        "powers_of": Rule(
+            _enum("magnitudes", "elements"),
+            "whether powers are of magnitudes, or of elements with their signs",
+            "magnitudes",
+        ),
+        "negative_root": Rule(
+            _enum("real", "not_a_number"),
+            "what a root of a negative sum of powers is, if it is not the sum itself",
+            "real",
+        ),
         "open": Rule(
             Kind("bool", domain=Domain.ELEMENT), "which elements have no value to check", "false"
         ),
