@@ -122,10 +122,13 @@ def _faults(source: Source) -> Iterator[Fault]:
 def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[str, str]]:
     """Each operator that can have a fault, and how the file names it.
 
-    A name without a version stands for every shipped version, and for what extends one.
+    A name without a version stands for every shipped version, and for what extends one; a name
+    with a version for that one and for its dialects, which are of another name.
     """
+    dialects: set[str] = set()
     for number, named in enumerate(listed):
-        found = _having(named)
+        found = [op for op in _having(named) if op not in dialects]
+        dialects.update(op for op in found if _is_dialect(shipped()[op], named))
         yield from ((named, op) for op in found)
         if not found:
             hint = closest(named, (*shipped(), *map(_base, shipped())))
@@ -134,7 +137,9 @@ def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[
 
 def _having(named: str) -> list[str]:
     if named in shipped():
-        return [named]
+        lineages = {op: spec.lineage for op, spec in shipped().items()}
+        others = [op for op in lineages if _base(op) != _base(named)]
+        return [named, *(op for op in others if named in lineages[op])]
     return [op for op, spec in shipped().items() if named in map(_base, spec.lineage)]
 
 
