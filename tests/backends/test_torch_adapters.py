@@ -78,6 +78,16 @@ def test_the_largest_elements_have_indices(backend: Backend) -> None:
     assert indices.dtype == np.int64
 
 
+def test_adaptive_windows_divide_the_axes(backend: Backend) -> None:
+    data, size = plane(np.arange(12).reshape(3, 4)), np.array([2, 3])
+    (means,) = backend.run("torch.adaptive_avg_pool-2", [data, size], {})
+    np.testing.assert_array_equal(means[0, 0], [[2.5, 3.5, 4.5], [6.5, 7.5, 8.5]])
+    values, indices = backend.run("torch.adaptive_max_pool-2", [data, size], {})
+    np.testing.assert_array_equal(values[0, 0], [[5, 6, 7], [9, 10, 11]])
+    np.testing.assert_array_equal(indices[0, 0], [[5, 6, 7], [9, 10, 11]])
+    assert indices.dtype == np.int64
+
+
 @pytest.mark.parametrize(
     ("shape", "attributes"),
     [
