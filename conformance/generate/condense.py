@@ -55,7 +55,7 @@ def breed(pool: Pool, rounds: int, children: int) -> None:
         chosen = choose(pool)
         if len(chosen) < 2:
             return
-        own = _own(chosen)
+        own = owned(chosen)
         single = frozenset().union(*own.values())
         for _ in range(children):
             a, b = chance.sample(chosen, 2)
@@ -71,7 +71,7 @@ def breed(pool: Pool, rounds: int, children: int) -> None:
                 del pool.candidates[case.id]
 
 
-def _own(chosen: Sequence[Candidate]) -> dict[str, frozenset[Hashable]]:
+def owned(chosen: Sequence[Candidate]) -> dict[str, frozenset[Hashable]]:
     """What each of the chosen alone shows, by id."""
     shown = Counter(item for one in chosen for item in one.items)
     return {

@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import chain, combinations
 from math import prod
 
+import numpy as np
+
 from conformance.dtypes import DTYPES, Array
 from conformance.generate.values import data_of
 from conformance.model import Case
@@ -52,10 +54,12 @@ def _shown(spec: OpSpec, env: Environment) -> tuple[str, ...]:
     return tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
 
 
-def candidate(spec: OpSpec, case: Case) -> Candidate:
-    """A valid case with its edges and its cost."""
+def candidate(spec: OpSpec, case: Case) -> Candidate | None:
+    """A valid case with its edges and its cost; None where no element would be graded."""
     data = data_of(spec, case)
     env = facts(spec, case, data)
+    if np.all(env["open"]):
+        return None
     outputs = data.shape[0] * data.shape[1] * prod(env.out)
     dtype = DTYPES[case.types[spec.data.type]]
     # Of each output there are the exact value and at least three in the type.

@@ -94,6 +94,9 @@ class Pool:
             one = candidate(self.spec, case)
         except EvaluationError:  # windows too large to be listed
             return None
+        if one is None:
+            self.banned.add(case.id)
+            return None
         if self.strict and self._news(one) and vacuous(self.spec, build(self.spec, case)):
             self.banned.add(case.id)
             return None

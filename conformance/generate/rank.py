@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
-from conformance.generate.condense import breed, choose
+from conformance.generate.condense import breed, choose, owned
 from conformance.generate.coverage import Candidate
 from conformance.generate.pairs import Effort, Pair, Pool, settle
 from conformance.generate.suites import with_twins
@@ -24,6 +24,10 @@ SAMPLE = Effort(base=200, aimed=8)
 
 TRIES = 160
 """How often a part of a cover is made anew to find a smaller one."""
+
+
+MOST_LOOKED_AT = 128
+"""How many cases are looked at, at most, that could take the place of a vacuous one."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,11 @@ def _meaningful(pool: Pool, isolated: Collection[str]) -> list[Vector]:
     built: dict[str, Vector] = {}
     while True:
         chosen = choose(pool, TRIES, isolated)
+        looked_at = 1
         while bad := _useless(pool, chosen, built):
-            for case_id in bad:
+            # Where most cases are vacuous, one at a time would take for ever.
+            looked_at = min(2 * looked_at, MOST_LOOKED_AT)
+            for case_id in bad | _also_vacuous(pool, chosen, bad, looked_at):
                 pool.ban(case_id)
             good = [one for one in chosen if one.case.id not in bad]
             chosen = choose(pool, isolated=isolated, start=good)
@@ -101,6 +108,25 @@ def _useless(pool: Pool, chosen: Sequence[Candidate], built: dict[str, Vector]) 
         if same in asked or vacuous(pool.spec, built[name]):
             found.add(name)
         asked.add(same)
+    return found
+
+
+def _also_vacuous(
+    pool: Pool, chosen: Sequence[Candidate], bad: Collection[str], count: int
+) -> set[str]:
+    """More that are vacuous, of so many that would take the place of each of ``bad``: those that
+    show most of what it alone shows, for their cost."""
+    looked_at = {one.case.id for one in chosen}
+    found = set()
+    alone = owned(chosen)
+    for name in sorted(bad):
+        able = [one for one in pool.candidates.values() if not alone[name].isdisjoint(one.items)]
+        able.sort(key=lambda one: (-len(alone[name] & one.items) / one.cost, one.case.id))
+        for one in able[:count]:
+            if one.case.id not in looked_at:
+                looked_at.add(one.case.id)
+                if vacuous(pool.spec, build(pool.spec, one.case)):
+                    found.add(one.case.id)
     return found
 
 

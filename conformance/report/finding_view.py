@@ -15,7 +15,7 @@ from conformance.model import Finding
 from conformance.report.diagnosis import Diagnosis, diagnosis
 from conformance.report.elements import Element, Plane, elements, planes
 from conformance.report.picture import Picture, picture, picture_under
-from conformance.report.wording import precision
+from conformance.report.wording import precision, words
 
 SHOW = ["conformance", "show"]
 
@@ -64,13 +64,10 @@ class FindingView:
         It asks of the same suite as ``show``, and judges as the run did.
         """
         spec, asked = self.header["backend"]["spec"], self.header["options"]
-        try:
-            words = shlex.split(self.show)
-        except ValueError:
+        shown = words(self.show)
+        if not spec or not self.finding.reproduce or shown[:3] != [*SHOW, self.finding.smallest]:
             return ""
-        if not spec or not self.finding.reproduce or words[:3] != [*SHOW, self.finding.smallest]:
-            return ""
-        command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *words[3:]]
+        command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *shown[3:]]
         if asked["level"] != "must":
             command += ["--level", asked["level"]]
         judged = precision(asked["precision"])

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from conformance.log.encoding import MAX_TEXT
 from conformance.model import Witness
 
 
@@ -61,17 +62,27 @@ def why(entry: Mapping[str, Any]) -> str:
     return "; ".join(filter(None, (entry.get("reason"), entry.get("link"), until)))
 
 
+def words(command: str) -> list[str]:
+    """A command as a shell reads it; none if that is too long to be shown, or no shell could.
+
+    Longer ones are not looked at: to take them apart takes the square of their length.
+    """
+    try:
+        return shlex.split(command) if len(command) <= MAX_TEXT else []
+    except ValueError:
+        return []
+
+
 def options(command: str) -> list[str]:
     """A command up to its first option, then each option with its values: where lines may break.
 
-    A command that a shell would not understand stays whole.
+    A command that has no :func:`words` stays whole.
     """
-    try:
-        words = shlex.split(command)
-    except ValueError:
+    found = words(command)
+    if not found:
         return [command]
     groups: list[list[str]] = [[]]
-    for word in words:
+    for word in found:
         if word.startswith("--"):
             groups.append([])
         groups[-1].append(word)

@@ -5,7 +5,7 @@ A file of ``specs/faults/`` holds the faults of one kind. The format is in docs/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -16,7 +16,7 @@ from conformance.data import directory
 from conformance.errors import ExpressionError, UsageError
 from conformance.spec import structure
 from conformance.spec.expressions import closest
-from conformance.spec.loader import read_text, shipped
+from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.source import Path, Source, parse
 from conformance.spec.variation import variant
@@ -48,7 +48,8 @@ def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
     source = parse(text, file)
-    found = tuple(_faults(source)) if structure.check(source, structure.FAULTS) else ()
+    sound = structure.check(source, structure.FAULTS)
+    found = tuple(_faults(source, names())) if sound else ()
     source.check()
     return found
 
@@ -64,22 +65,28 @@ def faults(op: str) -> tuple[Fault, ...]:
 
     Raises :class:`~conformance.errors.SpecError` if two have the same id.
     """
-    return tuple(fault for fault in _shipped() if fault.op == op)
-
-
-@cache
-def _shipped() -> tuple[Fault, ...]:
-    found: dict[tuple[str, str], Fault] = {}
-    for path in sorted((directory("specs") / "faults").glob("*.yaml")):
-        for fault in load(path):
-            if found.setdefault((fault.op, fault.id), fault) is not fault:
-                source = Source(str(path))
-                source.problem((), f"the fault '{fault.id}' of {fault.op} is in two files")
-                source.check()
+    found: dict[str, Fault] = {}
+    for source in _shipped() if op in names() else ():
+        for fault in _faults(source, (op,)):
+            if found.setdefault(fault.id, fault) is not fault:
+                source.problem((), f"the fault '{fault.id}' of {op} is in two files")
+        source.check()
     return tuple(found.values())
 
 
-def _faults(source: Source) -> Iterator[Fault]:
+@cache
+def _shipped() -> tuple[Source, ...]:
+    """The files of the catalogue; what they say of an operator is made when it is asked for."""
+    files = sorted((directory("specs") / "faults").glob("*.yaml"))
+    sources = tuple(parse(read_text(path), str(path)) for path in files)
+    for source in sources:
+        structure.check(source, structure.FAULTS)
+        source.check()
+    return sources
+
+
+def _faults(source: Source, ops: Collection[str]) -> Iterator[Fault]:
+    """What a sound file says of some operators; problems are noted in ``source``."""
     kind = source.data["kind"]
     seen: set[tuple[str, str]] = set()
     for name, raw in source.data["faults"].items():
@@ -94,18 +101,20 @@ def _faults(source: Source) -> Iterator[Fault]:
                     (*path, "equivalent", key), message, hint=closest(key, known), key=True
                 )
         for named, op in _operators(source, (*path, "operators"), raw["operators"]):
+            if op not in ops:
+                continue
             for keys, values in choices:
                 fault_id = _filled(name, keys)
                 if (op, fault_id) in seen:
                     source.problem(path, f"two faults are called '{fault_id}'", key=True)
                 seen.add((op, fault_id))
-                made = _variant(source, path, shipped()[op], named, fault_id, raw, values)
+                made = _variant(source, path, find(op), named, fault_id, raw, values)
                 if made is None:
                     if source.problems:
                         return
                     continue
                 equivalent = raw.get("equivalent", {})
-                names = (fault_id, op, _base(op), named)
+                spelled = (fault_id, op, _base(op), named)
                 yield Fault(
                     id=fault_id,
                     kind=kind,
@@ -114,8 +123,8 @@ def _faults(source: Source) -> Iterator[Fault]:
                     says=_filled(raw["says"], keys),
                     look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
-                    reading=_reading(source, path, shipped()[op], named, raw),
-                    equivalent=next((equivalent[n] for n in names if n in equivalent), ""),
+                    reading=_reading(source, path, find(op), named, raw),
+                    equivalent=next((equivalent[n] for n in spelled if n in equivalent), ""),
                 )
 
 
@@ -128,28 +137,28 @@ def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[
     dialects: set[str] = set()
     for number, named in enumerate(listed):
         found = [op for op in _having(named) if op not in dialects]
-        dialects.update(op for op in found if _is_dialect(shipped()[op], named))
+        dialects.update(op for op in found if _is_dialect(op, named))
         yield from ((named, op) for op in found)
         if not found:
-            hint = closest(named, (*shipped(), *map(_base, shipped())))
+            hint = closest(named, (*names(), *map(_base, names())))
             source.problem((*path, number), f"there is no operator '{named}'", hint=hint)
 
 
+@cache
 def _having(named: str) -> list[str]:
-    if named in shipped():
-        lineages = {op: spec.lineage for op, spec in shipped().items()}
-        others = [op for op in lineages if _base(op) != _base(named)]
-        return [named, *(op for op in others if named in lineages[op])]
-    return [op for op, spec in shipped().items() if named in map(_base, spec.lineage)]
+    if named in names():
+        others = [op for op in names() if _base(op) != _base(named)]
+        return [named, *(op for op in others if named in lineage(op))]
+    return [op for op in names() if named in map(_base, lineage(op))]
 
 
 def _base(op: str) -> str:
     return op.rpartition("-")[0]
 
 
-def _is_dialect(spec: OpSpec, named: str) -> bool:
+def _is_dialect(op: str, named: str) -> bool:
     """Whether an operator only extends the named one: it may lack what a fault speaks of."""
-    return named not in (spec.op, _base(spec.op))
+    return named not in (op, _base(op))
 
 
 def _choices(
@@ -187,7 +196,7 @@ def _variant(
     try:
         return variant(spec, fault_id, texts, where=where, why=raw["says"])
     except (ExpressionError, UsageError) as error:
-        if _is_dialect(spec, named):
+        if _is_dialect(spec.op, named):
             return None
         expected = getattr(error, "expected", "")
         message = f"for {spec.op}, {fault_id}: {error.message}"
@@ -202,7 +211,7 @@ def _text(raw: Any) -> str:
 def _reading(source: Source, path: Path, spec: OpSpec, named: str, raw: Mapping[str, Any]) -> str:
     name = str(raw.get("reading", ""))
     known = [one.name for one in spec.interpretations]
-    if name not in known and _is_dialect(spec, named):
+    if name not in known and _is_dialect(spec.op, named):
         return ""
     if name and name not in known:
         message = f"{spec.op} has no interpretation '{name}'"

@@ -73,8 +73,20 @@ def read_text(path: Path) -> str:
 @cache
 def shipped() -> Mapping[str, OpSpec]:
     """The specifications that come with the package, by operator."""
-    specs = [load(path) for path in sorted(directory("specs").glob("*.yaml"))]
-    return MappingProxyType({spec.op: spec for spec in specs})
+    return MappingProxyType({op: find(op) for op in names()})
+
+
+def names() -> tuple[str, ...]:
+    """The operators that come with the package; each has a file of its name."""
+    return tuple(path.stem for path in sorted(directory("specs").glob("*.yaml")))
+
+
+@cache
+def lineage(op: str) -> tuple[str, ...]:
+    """A shipped operator and those that its file builds on, without reading more than that."""
+    text = read_text(directory("specs") / f"{op}.yaml")
+    extends = re.search("^extends: (.+)$", text, re.MULTILINE)
+    return (op, *(lineage(extends[1]) if extends else ()))
 
 
 @cache
@@ -86,12 +98,12 @@ def find(op: str) -> OpSpec:
     if op.endswith((".yaml", ".yml")):
         return load(Path(op))
     # One file, not all of them: a check asks for one operator at a time.
-    names = [path.stem for path in sorted(directory("specs").glob("*.yaml"))]
-    if op in names:
+    known = names()
+    if op in known:
         return load(directory("specs") / f"{op}.yaml")
-    near = {name.lower(): name for name in names}.get(op.lower())
-    hint = f"did you mean '{near}'?" if near else closest(op, names)
+    near = {name.lower(): name for name in known}.get(op.lower())
+    hint = f"did you mean '{near}'?" if near else closest(op, known)
     raise UsageError(
         f"there is no operator '{op}'",
-        hint=hint or f"known: {', '.join(names)}; or give a .yaml file",
+        hint=hint or f"known: {', '.join(known)}; or give a .yaml file",
     )

@@ -31,7 +31,7 @@ from tightness_means import (
 )
 from tightness_plot import Mode, Point, plot
 
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import open_suite
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tightness.md"
 
@@ -64,9 +64,8 @@ def tosa_shares(means: Means) -> list[Fraction]:
     return [max(got) / room for several, got, room in chosen if several and room is not None]
 
 
-def share_points(mode: Mode, suite: Suite) -> list[Point]:
-    """The largest shares of each group of one mode."""
-    shipped, made = suite_means(suite, *mode), generated_means(*mode)
+def share_points(shipped: list[Means], made: list[Means]) -> list[Point]:
+    """The largest shares of each group, over the suite's means and generated ones of one mode."""
     points = []
     for low, high in zip((0, *GROUPS[:-1]), GROUPS, strict=True):
         own, new = (
@@ -116,13 +115,12 @@ def share_rows(mode: Mode, points: list[Point]) -> list[str]:
     ]
 
 
-def tosa_rows(mode: Mode, suite: Suite) -> list[str]:
+def tosa_rows(mode: Mode, shipped: list[Means], made: list[Means]) -> list[str]:
     """One row for the suite's whole windows, one for those partly off the data, one for others."""
-    shipped = suite_means(suite, *mode)
     groups = {
         "whole": [m.chosen(~m.at_border) for m in shipped],
         "off the data": [m.chosen(m.at_border) for m in shipped],
-        "generated": generated_means(*mode),
+        "generated": made,
     }
     return [_row(*mode, name, *_beside_tosa(some)) for name, some in groups.items()]
 
@@ -183,12 +181,13 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/tightness.md and .svg")
     suite = open_suite()
     write = parser.parse_args().write
-    points = {mode: share_points(mode, suite) for mode in MODES}
+    means = {mode: (suite_means(suite, *mode), generated_means(*mode)) for mode in MODES}
+    points = {mode: share_points(*means[mode]) for mode in MODES}
     tables = {
         "shares": [*SHARE_HEAD, *(row for m in MODES for row in share_rows(m, points[m]))],
         "tosa": [
             *TOSA_HEAD,
-            *(row for m in MODES if m not in WITHOUT_TOSA for row in tosa_rows(m, suite)),
+            *(row for m in MODES if m not in WITHOUT_TOSA for row in tosa_rows(m, *means[m])),
         ],
     }
     for rows in tables.values():

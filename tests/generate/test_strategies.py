@@ -69,9 +69,10 @@ def test_an_aim_is_followed(spec: OpSpec, edge: Edge) -> None:
         given = {**case.types, "pattern": case.pattern, **case.operands}
         given |= in_full(spec, case)
         given |= {name: env[name] for name in spec.dims}
-        values = {name.replace("-", "_"): value for name, value in given.items()}
+        keys = {quantity.name: quantity.key for quantity in spec.attributes}
+        values = {keys.get(name, name): value for name, value in given.items()}
         for name, wanted in aim.items():
-            value = values[name.replace("-", "_")]
+            value = values[keys.get(name, name)]
             entries = value if isinstance(value, list | tuple) else (value,)
             if wanted.values:
                 assert set(entries) <= set(wanted.values)

@@ -476,6 +476,7 @@ def maximum(
     return value, Index(ties[0], frozenset(allowed))
 
 
+@cache
 def exactly(x: Number, source: Format, target: Format) -> int:
     """The ordinal in ``target`` of a value of ``source``, which ``target`` holds exactly."""
     if isinstance(x, float):

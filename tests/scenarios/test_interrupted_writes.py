@@ -21,12 +21,12 @@ if sys.platform == "win32":
 from forked import Ended, command
 from killed import KILLED, Steps
 
-import conformance.api  # noqa: F401 - loaded once, for all processes that are forked
+import conformance
 from conformance.errors import EXIT_USAGE, SuiteError
 from conformance.generate import plan
 from conformance.generate.pairs import Effort
 from conformance.log.reader import read, read_unfinished
-from conformance.report import html  # noqa: F401
+from conformance.report import html
 from conformance.suite.store import open_suite
 
 WRONG = """
@@ -42,6 +42,14 @@ OP = "AdaptiveAvgPool-8"
 """Four vectors of the small suite; each is several steps."""
 
 SAID = ("verdict", "sentence", "claim", "exit_code", "counts", "by_reading", "precision_reached")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared(small_suite: Any) -> None:
+    """Templates, specifications and faults, made once for all processes that are forked."""
+    run = conformance.check(small_suite, lambda op, inputs, attributes: [inputs[0]])
+    assert not run.conformant
+    assert html.pages(run.log, "index.html")
 
 
 def killed_at(step: int, folder: Path, *words: object) -> Ended:

@@ -13,7 +13,7 @@ from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.spec.environment import Environment
 from conformance.spec.expressions import Domain
-from conformance.spec.loader import find, load, load_text, shipped
+from conformance.spec.loader import find, lineage, load, load_text, shipped
 from conformance.spec.model import OpSpec
 from conformance.spec.source import MAX_BYTES, parse
 from conformance.spec.structure import schema
@@ -57,6 +57,7 @@ def test_the_documented_example_loads() -> None:
 def test_shipped(op: str) -> None:
     spec = shipped()[op]
     assert spec == find(op)
+    assert spec.lineage == lineage(op)
     for edge in spec.edges:
         assert edge.when.kind.domain is Domain.CASE
         assert edge.why
