@@ -1,0 +1,58 @@
+"""What an operator asks, as a call of one of PyTorch's functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.errors import Unsupported
+
+Array = NDArray[Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a function of ``torch.nn.functional``, its first argument being the data.
+
+    ``pads`` are zeros to add to the data first, in PyTorch's order; ``index_type`` is that of the
+    indices which come with the values, None where none do.
+    """
+
+    function: str
+    arguments: tuple[Any, ...] = ()
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    pads: Sequence[int] = ()
+    index_type: Any = None
+
+
+def said(words: Mapping[str, T], word: str) -> T:
+    """What a word means to PyTorch; Unsupported for one that means nothing to it."""
+    if word not in words:
+        raise Unsupported(f"PyTorch has no '{word}'")
+    return words[word]
+
+
+OPERATORS = (
+    "torch.avg_pool-2",
+    "torch.max_pool-2",
+    "torch.adaptive_avg_pool-2",
+    "torch.adaptive_max_pool-2",
+)
+"""PyTorch's own operators, whose attributes are the arguments of its functions."""
+
+
+def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
+    """The call that one of PyTorch's own operators is, on so many spatial axes."""
+    function = f"{op.removeprefix('torch.').rpartition('-')[0]}{axes}d"
+    arguments = tuple(operand.tolist() for operand in operands)
+    words = dict(attributes)
+    if words.get("divisor_override") == 0:
+        del words["divisor_override"]  # None, where whole numbers alone can be written
+    if "max" in function:
+        words["return_indices"] = True
+    return Call(function, arguments, words, index_type=np.int64 if "max" in function else None)

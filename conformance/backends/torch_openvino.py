@@ -1,0 +1,111 @@
+"""OpenVINO's pools as calls of PyTorch's functions.
+
+Attributes become arguments one to one. Where PyTorch's single list of pads cannot say what is
+asked and padding is counted anyway, the data is padded with zeros first. Windows, divisors and
+indices are left to PyTorch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from conformance.backends.capabilities import Exclusion
+from conformance.backends.torch_calls import Array, Call, said
+from conformance.errors import Unsupported
+
+OPERATORS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
+INDEX_TYPES = {"i32": np.int32, "i64": np.int64}
+CEIL = {"floor": False, "ceil": True}
+
+# Pads that PyTorch's argument cannot express: one number an axis, at most half the kernel.
+_PADDED_BY_HAND = "any(pad_begin != pad_end or pad_begin * 2 > kernel)"
+_SYMMETRIC = "PyTorch pads both ends of an axis equally and by at most half the kernel"
+
+EXCLUDING = (
+    Exclusion(
+        op="AvgPool-1",
+        when="auto_pad not in [explicit, valid]",
+        reason="PyTorch's pools know no automatic padding",
+    ),
+    Exclusion(
+        op="AvgPool-1",
+        when="rounding_type not in [floor, ceil]",
+        reason="ceil_mode is true or false",
+    ),
+    Exclusion(
+        op="AvgPool-1",
+        when=f"exclude_pad and {_PADDED_BY_HAND}",
+        reason=f"{_SYMMETRIC}; zeros added to the data would be counted",
+    ),
+    Exclusion(
+        op="AvgPool-1",
+        when=f"any(pad_begin < 0 or pad_end < 0) and {_PADDED_BY_HAND}",
+        reason=f"{_SYMMETRIC}; negative padding of the data would crop it",
+    ),
+    Exclusion(
+        op="AvgPool-1",
+        when="rounding_type == ceil and "
+        f"any(last_start >= where({_PADDED_BY_HAND}, padded_end, size))",
+        reason="ceil_mode ignores windows that would start in the end padding or beyond",
+    ),
+    Exclusion(
+        op="AdaptiveMaxPool-8",
+        when="index_element_type not in [i32, i64]",
+        reason="PyTorch's indices are int64, which may be narrowed to i32 without loss",
+    ),
+)
+"""What these calls cannot ask."""
+
+
+def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
+    """The call that asks what ``op`` asks on so many spatial axes; Unsupported where none does."""
+    if op == "AvgPool-1":
+        return _avg_pool(axes, attributes)
+    output_size = operands[0].tolist()
+    if op == "AdaptiveAvgPool-8":
+        return Call(f"adaptive_avg_pool{axes}d", (output_size,))
+    return Call(
+        f"adaptive_max_pool{axes}d",
+        (output_size,),
+        {"return_indices": True},
+        index_type=said(INDEX_TYPES, attributes.get("index_element_type", "i64")),
+    )
+
+
+def _avg_pool(axes: int, attributes: Mapping[str, Any]) -> Call:
+    if attributes.get("auto_pad", "explicit") not in ("explicit", "valid"):
+        raise Unsupported(f"auto_pad {attributes['auto_pad']}")
+    padding: tuple[list[int], list[int]] = [0] * axes, []
+    if attributes.get("auto_pad", "explicit") == "explicit":
+        padding = _padding(axes, attributes)
+    begin, pads = padding
+    return Call(
+        f"avg_pool{axes}d",
+        (attributes["kernel"], attributes["strides"], begin),
+        {
+            "ceil_mode": said(CEIL, attributes.get("rounding_type", "floor")),
+            "count_include_pad": not attributes["exclude-pad"],
+        },
+        pads,
+    )
+
+
+def _padding(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    """The argument ``padding`` and the zeros added before, which together pad as asked."""
+    begin, end = attributes["pads_begin"], attributes["pads_end"]
+    for pads in (begin, end):
+        if len(pads) != axes:
+            return pads, []  # for PyTorch to refuse
+    if begin == end and all(
+        2 * pad <= k for pad, k in zip(begin, attributes["kernel"], strict=False)
+    ):
+        return begin, []
+    if attributes["exclude-pad"] or min(begin + end) < 0:
+        raise Unsupported(_SYMMETRIC)
+    # PyTorch takes the pads in pairs, the last axis first.
+    pairs = zip(reversed(begin), reversed(end), strict=True)
+    return [0] * axes, list(chain.from_iterable(pairs))
