@@ -36,7 +36,7 @@ def test_tells_everything_in_the_specification(op: str) -> None:
     spec, said = shipped()[op], words(found.stdout)
     wanted = [spec.op, spec.summary, spec.document.title, spec.document.url]
     for quantity in spec.quantities.values():
-        wanted += [quantity.name, quantity.why, ", ".join(quantity.values)]
+        wanted += [quantity.name, quantity.why, *quantity.values]
     for name in spec.definitions:
         wanted += [name]
     for one in spec.require:
