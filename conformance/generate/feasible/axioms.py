@@ -14,7 +14,7 @@ from conformance.generate.feasible.backend import Truth
 from conformance.generate.feasible.conditions import Labelled
 from conformance.generate.feasible.question import Question
 from conformance.generate.feasible.term import ONE, ZERO, Term, constant
-from conformance.generate.feasible.window import GEOMETRY, NUMERIC, PLACES, Window
+from conformance.generate.feasible.window import GEOMETRY, NUMERIC, PLACES, STEPPED, Window
 
 
 class Axioms:
@@ -77,7 +77,7 @@ class Axioms:
     def _of_window(self, window: Window) -> Iterator[Labelled]:
         if not window.facts:
             return
-        if not self.question.is_default(**GEOMETRY):
+        if not self.question.is_default(**STEPPED):
             taps = self.question.numbers("taps", window)
             for on_data, most in zip(window.on_data, taps, strict=True):
                 above = self.algebra.most(on_data, self.algebra.greatest(ZERO, most))

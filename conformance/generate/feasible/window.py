@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 PLACES = ("first_max", "last_max", "first_nan", "first_minus_zero")
 """Facts with an entry for each axis."""
 
-GEOMETRY = {"step": "1", "tap": "0 <= at and at < size", "reads": "at"}
-"""The rules under which a window's taps on the data are those from its start to its end."""
+STEPPED = {"tap": "0 <= at and at < size", "reads": "at"}
+"""The rules under which a window's taps on the data are those of its steps that fall on it."""
+
+GEOMETRY = {"step": "1", **STEPPED}
+"""The rules under which they are all elements from its start to its end."""
 
 NUMERIC = {"passes_through": "own", "order": "numeric"}
 """The rules under which the data are what their pattern fills, and the largest the largest."""
@@ -85,12 +88,26 @@ class Window:
     def on_data(self) -> tuple[Term, ...]:
         """How many taps count, on each axis."""
         algebra, question = self.question.algebra, self.question
-        if not question.is_default(**GEOMETRY):
+        if not question.is_default(**STEPPED):
             return tuple(algebra.fresh("on_data") for _ in range(question.axes))
+        if not question.is_default(**GEOMETRY):
+            return tuple(map(self._stepped, range(question.axes)))
         return tuple(
             algebra.greatest(ZERO, algebra.subtract(algebra.least(end, size), begin))
             for begin, end, size in zip(self.begin, self.end, question.numbers("size"), strict=True)
         )
+
+    def _stepped(self, axis: int) -> Term:
+        """How many steps of an axis fall on the data: from the first that is not before it to the
+        first that is behind it, or behind the window."""
+        algebra, divide = self.question.algebra, self.question.translator.division.divide
+        start, taps, step = (self._numbers(name)[axis] for name in ("start", "taps", "step"))
+        size = self.question.numbers("size")[axis]
+        first, _ = divide(algebra.scale(start, -1), step, up=True)
+        behind, _ = divide(algebra.subtract(size, start), step, up=True)
+        taken = algebra.subtract(algebra.least(taps, behind), algebra.greatest(ZERO, first))
+        forward = algebra.less(ZERO, step)
+        return algebra.choose(forward, algebra.greatest(ZERO, taken), algebra.fresh("on_data"))
 
     @cached_property
     def begin(self) -> tuple[Term, ...]:
