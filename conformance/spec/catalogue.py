@@ -219,11 +219,15 @@ def _text(raw: Any) -> str:
 
 
 def _reading(source: Source, path: Path, spec: OpSpec, named: str, raw: Mapping[str, Any]) -> str:
-    name = str(raw.get("reading", ""))
+    given = raw.get("reading", "")
+    by_operator = given if isinstance(given, dict) else {named: given}
+    spelled = next((n for n in (spec.op, _base(spec.op), named) if n in by_operator), "")
+    name = str(by_operator.get(spelled, ""))
     known = [one.name for one in spec.interpretations]
-    if name not in known and _is_dialect(spec.op, named):
-        return ""
-    if name and name not in known:
+    if name in known or not name:
+        return name
+    # A table's line for every version speaks of those that have the interpretation.
+    if spelled == spec.op or (isinstance(given, str) and not _is_dialect(spec.op, named)):
         message = f"{spec.op} has no interpretation '{name}'"
         source.problem((*path, "reading"), message, hint=closest(name, known))
-    return name
+    return ""

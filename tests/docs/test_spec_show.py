@@ -38,7 +38,9 @@ def test_tells_everything_in_the_specification(op: str) -> None:
     for quantity in spec.quantities.values():
         wanted += [quantity.name, quantity.why]
         if quantity.written:
-            wanted += [f"{code} ({str(value).lower()})" for value, code in quantity.written.items()]
+            codes = [(str(code), str(value)) for value, code in quantity.written.items()]
+            codes = [(c.lower() if c in ("True", "False") else c, v) for c, v in codes]
+            wanted += [f"{code} ({value.lower()})" for code, value in codes]
         else:
             wanted += [", ".join(quantity.values)]
     for name in spec.definitions:

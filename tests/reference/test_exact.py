@@ -21,8 +21,8 @@ from conformance.reference.exact import (
     WORD_BITS,
     AxisWindows,
     Ties,
-    _bit_length,
     as_wide,
+    bit_length,
     decode,
     reduce_windows,
     round_ratio,
@@ -248,8 +248,8 @@ def test_bit_lengths_around_powers_of_two() -> None:
     """Also beyond 2**53, where float64 rounds up to the next power."""
     ints = [0, *(2**k + e for k in range(1, 63) for e in (-1, 0, 1))]
     want = [n.bit_length() for n in ints]
-    assert _bit_length(np.array(ints)).tolist() == want
-    assert _bit_length(np.array(ints, object)).tolist() == want
+    assert bit_length(np.array(ints)).tolist() == want
+    assert bit_length(np.array(ints, object)).tolist() == want
 
 
 def test_the_extremes_of_int64() -> None:

@@ -9,6 +9,7 @@ import pytest
 from conformance.log.reader import read
 from conformance.report import comparison_html
 from conformance.report.html import FILE, pages
+from conformance.report.matrix import Column
 
 SAMPLES = Path(__file__).parents[2] / "reports" / "sample"
 NAMES = ("openvino", "torch")
@@ -33,7 +34,7 @@ def test_pages_are_made_from_their_logs_byte_for_byte(name: str) -> None:
 
 
 def test_so_is_the_page_that_compares_them() -> None:
-    runs = [read(SAMPLES / name / "run.jsonl") for name in NAMES]
+    runs = [Column(read(SAMPLES / name / "run.jsonl")) for name in NAMES]
     page = (SAMPLES / comparison_html.FILE).read_text("utf-8")
     assert comparison_html.render(runs) == page
 
