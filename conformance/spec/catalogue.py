@@ -16,6 +16,7 @@ from conformance.data import directory
 from conformance.errors import ExpressionError, UsageError
 from conformance.spec import structure
 from conformance.spec.expressions import closest
+from conformance.spec.families import FAMILIES
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.reader import parse
@@ -192,7 +193,7 @@ def _variant(
 ) -> Variant | None:
     """The variant of one fault; None with a problem noted, or for a dialect that cannot have it.
 
-    Such a dialect lacks its names, or does the same by its own rules.
+    Such a dialect lacks its names, computes nothing with them, or does the same by its own rules.
     """
     texts = {
         key.replace("-", "_"): _filled(_text(raw), values) for key, raw in raw["replace"].items()
@@ -211,7 +212,16 @@ def _variant(
         source.problem(path, message, expected=expected or "", hint=error.hint or "", key=True)
         return None
     own = all(spec.definitions.get(name) == text for name, text in made.replace.items())
-    return None if own and _is_dialect(spec.op, named) else made
+    idle = made.replace.keys().isdisjoint(_computed_with(spec.op))
+    return None if (own or idle) and _is_dialect(spec.op, named) else made
+
+
+@cache
+def _computed_with(op: str) -> frozenset[str]:
+    """The rules of a shipped operator, and all that they depend on."""
+    spec = find(op)
+    rules = FAMILIES[spec.family].rules
+    return frozenset(spec.reach(spec.definitions[rule] for rule in rules).union(rules))
 
 
 def _text(raw: Any) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 
 from conformance.errors import Problem
@@ -46,7 +46,7 @@ def _name(spec: OpSpec) -> Iterator[Note]:
 
 
 def _definitions(spec: OpSpec) -> Iterator[Note]:
-    used = _reach(spec, _roots(spec)) | FAMILIES[spec.family].rules.keys()
+    used = spec.reach(_roots(spec)) | FAMILIES[spec.family].rules.keys()
     for name in spec.definitions:
         if name not in used:
             yield ("let", name), f"nothing uses '{name}'", "remove it"
@@ -68,19 +68,6 @@ def _roots(spec: OpSpec) -> Iterator[Expression]:
         yield point.where
     for reject in spec.reject:
         yield from (value for value in reject.set.values() if isinstance(value, Expression))
-
-
-def _reach(spec: OpSpec, expressions: Iterable[Expression]) -> set[str]:
-    """All names that the expressions speak of, directly or through definitions."""
-    found: set[str] = set()
-    waiting = [name for expression in expressions for name in expression.names]
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            if name in spec.definitions:
-                waiting += spec.definitions[name].names
-    return found
 
 
 def _interpretations(spec: OpSpec) -> Iterator[Note]:
@@ -113,7 +100,7 @@ def _edges(spec: OpSpec) -> Iterator[Note]:
             yield ("edges", edge.name), f"the same predicate as '{twin}'", "keep one of them"
         if not edge.when.names:
             yield ("edges", edge.name), "the predicate is the same for every case", "remove it"
-    asked = _reach(spec, (edge.when for edge in spec.edges))
+    asked = spec.reach(edge.when for edge in spec.edges)
     for key, quantity in spec.quantities.items():
         if key not in asked:
             yield (

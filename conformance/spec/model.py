@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -234,6 +234,18 @@ class OpSpec:
 
     def __repr__(self) -> str:
         return f"<OpSpec {self.op}>"
+
+    def reach(self, expressions: Iterable[Expression]) -> set[str]:
+        """All names that expressions speak of, directly or through definitions."""
+        found: set[str] = set()
+        waiting = [name for expression in expressions for name in expression.names]
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                if name in self.definitions:
+                    waiting += self.definitions[name].names
+        return found
 
     @cached_property
     def ranks(self) -> range:
