@@ -26,7 +26,7 @@ CAPABILITIES = Capabilities(
                 when="axes == 3 and T in [f16, bf16]",
                 reason="avg_pool3d has no kernel for half-precision types on the CPU",
             )
-            for op in ("AvgPool-1", "torch.avg_pool-2")
+            for op in ("AvgPool-1", "torch.avg_pool-2", "torch.lp_pool-2")
         ),
         *torch_openvino.EXCLUDING,
     ),

@@ -39,11 +39,16 @@ def said(words: Mapping[str, T], word: str) -> T:
 
 OPERATORS = (
     "torch.avg_pool-2",
+    "torch.lp_pool-2",
     "torch.max_pool-2",
     "torch.adaptive_avg_pool-2",
     "torch.adaptive_max_pool-2",
 )
 """PyTorch's own operators, whose attributes are the arguments of its functions."""
+
+
+def _is_one(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 1
 
 
 def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
@@ -55,4 +60,7 @@ def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str,
         del words["divisor_override"]  # None, where whole numbers alone can be written
     if "max" in function:
         words["return_indices"] = True
+    if function == "lp_pool1d":
+        # It multiplies by kernel_size, so that one is a number there and no list of one.
+        words = {key: value[0] if _is_one(value) else value for key, value in words.items()}
     return Call(function, arguments, words, index_type=np.int64 if "max" in function else None)

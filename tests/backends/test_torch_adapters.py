@@ -78,6 +78,13 @@ def test_the_largest_elements_have_indices(backend: Backend) -> None:
     assert indices.dtype == np.int64
 
 
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_the_norm_of_a_window(backend: Backend, axes: int) -> None:
+    attributes = {"norm_type": 2, "kernel_size": [2] * axes, "stride": [1] * axes}
+    (norm,) = backend.run("torch.lp_pool-2", [plane(np.full((2,) * axes, 3))], attributes)
+    assert norm.ravel().tolist() == pytest.approx([3 * 2 ** (axes / 2)])
+
+
 def test_adaptive_windows_divide_the_axes(backend: Backend) -> None:
     data, size = plane(np.arange(12).reshape(3, 4)), np.array([2, 3])
     (means,) = backend.run("torch.adaptive_avg_pool-2", [data, size], {})
