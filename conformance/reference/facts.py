@@ -240,7 +240,8 @@ class DataEnvironment(WindowEnvironment):
         """Which windows hold an element that is not below what the search begins with."""
         if self["begins"] == "nothing":
             return np.ones_like(self._largest_tap, np.bool_)
-        return np.asarray(self._largest_tap >= self._start_value)
+        with np.errstate(invalid="ignore"):  # ml_dtypes warns of a NaN that is compared
+            return np.asarray(self._largest_tap >= self._start_value)
 
     @property
     def _start_value(self) -> Array:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,8 +31,8 @@ _PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
 _SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _KEYS = (
-    *("format", "name", "tool", "seed", "versions", "counts", "edges", "strength", "uncovered"),
-    *("withdrawn", "vectors"),
+    *("format", "name", "tool", "seed", "versions", "counts", "edges", "faults", "strength"),
+    *("uncovered", "withdrawn", "vectors"),
 )
 _ENTRY_KEYS = (
     *("id", "op", "level", "dtype", "reject", "suites", "edges", "kills", "bytes", "sha256"),
@@ -42,7 +43,7 @@ _ENTRY_KEYS = (
 class Entry:
     """One vector of a suite and its file; ``dtype`` is the case's first type.
 
-    ``kills`` are the faults of the catalogue that it notices at level should.
+    ``kills`` are the faults of the catalogue that it notices at level should, sorted.
     """
 
     id: str
@@ -125,11 +126,18 @@ class Manifest:
     @cached_property
     def edges(self) -> Mapping[str, Mapping[str, int]]:
         """How many listed vectors show each edge, by operator."""
-        found = {
-            op: Counter(edge for entry in self.listed if entry.op == op for edge in entry.edges)
-            for op in self.ops
-        }
-        return {op: dict(sorted(shown.items())) for op, shown in found.items()}
+        return self._counted(lambda entry: entry.edges)
+
+    @cached_property
+    def faults(self) -> Mapping[str, Mapping[str, int]]:
+        """How many listed vectors notice each fault, by operator."""
+        return self._counted(lambda entry: entry.kills)
+
+    def _counted(self, names: Callable[[Entry], Iterable[str]]) -> Mapping[str, Mapping[str, int]]:
+        found: dict[str, Counter[str]] = {op: Counter() for op in self.ops}
+        for entry in self.listed:
+            found[entry.op].update(names(entry))
+        return {op: dict(sorted(counts.items())) for op, counts in found.items()}
 
     @cached_property
     def ops(self) -> tuple[str, ...]:
@@ -161,6 +169,7 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data; its order is that of the fields and of ``listed``."""
+        places = {op: {name: n for n, name in enumerate(of)} for op, of in self.faults.items()}
         return {
             "format": self.format,
             "name": self.name,
@@ -169,10 +178,15 @@ class Manifest:
             "versions": dict(sorted(self.versions.items())),
             "counts": {op: dataclasses.asdict(count) for op, count in self.counts.items()},
             "edges": self.edges,
+            "faults": self.faults,
             "strength": {op: known.to_json() for op, known in self.strength.items()},
             "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
             "withdrawn": dict(self.withdrawn),
-            "vectors": [dataclasses.asdict(entry) for entry in self.listed],
+            "vectors": [
+                # By their place in the table of faults: names would be most of the file.
+                dataclasses.asdict(e) | {"kills": [places[e.op][name] for name in e.kills]}
+                for e in self.listed
+            ],
         }
 
 
@@ -188,7 +202,7 @@ def entry_of(
         reject=vector.case.reject,
         suites=suites,
         edges=vector.edges,
-        kills=kills,
+        kills=tuple(sorted(kills)),
         bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
     )
@@ -220,6 +234,10 @@ def parse(data: bytes, where: str) -> Manifest:
     document = strict_json.loads(data, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
     record = Record(document, where, _KEYS)
+    faults = {
+        op: sorted(Record({op: of}, f"{where}: faults", (op,)).table(op))
+        for op, of in record.table("faults").items()
+    }
     manifest = Manifest(
         name=_matching(_SUITE_NAME, record, "name"),
         tool=record.text("tool"),
@@ -231,7 +249,7 @@ def parse(data: bytes, where: str) -> Manifest:
         },
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
         withdrawn=record.texts_by_name("withdrawn"),
-        listed=tuple(_entry(entry, where) for entry in record.items("vectors")),
+        listed=tuple(_entry(entry, faults, where) for entry in record.items("vectors")),
     )
     _check_ids(record, manifest)
     stated, counted = record.table("counts"), manifest.to_json()["counts"]
@@ -240,8 +258,9 @@ def parse(data: bytes, where: str) -> Manifest:
             f"counts says {str(stated.get(op))[:80]} of {op[:80]}, "
             f"the list of vectors has {counted.get(op)}"
         )
-    for op in _differing(record.table("edges"), manifest.edges):
-        record.refuse(f"the edges stated for {op[:80]} are not those of the list of vectors")
+    for key, counts in (("edges", manifest.edges), ("faults", manifest.faults)):
+        for op in _differing(record.table(key), counts):
+            record.refuse(f"the {key} stated for {op[:80]} are not those of the list of vectors")
     return manifest
 
 
@@ -266,7 +285,7 @@ def _uncovered(gap: object, where: str) -> Uncovered:
     return Uncovered(record.text("op"), record.whole("rank"), record.text("dtype"), edges)
 
 
-def _entry(entry: object, where: str) -> Entry:
+def _entry(entry: object, faults: Mapping[str, Sequence[str]], where: str) -> Entry:
     record = Record(entry, f"{where}: an entry of vectors", _ENTRY_KEYS)
     vector_id = _matching(_PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
@@ -275,18 +294,29 @@ def _entry(entry: object, where: str) -> Entry:
         record.refuse(f"{suites!r} are not names of suites"[:200])
     if record.text("level") not in LEVELS:
         record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
+    op = _matching(_PATH_PART, record, "op")
     return Entry(
         id=vector_id,
-        op=_matching(_PATH_PART, record, "op"),
+        op=op,
         level=record.text("level"),
         dtype=record.text("dtype"),
         reject=record.optional_text("reject"),
         suites=suites,
         edges=record.texts("edges"),
-        kills=record.texts("kills"),
+        kills=_kills(record, faults.get(op, ())),
         bytes=record.whole("bytes"),
         sha256=_matching(_SHA256, record, "sha256"),
     )
+
+
+def _kills(record: Record, faults: Sequence[str]) -> tuple[str, ...]:
+    places = record.integers("kills")
+    if any(b <= a for a, b in itertools.pairwise((-1, *places, len(faults)))):
+        record.refuse(
+            f"'kills' holds {str(list(places))[:80]}, where ascending places in the "
+            f"operator's table of {len(faults)} faults belong"
+        )
+    return tuple(faults[place] for place in places)
 
 
 def _matching(pattern: re.Pattern[str], record: Record, key: str) -> str:

@@ -119,6 +119,10 @@ class Record:
             self._checked(key, value, is_text, "text")
         return found
 
+    def integers(self, key: str) -> tuple[int, ...]:
+        """A list of integers."""
+        return tuple(self._checked(key, self._data[key], is_integers, "a list of integers"))
+
     def integers_by_name(self, key: str) -> dict[str, tuple[int, ...]]:
         """An object of lists of integers."""
         found = self.table(key)

@@ -64,7 +64,7 @@ class TestSuite:
     @pytest.mark.parametrize(
         "change",
         [
-            lambda d: d.update(vectors=[], counts={}, edges={}),
+            lambda d: d.update(vectors=[], counts={}, edges={}, faults={}),
             lambda d: d.update(withdrawn={v["id"]: "wrong" for v in d["vectors"]}),
         ],
         ids=["no vectors", "all withdrawn"],

@@ -41,7 +41,7 @@ MANIFEST = Manifest(
     versions={"numpy": "2.0", "hypothesis": "6.100"},
     listed=(
         entry("b", suites=("core", "smoke")),
-        entry("a", edges=("batch", "kernel-1")),
+        entry("a", edges=("batch", "kernel-1"), kills=("clipped", "divisor-one-more")),
         entry("c", op="AdaptiveAvgPool-8", suites=("core", "smoke")),
         entry("r", reject="zero-stride", edges=(), kills=()),
     ),
@@ -99,6 +99,15 @@ def test_pairs_are_grouped_by_their_first_edge_and_the_reason() -> None:
         },
         "5": {},
     }
+
+
+def test_faults_are_told_by_their_place_in_the_table() -> None:
+    document = json.loads(manifests.dump(MANIFEST))
+    assert document["faults"]["AvgPool-1"] == {"clipped": 1, "divisor-one-more": 2}
+    kills = [vector["kills"] for vector in document["vectors"]]
+    assert kills == [[1], [0, 1], [0], []]
+    document["faults"]["AvgPool-1"] = {"divisor-one-more": 2, "clipped": 1}  # objects have no order
+    assert manifests.parse(json.dumps(document).encode(), "here") == MANIFEST
 
 
 def test_it_counts_what_is_listed() -> None:
@@ -178,7 +187,16 @@ def strength(**changes: Any) -> Callable[[Document], object]:
         (strength(more=1), "strength of AvgPool-1: unknown: 'more'"),
         (lambda d: d["vectors"][0].pop("kills"), "an entry of vectors: missing: kills"),
         (first(kills="all"), "'kills' holds 'all'"),
-        (first(kills=[1]), "'kills' holds 1"),
+        (first(kills=["clipped"]), "'kills' holds ['clipped'], where a list of integers belongs"),
+        (first(kills=[True]), "'kills' holds [True]"),
+        (first(kills=[2]), "'kills' holds [2], where ascending places in the operator"),
+        (first(kills=[-1]), "'kills' holds [-1], where ascending places"),
+        (first(kills=[1, 0]), "'kills' holds [1, 0], where ascending places"),
+        (first(kills=[1, 1]), "'kills' holds [1, 1], where ascending places"),
+        (first(kills=[0]), "the faults stated for AvgPool-1 are not those of the list"),
+        (lambda d: d["faults"].update({"AvgPool-1": ["clipped"]}), "faults: 'AvgPool-1' holds"),
+        (lambda d: d["faults"].update({"X-1": {}}), "the faults stated for X-1 are not"),
+        (lambda d: d.pop("faults"), "missing: faults"),
         (lambda d: d["vectors"].insert(0, "b"), "an entry of vectors: is not an object"),
         (lambda d: d["vectors"][0].pop("sha256"), "an entry of vectors: missing: sha256"),
         (first(id="../../x"), "'id' is '../../x', which is not allowed"),

@@ -196,7 +196,7 @@ class TestDamage:
         assert "manifest.json: not readable as JSON" in open_refusal(folder)
 
     def test_no_vectors(self, folder: Path) -> None:
-        edit_manifest(folder, lambda d: d.update(vectors=[], counts={}, edges={}))
+        edit_manifest(folder, lambda d: d.update(vectors=[], counts={}, edges={}, faults={}))
         assert "the suite has no vectors" in open_refusal(folder)
 
     def test_all_vectors_withdrawn(self, folder: Path) -> None:
