@@ -6,6 +6,7 @@ import importlib.util
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations, product
 from math import prod
 
@@ -14,7 +15,8 @@ from conformance.errors import EvaluationError
 from conformance.generate.build import build
 from conformance.generate.coverage import Candidate, candidate, pairs
 from conformance.generate.crossing import cross
-from conformance.generate.pool import draw
+from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover, Unknown
+from conformance.generate.pool import draw, text_of
 from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.reference.windows import WindowEnvironment
@@ -40,8 +42,8 @@ PARENTS = 60
 @dataclass(frozen=True)
 class Effort:
     """How many cases are drawn: at large, at each edge, and at what is then still missing; how many
-    are then crossed for it; and how many rounds of how many children are bred before what is
-    missing is sought, and after."""
+    are then crossed for it; how many rounds of how many children are bred before what is missing is
+    sought, and after; and how many cases are drawn at what no other way has found."""
 
     base: int = 1200
     aimed: int = 24
@@ -50,6 +52,7 @@ class Effort:
     early: int = 1
     late: int = 5
     children: int = 2500
+    insistent: int = 256
 
 
 @dataclass
@@ -57,7 +60,8 @@ class Pool:
     """The candidates of one rank, by id, and what is known of pairs that none shows.
 
     ``infeasible`` gives for each pair that cannot be (an edge with itself: the edge alone) what
-    contradicts it; ``uncovered`` is neither shown nor proven.
+    contradicts it; ``uncovered`` is neither shown nor proven. ``sought`` are the aims that nothing
+    new comes of any more, each with how many cases were drawn.
     """
 
     spec: OpSpec
@@ -71,6 +75,21 @@ class Pool:
     typed: set[tuple[str, str]] = field(default_factory=set)
     banned: set[str] = field(default_factory=set)
     strict: bool = False
+    sought: set[tuple[int, str]] = field(default_factory=set)
+    answers: dict[Pair, Feasible | Infeasible | Unknown] = field(default_factory=dict)
+
+    @cached_property
+    def prover(self) -> Prover | None:
+        """None without the package z3-solver."""
+        if importlib.util.find_spec("z3") is None:
+            return None
+        return Prover(self.spec, self.rank, Limits(MAX_ELEMENTS))
+
+    def ask(self, pair: Pair) -> Feasible | Infeasible | Unknown | None:
+        """Whether a case can show two edges, or one, given twice. Asked once; None without z3."""
+        if pair not in self.answers and self.prover is not None:
+            self.answers[pair] = self.prover.ask(tuple(dict.fromkeys(pair)))
+        return self.answers.get(pair)
 
     def fill(self) -> None:
         """Draw at large, and at each edge."""
@@ -144,11 +163,6 @@ def settle(pool: Pool) -> None:
 
 
 def _settle_pairs(pool: Pool) -> None:
-    from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover
-
-    prover = None
-    if importlib.util.find_spec("z3") is not None:
-        prover = Prover(pool.spec, pool.rank, Limits(MAX_ELEMENTS))
     edges = {edge.name: edge for edge in pool.spec.edges}
     for a, b in _asked(edges):
         if (a, b) in pool.shown or (a, b) in pool.infeasible:
@@ -157,14 +171,13 @@ def _settle_pairs(pool: Pool) -> None:
         if alone:
             pool.infeasible[a, b] = alone
             continue
-        if prover is not None:
-            answer = prover.ask((a,) if a == b else (a, b))
-            if isinstance(answer, Infeasible):
-                pool.infeasible[a, b] = answer.uses
-                continue
-            if isinstance(answer, Feasible):
-                _try_model(pool, answer.case, (a, b))
-        for look in (_merged, _crossed, _blended):
+        answer = pool.ask((a, b))
+        if isinstance(answer, Infeasible):
+            pool.infeasible[a, b] = answer.uses
+            continue
+        if isinstance(answer, Feasible):
+            _try_model(pool, answer.case, (a, b))
+        for look in (_merged, _crossed, _blended, _insisted):
             if (a, b) not in pool.shown:
                 look(pool, edges[a], edges[b])
         if (a, b) not in pool.shown:
@@ -186,12 +199,16 @@ def _try_model(pool: Pool, case: Case, wanted: Pair) -> None:
             return
 
 
-def _merged(pool: Pool, a: Edge, b: Edge) -> None:
+def _merged(pool: Pool, a: Edge, b: Edge, count: int | None = None) -> None:
     """Draw what both edges aim at; where they narrow the same, the one or the other."""
     for one, other in _ways(a, b):
-        _draw_until(pool, (a.name, b.name), {**one, **other})
+        _draw_until(pool, (a.name, b.name), {**one, **other}, count)
         if one.keys() & other.keys():
-            _draw_until(pool, (a.name, b.name), {**other, **one})
+            _draw_until(pool, (a.name, b.name), {**other, **one}, count)
+
+
+def _insisted(pool: Pool, a: Edge, b: Edge) -> None:
+    _merged(pool, a, b, pool.effort.insistent)
 
 
 def _crossed(pool: Pool, a: Edge, b: Edge) -> None:
@@ -220,9 +237,12 @@ def _ways(a: Edge, b: Edge) -> Iterator[tuple[Aim, Aim]]:
     return product(a.aims or ({},), b.aims or ({},))
 
 
-def _draw_until(pool: Pool, wanted: Pair, aim: Aim) -> None:
-    if wanted not in pool.shown:
-        pool.draw(pool.effort.missing, aim)
+def _draw_until(pool: Pool, wanted: Pair, aim: Aim, count: int | None = None) -> None:
+    count = count or pool.effort.missing
+    if wanted in pool.shown or (count, text_of(aim)) in pool.sought:
+        return
+    pool.sought.add((count, text_of(aim)))  # the same cases would come again
+    pool.draw(count, aim)
 
 
 def _settle_types(pool: Pool) -> None:

@@ -17,7 +17,7 @@ def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = No
     An aim may ask for more than a case can have (padding beside a kernel of 1, say), or a rank
     that the operator has not; such a case is drawn all the same, and is not valid.
     """
-    label = f"{root}/{spec.op}/{rank}/{_text(aim or {})}"
+    label = f"{root}/{spec.op}/{rank}/{text_of(aim or {})}"
     derived = int.from_bytes(hashlib.sha256(label.encode()).digest()[:8], "big")
     found: dict[str, Case] = {}
 
@@ -37,7 +37,7 @@ def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = No
     return list(found.values())
 
 
-def _text(aim: Aim) -> str:
+def text_of(aim: Aim) -> str:
     """An aim in words that stay the same from one process to the next."""
     parts = []
     for name, narrowed in sorted(aim.items()):
