@@ -11,6 +11,7 @@ from conformance.audit.holdout import Held, hold_out
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.score import Score
 from conformance.errors import UsageError
+from conformance.grade.precision import matching
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find, shipped
 from conformance.suite.store import Suite, open_suite
@@ -54,12 +55,12 @@ def audit(
 
 
 def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
-    """The operators to be measured: those named, or all of a suite that are shipped.
+    """The operators to be measured: those named, some by a pattern, or all that are shipped.
 
     Raises UsageError for one that the suite does not have, and where none is left to measure.
     """
-    suite.vectors(ops or None)
-    found = list(ops) or [op for op in suite.manifest.ops if op in shipped()]
+    found = matching(ops, suite.manifest.ops, "operator of this suite")
+    found = found or [op for op in suite.manifest.ops if op in shipped()]
     if not found:
         raise UsageError(
             f"none of the suite's operators is shipped, only {', '.join(suite.manifest.ops)}",

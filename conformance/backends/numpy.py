@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.backends.capabilities import Capabilities
+from conformance.errors import Unsupported
+
 Array = NDArray[Any]
 Span = tuple[int, int]  # a window on one axis: first element, and one past the last
 INDEX_TYPES = {"i32": np.int32, "i64": np.int64}
@@ -21,6 +24,7 @@ ROUNDING_TYPES = {
     "AvgPool-1": ("floor", "ceil"),
     "AvgPool-14": ("floor", "ceil", "ceil_torch"),
 }
+OPERATORS = (*ROUNDING_TYPES, "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
 
 
 class NumPy:
@@ -28,9 +32,15 @@ class NumPy:
 
     name = "numpy"
     version = np.__version__
+    capabilities = Capabilities(operators=OPERATORS)
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
-        """Outputs of ``op``; ValueError for arguments that the operator does not allow."""
+        """Outputs of ``op``; ValueError for arguments that the operator does not allow.
+
+        Raises :class:`~conformance.errors.Unsupported` for other operators than there are here.
+        """
+        if op not in OPERATORS:
+            raise Unsupported(f"{op} is not implemented")
         if not 3 <= inputs[0].ndim <= 5:
             raise ValueError(f"data has rank {inputs[0].ndim}, not 3 to 5")
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -41,9 +51,7 @@ class NumPy:
                 return [avg_pool(inputs[0], **named)]
             if op == "AdaptiveAvgPool-8":
                 return [adaptive_avg_pool(inputs[0], inputs[1])]
-            if op == "AdaptiveMaxPool-8":
-                return adaptive_max_pool(inputs[0], inputs[1], **attributes)
-        raise ValueError(f"no operator {op}")
+            return adaptive_max_pool(inputs[0], inputs[1], **attributes)
 
 
 def avg_pool(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.backends import onnx_model
+from conformance.backends.capabilities import Capabilities
 
 Array = NDArray[Any]
 
@@ -18,11 +19,15 @@ DEVICE = "CPU"
 PROPERTIES = {"INFERENCE_PRECISION_HINT": "f32"}
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
+# Its own operators have no prefix, unlike those of ONNX, which it reads, and of others.
+CAPABILITIES = Capabilities(operators=("[A-Z]*", f"{onnx_model.PREFIX}*"))
+
 
 class OpenVINO:
     """OpenVINO's CPU plugin, with inference precision f32."""
 
     name = "openvino"
+    capabilities = CAPABILITIES
 
     def __init__(self) -> None:
         import openvino

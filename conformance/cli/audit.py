@@ -39,7 +39,13 @@ it cannot be noticed, or is excused, and that is not so.
 
 @click.command(epilog=EXAMPLES)
 @click.option("--suite", "name", metavar="DIR|NAME", help="A suite; by default the shipped one.")
-@click.option("--op", "ops", multiple=True, metavar="OP", help="Only this operator; repeatable.")
+@click.option(
+    "--op",
+    "ops",
+    multiple=True,
+    metavar="OP",
+    help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
+)
 @click.option(
     "-j",
     "processes",

@@ -32,7 +32,13 @@ if an edge or a pair is not shown that is not proven infeasible.
 
 @click.command(epilog=EXAMPLES)
 @click.option("--suite", "name", metavar="DIR|NAME", help="A suite; by default the shipped one.")
-@click.option("--op", "ops", multiple=True, metavar="OP", help="Only this operator; repeatable.")
+@click.option(
+    "--op",
+    "ops",
+    multiple=True,
+    metavar="OP",
+    help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
+)
 @click.option("--why", is_flag=True, help="Say what contradicts infeasible pairs, by reason.")
 @click.pass_context
 def coverage(ctx: click.Context, name: str | None, ops: tuple[str, ...], why: bool) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import time
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,8 @@ Examples:
       all shipped operators, the core suite, into ./my-suite
   conformance generate --op AvgPool-1 --suite smoke --out quick
       one operator, only the few vectors of each edge and each known fault
+  conformance generate --op 'onnx.*-22' --out newest -j 2
+      the newest operators of ONNX
   conformance generate --op specs/MyPool-1.yaml --out my-suite
       an operator of your own, from its specification
   conformance generate --out my-suite -j 2 --seed 7
@@ -44,7 +48,7 @@ run leaves the old suite as it was.
     "ops",
     multiple=True,
     metavar="OP",
-    help="Only this operator, or a specification file; repeatable.",
+    help="Only this operator, those of a pattern, or a specification file; repeatable.",
 )
 @click.option(
     "--out",
@@ -151,7 +155,9 @@ def _sources(ops: Sequence[str]) -> dict[str, str]:
     from conformance.spec import loader
 
     found: dict[str, str] = {}
-    for source in ops or loader.shipped():
+    shipped = loader.shipped()
+    named = (fnmatch.filter(shipped, one) or [one] for one in ops)
+    for source in chain.from_iterable(named) if ops else shipped:
         op = loader.find(source).op
         if found.setdefault(op, source) != source:
             raise UsageError(

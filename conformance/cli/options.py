@@ -38,7 +38,11 @@ env_option: Callable[[F], F] = together(
 
 selection_options: Callable[[F], F] = together(
     click.option(
-        "--op", "ops", multiple=True, metavar="OP", help="Only this operator; repeatable."
+        "--op",
+        "ops",
+        multiple=True,
+        metavar="OP",
+        help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
     ),
     suite_option,
     click.option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 from collections.abc import Iterable, Mapping
 
 from conformance.dtypes import DTYPES
@@ -55,6 +56,18 @@ def known(given: str, options: Iterable[str], what: str) -> str:
         f"unknown {what} {given!r}",
         hint=f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(options)}.",
     )
+
+
+def matching(given: Iterable[str], options: Iterable[str], what: str) -> list[str]:
+    """Those of the options that are given, each by its name or by a pattern like ``onnx.*``.
+
+    They come in the order of what is given. Raises UsageError for what names or fits none.
+    """
+    options = list(options)
+    found: dict[str, None] = {}
+    for one in given:
+        found |= dict.fromkeys(fnmatch.filter(options, one) or [known(one, options, what)])
+    return list(found)
 
 
 def spell(precision: Mapping[str, str]) -> str:

@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-op",
         metavar="OP",
         action="append",
-        help="Only this operator; repeatable.",
+        help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
     )
     group.addoption(
         "--conformance-level",

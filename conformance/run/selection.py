@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.errors import SuiteError, UsageError
-from conformance.grade.precision import known
+from conformance.grade.precision import matching
 from conformance.run.shard import Shard, shuffled
 from conformance.suite.manifest import Entry, Manifest
 
@@ -39,7 +39,8 @@ def select(
 ) -> Selection:
     """The vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
 
-    A text names the vectors whose id begins with it, or ends in the digest that it is. Of these,
+    An operator is named, or some are by a pattern like ``onnx.*``. A text names the vectors whose
+    id begins with it, or ends in the digest that it is. Of these,
     ``shard`` takes its part, and the seed ``shuffle`` draws an order other than the manifest's.
 
     Raises:
@@ -49,8 +50,7 @@ def select(
     """
     if not manifest.vectors:
         raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
-    for op in ops or ():
-        known(op, manifest.ops, "operator of this suite")
+    ops = matching(ops or (), manifest.ops, "operator of this suite")
     of_ops = [entry for entry in manifest.vectors if not ops or entry.op in ops]
     for text in only:
         if not any(_named(entry, text) for entry in of_ops):

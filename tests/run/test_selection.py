@@ -29,6 +29,12 @@ def test_operators(small_suite):
     assert (chosen.in_suite, chosen.whole) == (1, True)
 
 
+def test_operators_of_a_pattern(small_suite):
+    chosen = select(small_suite.manifest, ops=["Adaptive*", "AdaptiveMaxPool-8"], only=())
+    assert list(chosen.by_op) == ["AdaptiveAvgPool-8", "AdaptiveMaxPool-8"]
+    assert (chosen.in_suite, chosen.whole) == (4, True)
+
+
 def test_ids_their_beginnings_and_digests(small_suite):
     last = small_suite.manifest.vectors[-1].id
     digest = small_suite.manifest.vectors[0].id.rpartition("-")[2]
@@ -43,6 +49,7 @@ def test_ids_their_beginnings_and_digests(small_suite):
     [
         (["AvgPool"], (), "Did you mean 'AvgPool-1'?"),
         (["Conv-1"], (), "Choose one of"),
+        (["Conv-*"], (), "Choose one of"),
         (None, ["f32-1x2x6-rump-20c8b273"], "Did you mean f32-1x2x6-ramp-20c8b273?"),
         (None, ["zzz"], "An id looks like"),
         (None, [""], "An id looks like"),
