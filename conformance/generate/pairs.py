@@ -85,8 +85,15 @@ class Pool:
             return None
         return Prover(self.spec, self.rank, Limits(MAX_ELEMENTS))
 
-    def ask(self, pair: Pair) -> Feasible | Infeasible | Unknown | None:
-        """Whether a case can show two edges, or one, given twice. Asked once; None without z3."""
+    def ask(self, pair: Pair, *, anew: bool = False) -> Feasible | Infeasible | Unknown | None:
+        """Whether a case can show two edges, or one, given twice. None without z3.
+
+        A pair is asked about once, unless ``anew`` is true: then by a prover that has not heard
+        other questions, which may find another case, or a proof.
+        """
+        if anew:
+            vars(self).pop("prover", None)
+            self.answers.pop(pair, None)
         if pair not in self.answers and self.prover is not None:
             self.answers[pair] = self.prover.ask(tuple(dict.fromkeys(pair)))
         return self.answers.get(pair)
@@ -171,17 +178,26 @@ def _settle_pairs(pool: Pool) -> None:
         if alone:
             pool.infeasible[a, b] = alone
             continue
-        answer = pool.ask((a, b))
-        if isinstance(answer, Infeasible):
-            pool.infeasible[a, b] = answer.uses
+        if _proven(pool, (a, b)):
             continue
-        if isinstance(answer, Feasible):
-            _try_model(pool, answer.case, (a, b))
         for look in (_merged, _crossed, _blended, _insisted):
             if (a, b) not in pool.shown:
                 look(pool, edges[a], edges[b])
+        if (a, b) in pool.shown or _proven(pool, (a, b), anew=True):
+            continue
         if (a, b) not in pool.shown:
             pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, "", (a, b)))
+
+
+def _proven(pool: Pool, pair: Pair, *, anew: bool = False) -> bool:
+    """Ask the prover: whether no case shows the pair. A case that does goes into the pool."""
+    answer = pool.ask(pair, anew=anew)
+    if isinstance(answer, Infeasible):
+        pool.infeasible[pair] = answer.uses
+        return True
+    if isinstance(answer, Feasible):
+        _try_model(pool, answer.case, pair)
+    return False
 
 
 def _asked(edges: Iterable[str]) -> Iterator[Pair]:

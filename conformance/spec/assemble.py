@@ -132,7 +132,7 @@ class _Parts:
         for key in ("shape", "rank", "patterns"):
             if key not in raw:
                 self.source.problem(path, f"'{key}' is missing: the first input is the data")
-        for key in ("per", "min", "max", "draw", "level"):
+        for key in ("per", "min", "max", "draw"):
             if key in raw:
                 self.source.problem((*path, key), f"the data has no '{key}'", key=True)
         self._one_of((*path, "type"), raw["type"], self.types, "type of this file")
@@ -150,6 +150,7 @@ class _Parts:
             tuple(raw.get("shape", ())),
             (low, high),
             tuple(raw.get("patterns", ())),
+            raw.get("level", "must"),
         )
 
     def _dimensions(self, path: Path, shape: list[str]) -> None:

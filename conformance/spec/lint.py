@@ -143,7 +143,7 @@ def _constant(bound: Bound) -> int | None:
 
 def _conditions(spec: OpSpec) -> Mapping[str, tuple[str, Place]]:
     """Each condition that a case can break, with its level and where it is stated."""
-    found: dict[str, tuple[str, Place]] = {"rank": ("must", ("inputs",))}
+    found: dict[str, tuple[str, Place]] = {"rank": (spec.data.level, ("inputs",))}
     dims = {quantity.key for quantity in spec.dims.values()}
     for key, quantity in spec.quantities.items():
         place = _place(spec, quantity)

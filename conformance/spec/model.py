@@ -95,13 +95,17 @@ class Quantity:
 
 @dataclass(frozen=True)
 class TensorInput:
-    """An input filled with data: ``shape`` lists dimension names; a per-axis one expands."""
+    """An input filled with data: ``shape`` lists dimension names; a per-axis one expands.
+
+    ``level`` says how binding it is that there are no other ranks.
+    """
 
     name: str
     type: str
     shape: tuple[str, ...]
     rank: tuple[int, int]
     patterns: tuple[str, ...]
+    level: str = "must"
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def _rank(spec: OpSpec, case: Case) -> Iterable[Violation]:
     rank = len(case.shapes[spec.data.name])
     if rank not in spec.ranks:
         low, high = spec.data.rank
-        yield Violation("rank", "must", f"{spec.data.name} has rank {rank}, not {low} to {high}")
+        message = f"{spec.data.name} has rank {rank}, not {low} to {high}"
+        yield Violation("rank", spec.data.level, message)
 
 
 def _types(spec: OpSpec, case: Case) -> Iterable[Violation]:
