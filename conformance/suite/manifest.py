@@ -38,12 +38,15 @@ _ENTRY_KEYS = (
     *("id", "op", "level", "dtype", "reject", "suites", "edges", "kills", "bytes", "sha256"),
 )
 
+Names = Mapping[str, Sequence[str]]
+
 
 @dataclass(frozen=True)
 class Entry:
     """One vector of a suite and its file; ``dtype`` is the case's first type.
 
-    ``kills`` are the faults of the catalogue that it notices at level should, sorted.
+    ``kills`` are the faults of the catalogue that it notices at level should. Like ``edges`` they
+    are sorted.
     """
 
     id: str
@@ -169,7 +172,6 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data; its order is that of the fields and of ``listed``."""
-        places = {op: {name: n for n, name in enumerate(of)} for op, of in self.faults.items()}
         return {
             "format": self.format,
             "name": self.name,
@@ -182,12 +184,21 @@ class Manifest:
             "strength": {op: known.to_json() for op, known in self.strength.items()},
             "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
             "withdrawn": dict(self.withdrawn),
-            "vectors": [
-                # By their place in the table of faults: names would be most of the file.
-                dataclasses.asdict(e) | {"kills": [places[e.op][name] for name in e.kills]}
-                for e in self.listed
-            ],
+            "vectors": self._entries(),
         }
+
+    def _entries(self) -> list[dict[str, Any]]:
+        """Edges and kills by their places in the tables: names would be most of the file."""
+        edges, faults = (
+            {op: {name: place for place, name in enumerate(of)} for op, of in tables.items()}
+            for tables in (self.edges, self.faults)
+        )
+        return [
+            dataclasses.asdict(entry)
+            | {"edges": [edges[entry.op][name] for name in entry.edges]}
+            | {"kills": [faults[entry.op][name] for name in entry.kills]}
+            for entry in self.listed
+        ]
 
 
 def entry_of(
@@ -201,7 +212,7 @@ def entry_of(
         dtype=next(iter(vector.case.types.values())),
         reject=vector.case.reject,
         suites=suites,
-        edges=vector.edges,
+        edges=tuple(sorted(vector.edges)),
         kills=tuple(sorted(kills)),
         bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
@@ -234,10 +245,7 @@ def parse(data: bytes, where: str) -> Manifest:
     document = strict_json.loads(data, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
     record = Record(document, where, _KEYS)
-    faults = {
-        op: sorted(Record({op: of}, f"{where}: faults", (op,)).table(op))
-        for op, of in record.table("faults").items()
-    }
+    edges, faults = _names(record, "edges"), _names(record, "faults")
     manifest = Manifest(
         name=_matching(_SUITE_NAME, record, "name"),
         tool=record.text("tool"),
@@ -249,7 +257,7 @@ def parse(data: bytes, where: str) -> Manifest:
         },
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
         withdrawn=record.texts_by_name("withdrawn"),
-        listed=tuple(_entry(entry, faults, where) for entry in record.items("vectors")),
+        listed=tuple(_entry(entry, edges, faults, where) for entry in record.items("vectors")),
     )
     _check_ids(record, manifest)
     stated, counted = record.table("counts"), manifest.to_json()["counts"]
@@ -285,7 +293,7 @@ def _uncovered(gap: object, where: str) -> Uncovered:
     return Uncovered(record.text("op"), record.whole("rank"), record.text("dtype"), edges)
 
 
-def _entry(entry: object, faults: Mapping[str, Sequence[str]], where: str) -> Entry:
+def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
     record = Record(entry, f"{where}: an entry of vectors", _ENTRY_KEYS)
     vector_id = _matching(_PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
@@ -302,21 +310,29 @@ def _entry(entry: object, faults: Mapping[str, Sequence[str]], where: str) -> En
         dtype=record.text("dtype"),
         reject=record.optional_text("reject"),
         suites=suites,
-        edges=record.texts("edges"),
-        kills=_kills(record, faults.get(op, ())),
+        edges=_named(record, "edges", edges.get(op, ())),
+        kills=_named(record, "kills", faults.get(op, ())),
         bytes=record.whole("bytes"),
         sha256=_matching(_SHA256, record, "sha256"),
     )
 
 
-def _kills(record: Record, faults: Sequence[str]) -> tuple[str, ...]:
-    places = record.integers("kills")
-    if any(b <= a for a, b in itertools.pairwise((-1, *places, len(faults)))):
+def _names(record: Record, key: str) -> Names:
+    """The names of a table of each operator, sorted: entries tell them by their places."""
+    return {
+        op: sorted(Record({op: of}, f"{record.where}: {key}", (op,)).table(op))
+        for op, of in record.table(key).items()
+    }
+
+
+def _named(record: Record, key: str, names: Sequence[str]) -> tuple[str, ...]:
+    places = record.integers(key)
+    if any(b <= a for a, b in itertools.pairwise((-1, *places, len(names)))):
         record.refuse(
-            f"'kills' holds {str(list(places))[:80]}, where ascending places in the "
-            f"operator's table of {len(faults)} faults belong"
+            f"{key!r} holds {str(list(places))[:80]}, where ascending places in the "
+            f"operator's table of {len(names)} belong"
         )
-    return tuple(faults[place] for place in places)
+    return tuple(names[place] for place in places)
 
 
 def _matching(pattern: re.Pattern[str], record: Record, key: str) -> str:

@@ -106,7 +106,8 @@ class Suite:
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )
         # The same texts as in the manifest, not copies of them: results are kept for a whole run.
-        return replace(vector, id=entry.id, edges=entry.edges)
+        same = {edge: edge for edge in entry.edges}
+        return replace(vector, id=entry.id, edges=tuple(same[edge] for edge in vector.edges))
 
     def verify(self) -> tuple[str, ...]:
         """Reads every file, withdrawn ones too; returns what is wrong with each."""

@@ -101,11 +101,12 @@ def test_pairs_are_grouped_by_their_first_edge_and_the_reason() -> None:
     }
 
 
-def test_faults_are_told_by_their_place_in_the_table() -> None:
+def test_edges_and_faults_are_told_by_their_place_in_the_table() -> None:
     document = json.loads(manifests.dump(MANIFEST))
     assert document["faults"]["AvgPool-1"] == {"clipped": 1, "divisor-one-more": 2}
     kills = [vector["kills"] for vector in document["vectors"]]
     assert kills == [[1], [0, 1], [0], []]
+    assert [vector["edges"] for vector in document["vectors"]] == [[0], [0, 1], [0], []]
     document["faults"]["AvgPool-1"] = {"divisor-one-more": 2, "clipped": 1}  # objects have no order
     assert manifests.parse(json.dumps(document).encode(), "here") == MANIFEST
 
@@ -187,6 +188,8 @@ def strength(**changes: Any) -> Callable[[Document], object]:
         (strength(more=1), "strength of AvgPool-1: unknown: 'more'"),
         (lambda d: d["vectors"][0].pop("kills"), "an entry of vectors: missing: kills"),
         (first(kills="all"), "'kills' holds 'all'"),
+        (first(edges=["batch"]), "'edges' holds ['batch'], where a list of integers belongs"),
+        (first(edges=[2]), "'edges' holds [2], where ascending places in the operator"),
         (first(kills=["clipped"]), "'kills' holds ['clipped'], where a list of integers belongs"),
         (first(kills=[True]), "'kills' holds [True]"),
         (first(kills=[2]), "'kills' holds [2], where ascending places in the operator"),
