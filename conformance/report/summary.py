@@ -65,7 +65,7 @@ def _heading(shown: View) -> Iterator[str]:
 def _table(shown: View) -> Iterator[str]:
     yield "| operator | vectors | passed | failed | errors | unsupported | skipped | no result |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
-    for row in shown.rows[:MAX_OPERATORS]:
+    for row in shown.table[:MAX_OPERATORS]:
         yield _row(row)
     yield _row(shown.total)
     yield ""

@@ -88,7 +88,7 @@ def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
 
 
 def _table(shown: View, width: int) -> list[str]:
-    rows = [(one_line(row.op), _counts(row)) for row in shown.rows]
+    rows = [(one_line(row.op), _counts(row)) for row in shown.table]
     if len(rows) != 1:
         rows.append(("all", _counts(shown.total)))
     numbers = [[f"{count:,}" for count in counts] for _, counts in rows]

@@ -36,10 +36,16 @@ class OperatorRow:
     def missing(self) -> int:
         return max(0, self.selected - self.tally.total)
 
+    @property
+    def unclaimed(self) -> bool:
+        """Whether nothing was asked that the level asks, as the backend supports none of it."""
+        t = self.tally
+        return t.unsupported > 0 and t.unsupported + t.skipped == self.selected
+
 
 @dataclass(frozen=True)
 class Unsupported:
-    """Vectors of one operator that the backend does not support, for one reason."""
+    """Vectors that the backend does not support for one reason, of one operator or several."""
 
     op: str
     reason: str
@@ -76,6 +82,19 @@ class View:
     def good(self) -> bool:
         """Whether the run may be shown in green."""
         return self.tone == "good"
+
+    @property
+    def table(self) -> tuple[OperatorRow, ...]:
+        """The rows, those of operators that the backend does not claim folded into one."""
+        unclaimed = [row for row in self.rows if row.unclaimed]
+        if len(unclaimed) < 2 or len(unclaimed) == len(self.rows):
+            return self.rows
+        folded = OperatorRow(
+            f"{len(unclaimed)} others",
+            sum(row.selected for row in unclaimed),
+            _sum({row.op: row.tally for row in unclaimed}),
+        )
+        return (*(row for row in self.rows if not row.unclaimed), folded)
 
     @property
     def new(self) -> tuple[FindingView, ...]:
@@ -162,12 +181,15 @@ def _footer(run: RunLog) -> Mapping[str, Any]:
 
 
 def _unsupported(run: RunLog) -> tuple[Unsupported, ...]:
-    grouped: dict[tuple[str, str], list[Result]] = {}
+    grouped: dict[str, list[Result]] = {}
     for result in run.results:
         if result.status is Status.UNSUPPORTED:
-            grouped.setdefault((result.op, result.message), []).append(result)
-    groups = [
-        Unsupported(op, reason, tuple(sorted({r.dtype for r in results if r.dtype})), len(results))
-        for (op, reason), results in grouped.items()
-    ]
+            # The same reason of several operators, each of which it names.
+            grouped.setdefault(result.message.replace(result.op, "the operator"), []).append(result)
+    groups = []
+    for reason, results in grouped.items():
+        ops = sorted({result.op for result in results})
+        dtypes = tuple(sorted({result.dtype for result in results if result.dtype}))
+        said = results[0].message if len(ops) == 1 else reason
+        groups.append(Unsupported(", ".join(ops), said, dtypes, len(results)))
     return tuple(sorted(groups, key=lambda g: (-g.count, g.op, g.reason)))

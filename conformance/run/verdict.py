@@ -24,6 +24,9 @@ COUNT_OF = {
     Status.SKIPPED: "skipped",
 }
 
+MOST_NAMED = 4
+"""How many operators of which nothing was graded the sentence names."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -169,7 +172,8 @@ def _sentence(score: Score, question: Question, verdict: str) -> str:
     share = f"{graded} of {question.values} value vectors graded"
     missing = [op for op in score.counts if op not in score.graded_ops]
     if graded and missing:
-        share += f", none of {', '.join(missing)}"
+        few = len(missing) <= MOST_NAMED
+        share += f", none of {', '.join(missing) if few else f'{len(missing)} operators'}"
     return ", ".join(parts) + f"; {share}."
 
 
