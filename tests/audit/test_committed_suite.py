@@ -1,7 +1,8 @@
 """The shipped suite proves its own strength: faults noticed, edges and pairs shown, nothing spare.
 
 Smoke is audited in full. Core is checked by what its manifest says, and that against the vectors
-themselves on a part of them, or all where little is asked.
+themselves on a part of them, or all where little is asked. What is left out here the commands
+``audit``, ``coverage`` and ``suite lint`` do on all of core; CI runs them.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from conformance.audit.vacuity import vacuous
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
-from conformance.suite.manifest import Entry
+from conformance.suite.manifest import FILE_NAME, Entry
 from conformance.suite.store import Suite, open_suite
 
-OPS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
+OPS = open_suite().manifest.ops
 MAX_SMOKE = 60
-MAX_CORE = 400
-MAX_BYTES = 10 * 2**20
+MAX_CORE = 520
+MAX_BYTES = 25 * 10**6
 
 pytestmark = pytest.mark.parametrize("op", OPS)
 
@@ -102,21 +103,23 @@ class TestCore:
 
     def test_is_small(self, op: str) -> None:
         assert len(entries("core", op)) <= MAX_CORE
-        assert sum(entry.bytes for entry in suite("core").manifest.listed) <= MAX_BYTES
+        manifest = (suite("core").path / FILE_NAME).stat().st_size
+        files = sum(entry.bytes for entry in suite("core").manifest.listed)
+        assert files + manifest <= MAX_BYTES
 
     def test_notices_what_the_manifest_says(self, op: str) -> None:
-        """On every ninth vector, and all that belong to smoke in the test above."""
+        """On some vectors, and all that belong to smoke in the test above."""
         stated = by_manifest("core", op)
         bank = Bank(find(op), faults(op))
-        asked = [one for one in entries("core", op) if one.reject is None][::9]
+        asked = [one for one in entries("core", op) if one.reject is None][::27]
         assert asked
         for entry in asked:
             kills = bank.kills(suite("core").read(entry))
             assert {kill.fault for kill in kills} == stated[entry.id], entry.id
 
     def test_no_vector_is_vacuous(self, op: str) -> None:
-        for vector in suite("core").vectors([op]):
-            assert vacuous(find(op), vector) == (), vector.id
+        for entry in entries("core", op)[::4]:
+            assert vacuous(find(op), suite("core").read(entry)) == (), entry.id
 
     def test_shows_all_that_can_be_shown(self, op: str) -> None:
         ranks, wrong = coverage(find(op), suite("core").manifest, suite("core").vectors([op]))
