@@ -80,7 +80,21 @@ def _choices(env: DataEnvironment, expected: Array) -> Array | None:
     choices = np.where(allowed, _indexed(env, listed), -1)
     # Where no tap is allowed, the search never left its start: its index alone is.
     choices[..., 0] = np.where(allowed[..., 0], choices[..., 0], expected)
-    return choices.astype(expected.dtype)
+    return _each_once(choices.astype(expected.dtype))
+
+
+def _each_once(choices: Array) -> Array | None:
+    """Places that a rule gives the same index are one choice; None where no element has two."""
+    order = np.argsort(choices, axis=-1, kind="stable")
+    in_order = np.take_along_axis(choices, order, axis=-1)
+    repeated = np.zeros(choices.shape, np.bool_)
+    repeated[..., 1:] = in_order[..., 1:] == in_order[..., :-1]
+    again = np.zeros(choices.shape, np.bool_)
+    np.put_along_axis(again, order, repeated, axis=-1)
+    choices = np.where(again, -1, choices)
+    first = np.argsort(choices == -1, axis=-1, kind="stable")
+    most = int((choices != -1).sum(axis=-1).max(initial=0))
+    return None if most <= 1 else np.take_along_axis(choices, first, axis=-1)[..., :most]
 
 
 def _indexed(env: DataEnvironment, flat: NDArray[np.int64]) -> NDArray[Any]:

@@ -104,7 +104,7 @@ class TestViews:
         return outputs
 
     def test_the_input_in_place_of_the_result_is_noticed(self, smoke: Suite) -> None:
-        run = check(smoke, self.identity)
+        run = check(smoke, self.identity, ops=(AVG, ADAPTIVE, MAX))
         assert set(kinds(run)) == {VALUE}
         same = [one for one in values(run) if {"identity", "out-equals-in"} & set(one.edges)]
         assert same
@@ -199,9 +199,10 @@ class TestMemoryOrder:
         def misread(outputs: Arrays) -> Arrays:
             return [output.ravel(order="F").reshape(output.shape) for output in outputs]
 
-        run = check(smoke, with_outputs(misread))
+        ops = (AVG, ADAPTIVE, MAX)
+        run = check(smoke, with_outputs(misread), ops=ops)
         assert set(kinds(run)) <= {VALUE, INDEX}
-        assert {one.op for one in run.findings} == {AVG, ADAPTIVE, MAX}
+        assert {one.op for one in run.findings} == set(ops)
 
 
 class TestRunsThatDiffer:
