@@ -24,9 +24,6 @@ GLANCES = 8_000
 PATIENCE = 3
 """Failures of one element type and rank in which the catalogue is searched in vain, at most."""
 
-APART = 3
-"""Failures that a fault explains at least, to be named for some element types or ranks alone."""
-
 ALTERNATIVES = 6
 """Faults with the same outputs that are tried in combinations, at most."""
 
@@ -188,8 +185,8 @@ class Search:
             if asked.glance(altered, seen) and self._strain(faults, place) is not None:
                 found = self._explanation(faults, place)
                 # The interval of a poor accumulator holds much besides: outputs that merely lie
-                # in it show nothing. Nor do few failures, where it takes a place apart to name it.
-                enough = found.equal > 0 and (found.whole or len(found.agrees) >= APART)
+                # in it show nothing. Nor does one failure, where it takes a place apart to name it.
+                enough = found.equal > 0 and (found.whole or len(found.agrees) > 1)
                 if vector in found.agrees and enough:
                     yield found
 
