@@ -152,7 +152,9 @@ class TestOperator:
                     told += 1
                     assert f"{answer['answer']} {'(adopted) ' * answer['adopted']}" in text
                     assert answer["example"] in text
-        assert told > 5
+        asked = {reading["op"] for run in runs for reading in run.readings}
+        assert asked >= {"AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"}
+        assert told > 5 or op not in asked
 
 
 def test_same_input_same_bytes(

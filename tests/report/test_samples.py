@@ -12,7 +12,9 @@ from conformance.report.html import FILE, pages
 from conformance.report.matrix import Column
 
 SAMPLES = Path(__file__).parents[2] / "reports" / "sample"
-NAMES = ("openvino", "torch")
+SMOKE = ("torch-compile",)  # seconds a vector
+CORE = ("openvino", "onnxruntime", "onnx-reference", "torch", "jax")
+NAMES = (*CORE, *SMOKE)
 
 NAMED = {
     # What was found by hand, and is told in reports/sample/README.md.
@@ -21,8 +23,18 @@ NAMED = {
         "f64-clamped-to-f32",
         "float32-quotient",
     },
-    "torch": {"sums-in-own-type-in-3d"},
+    "onnxruntime": {"same-forgets-dilations"},
+    "onnx-reference": {
+        "sums-in-own-type",
+        "same-below-zero-towards-zero",
+        "lanes-not-combined-4",  # a coincidence, as is told
+    },
+    "torch": {"sums-in-own-type-in-3d", "sums-in-own-type", "overrunning-window-scaled-up"},
+    "torch-compile": {"overrunning-window-scaled-up"},
+    "jax": {"sums-in-own-type"},
 }
+UNNAMED = {"openvino": 2, "onnxruntime": 3, "onnx-reference": 14, "torch": 2, "jax": 1}
+"""Findings of wrong values or indices that no fault of the catalogue is named for."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -34,7 +46,7 @@ def test_pages_are_made_from_their_logs_byte_for_byte(name: str) -> None:
 
 
 def test_so_is_the_page_that_compares_them() -> None:
-    runs = [Column(read(SAMPLES / name / "run.jsonl")) for name in NAMES]
+    runs = [Column(read(SAMPLES / name / "run.jsonl")) for name in CORE]
     page = (SAMPLES / comparison_html.FILE).read_text("utf-8")
     assert comparison_html.render(runs) == page
 
@@ -45,4 +57,5 @@ def test_the_faults_that_are_named_are_those_found_by_hand(name: str) -> None:
     told = [one for finding in run.findings for one in (finding.diagnosis or {}).get("faults", ())]
     assert {fault["id"] for fault in told} == NAMED[name]
     wrong = [finding for finding in run.findings if finding.kind in ("value", "index")]
-    assert all((finding.diagnosis or {}).get("faults") for finding in wrong)
+    unnamed = [one for one in wrong if not (one.diagnosis or {}).get("faults")]
+    assert len(unnamed) == UNNAMED.get(name, 0)
