@@ -122,6 +122,9 @@ def case_of(
             raise InvalidCase(f"{operand.name} of {spec.op} is a 1-D integer array", ("inputs",))
         types[operand.type] = name_of(array.dtype)
         operands[operand.name] = tuple(int(value) for value in array)
+    for variable, allowed in spec.types.items():
+        if len(allowed) == 1:  # that of an output, say, which no input tells
+            types.setdefault(variable, allowed[0])
     return Case(
         op=spec.op,
         types=types,

@@ -7,8 +7,22 @@ import numpy as np
 import pytest
 from worked import FULL_KERNEL, INVALID, OVERRUN, avg, plane
 
+import conformance
 from conformance.backends.reference import Reference
 from conformance.errors import InvalidCase
+
+
+def test_indices_of_one_type_alone_have_it() -> None:
+    _, indices = Reference().run("onnx.MaxPool-22", [plane([1, 5, 5])], {"kernel_shape": [3]})
+    assert (indices.dtype, indices.item()) == (np.int64, 1)
+
+
+def test_it_is_right_on_each_operator_of_the_shipped_suite() -> None:
+    smoke = conformance.load_suite("smoke")
+    run = conformance.check(smoke, Reference())
+    assert run.conformant
+    counts = run.footer["counts"]
+    assert {op for op in counts if counts[op]["graded"]} == set(smoke.manifest.ops)
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])

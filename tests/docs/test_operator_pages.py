@@ -119,8 +119,12 @@ class TestOperator:
         told = accounts[op]
         for edge in told.spec.edges:
             card = pages[op].split(f'<h3 id="edge-{edge.name}">')[1].split("</article>")[0]
-            assert card.count("<svg") == 1
-            for vector in told.showing(edge.name)[:3]:
+            shown = told.showing(edge.name)
+            assert card.count("<svg") == bool(shown)
+            if not shown:
+                proven = open_suite(None).manifest.strength[op].infeasible.values()
+                assert all((edge.name, edge.name) in pairs for pairs in proven)
+            for vector in shown[:3]:
                 assert f"conformance show {vector.id}<" in card
         for reject in told.spec.reject:
             assert told.rejecting(reject.name)[0].id in pages[op]
@@ -154,7 +158,7 @@ class TestOperator:
                     assert answer["example"] in text
         asked = {reading["op"] for run in runs for reading in run.readings}
         assert asked >= {"AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"}
-        assert told > 5 or op not in asked
+        assert told > 3 or op not in asked
 
 
 def test_same_input_same_bytes(
