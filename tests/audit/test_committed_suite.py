@@ -77,14 +77,19 @@ class TestSmoke:
         assert {one.reject for one in small} == {one.reject for one in whole}
 
     def test_each_vector_is_needed(self, op: str) -> None:
-        """Without it an edge, a must-reject entry, or a fault at one level is lost."""
+        """Without it an edge, a must-reject entry, an attribute that is left out, or a fault at one
+        level is lost."""
         kills = score("smoke", op).kills
+        optional = {one.name for one in find(op).attributes if one.default is not None}
 
         def shows(entry: Entry) -> Iterator[Hashable]:
             yield from (("edge", edge) for edge in entry.edges)
             yield from achievements(kills.get(entry.id, ()))
             if entry.reject is not None:
                 yield "reject", entry.reject
+            else:
+                case = suite("smoke").read(entry).case
+                yield from (("left out", name) for name in optional - case.attributes.keys())
 
         shown = {entry.id: set(shows(entry)) for entry in entries("smoke", op)}
         times = Counter(item for items in shown.values() for item in items)
