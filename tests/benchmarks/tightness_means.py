@@ -147,11 +147,15 @@ def means_of(case: Case, data: Array, answer: Answer, precision: str) -> Iterato
         )
 
 
+OPERATORS = ("AvgPool-1", "AdaptiveAvgPool-8")
+"""Those whose means are set beside TOSA's."""
+
+
 def suite_means(suite: Suite, dtype: str, precision: str) -> list[Means]:
     """All graded means of a suite in one element type, one entry for each number of taps."""
     return _by_taps(
         means
-        for vector in suite.vectors()
+        for vector in suite.vectors(OPERATORS)
         if vector.case.reject is None and vector.case.types["T"] == dtype
         for means in means_of(vector.case, vector.inputs[0], vector.answers[0], precision)
     )

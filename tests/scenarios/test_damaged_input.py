@@ -243,7 +243,7 @@ class TestSuites:
             (lambda d: d["counts"]["AvgPool-1"].update(value=99), "counts says"),
             (lambda d: d["counts"].update({"No-1": {"value": 1, "reject": 0}}), "counts says"),
             (lambda d: d["counts"].clear(), "counts says"),
-            (lambda d: d["edges"].clear(), "the edges stated"),
+            (lambda d: d["edges"].clear(), "'edges' holds"),
             (lambda d: d["vectors"].pop(), "counts says"),
             (lambda d: d["vectors"].append(d["vectors"][0]), "listed more than once"),
             (lambda d: d["vectors"][0].update(bytes=2**50), "at most"),
