@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import ml_dtypes
@@ -19,15 +20,14 @@ DEVICE = "CPU"
 PROPERTIES = {"INFERENCE_PRECISION_HINT": "f32"}
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
-# Its own operators have no prefix, unlike those of ONNX, which it reads, and of others.
-CAPABILITIES = Capabilities(operators=("[A-Z]*", f"{onnx_model.PREFIX}*"))
+# Its own operators have no prefix, unlike those of others.
+OWN = "[A-Z]*"
 
 
 class OpenVINO:
     """OpenVINO's CPU plugin, with inference precision f32."""
 
     name = "openvino"
-    capabilities = CAPABILITIES
 
     def __init__(self) -> None:
         import openvino
@@ -39,6 +39,9 @@ class OpenVINO:
             from openvino.runtime import op
             from openvino.runtime.utils.node_factory import NodeFactory
 
+        # Models of ONNX are made with the onnx package: without it none can be asked.
+        models = (f"{onnx_model.PREFIX}*",) if find_spec("onnx") else ()
+        self.capabilities = Capabilities(operators=(OWN, *models))
         self.version = str(openvino.__version__).partition("-")[0]  # the build is in environment()
         self._openvino = openvino
         self._op = op
