@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -101,8 +102,8 @@ def _interval(text: Mapping[str, str]) -> str:
 
 
 def _off(ulp: object) -> str:
-    if ulp == "inf":
-        return ulps(float("inf"))
+    if ulp in ("inf", math.inf):  # as a run log spells it, and as a run has it
+        return ulps(math.inf)
     if isinstance(ulp, int | float) and not isinstance(ulp, bool) and 0 <= ulp <= 1e30:
         return ulps(ulp)
     return ""

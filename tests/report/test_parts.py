@@ -166,6 +166,10 @@ class TestElements:
         assert (found.place, found.got, found.off, found.accepted) == ("[]", "", "", "")
         assert len(elements([{}] * 100)) == MAX_ELEMENTS
 
+    @pytest.mark.parametrize("far", [float("inf"), "inf"], ids=["of a run", "of a log"])
+    def test_a_run_and_its_log_say_the_same_of_what_is_infinitely_far(self, far):
+        assert elements([{"ulp": far}])[0].off == "infinitely far"
+
 
 def finding(show, spec="my.py:B", level="must", precision=None, reproduce="conformance check"):
     plain = Finding("op", "value", "t", ("v",), (), "v", "", None, reproduce, {"show": show})
