@@ -179,8 +179,9 @@ class Result:
     ``known`` is the entry of the vendor's known failures that names this failure, as file and
     line; None for a new failure, and for what did not fail. ``within`` counts graded
     floating-point elements by the part of their accepted interval that they use, see
-    :data:`conformance.grade.compare.PARTS`. ``rank`` is that of the data. ``returned`` are the
-    outputs of a failure, where they are arrays of the right types and small.
+    :data:`conformance.grade.compare.PARTS`. ``rank`` is that of the data. ``left_out`` are the
+    attributes with a default that the vector does not give. ``returned`` are the outputs of a
+    failure, where they are arrays of the right types and small.
     """
 
     id: str
@@ -201,6 +202,7 @@ class Result:
     known: str | None = None
     rank: int = 0
     within: tuple[int, ...] | None = None
+    left_out: tuple[str, ...] = ()
     returned: tuple[Returned, ...] | None = None
 
     @property

@@ -22,7 +22,7 @@ CONSIDERED = 40
 class Condition:
     """A feature that a vector has, or has not where ``holds`` is false.
 
-    ``feature`` is an edge, an element type or ``rank 5``.
+    ``feature`` is an edge, an element type, ``rank 5`` or ``dilations left out``.
     """
 
     feature: str
@@ -83,7 +83,7 @@ def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation
 
 
 def _features(result: Result) -> frozenset[str]:
-    found = {*result.edges, result.dtype}
+    found = {*result.edges, result.dtype, *(f"{name} left out" for name in result.left_out)}
     if result.rank:
         found.add(f"rank {result.rank}")
     if result.reject is not None:

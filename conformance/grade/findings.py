@@ -39,7 +39,7 @@ SMALLEST_SPLIT = 2
 
 NO_CAUSES: Mapping[tuple[str, str], str] = MappingProxyType({})
 
-Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject"), and its name
+Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject", "attribute"), and its name
 
 
 def findings(
@@ -134,6 +134,7 @@ def unnumbered(title: str) -> str:
 def _features(result: Result) -> set[Feature]:
     features = {("edge", edge) for edge in result.edges}
     features.add(("dtype", result.dtype))
+    features |= {("attribute", f"without {name}") for name in result.left_out}
     if result.reject is not None:
         features.add(("reject", result.reject))
     return features

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain, combinations
 
 from hypothesis import given
@@ -58,6 +59,14 @@ def test_an_edge_and_what_is_lacking_beside_it() -> None:
     passed = results([frozenset("a"), frozenset("b"), frozenset("abd")], Status.PASS)
     conditions = (Condition("a"), Condition("b"), Condition("d", holds=False))
     assert separation(failed, passed) == Separation(conditions, 4, 0, 3)
+
+
+def test_an_attribute_that_failing_vectors_leave_out() -> None:
+    alike = [frozenset("a")] * 3
+    failed = [replace(one, left_out=("dilations",)) for one in results(alike, Status.FAIL)]
+    passed = results(alike, Status.PASS)
+    conditions = (Condition("dilations left out"),)
+    assert separation(failed, passed) == Separation(conditions, 3, 0, 3)
 
 
 def test_one_failure_is_no_pattern_and_without_passes_there_is_nothing_to_tell() -> None:

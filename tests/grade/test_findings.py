@@ -58,6 +58,13 @@ def test_an_edge_that_always_fails_is_split_from_the_rest():
     ]
 
 
+def test_what_leaves_an_attribute_out_is_told_apart():
+    left_out = {"left_out": ("dilations",)}
+    results = [result(f"d{i}", kind="raised", message="no", **left_out) for i in range(3)]
+    results += [*passing(5), *passing(1, **left_out)]
+    assert titles(results) == ["without dilations: 3 of 4 vectors raised an exception"]
+
+
 def test_an_edge_that_mostly_fails_says_of_how_many():
     results = [result(f"w{i}", "nan", dtype="f64", kind="value") for i in range(3)]
     results += [result(f"v{i}", dtype="f64", kind="value") for i in range(6)]
