@@ -25,7 +25,8 @@ class DType:
     For floating-point types ``digits`` is the number of significand bits with the hidden one,
     ``emin`` and ``emax`` the exponents of the smallest and largest normal binade (IEEE 754-2019,
     section 3.3): the largest finite value is ``(2 - 2**(1 - digits)) * 2**emax`` and the smallest
-    subnormal ``2**quantum``.
+    subnormal ``2**quantum``. Of integer types ``digits`` is the number of bits below the topmost
+    one, which signed and unsigned types of a width share.
     """
 
     name: str
@@ -39,6 +40,18 @@ class DType:
     @property
     def is_float(self) -> bool:
         return self.kind == "float"
+
+    @cached_property
+    def lowest(self) -> Any:
+        """The lowest finite number, as a numpy scalar of this type."""
+        if self.is_float:
+            return self.from_ordinals(np.asarray([1 - self.infinity]))[0]
+        return self.numpy.type(np.iinfo(self.numpy).min)
+
+    @cached_property
+    def bottom(self) -> Any:
+        """What nothing is below: minus infinity, or an integer type's lowest number."""
+        return self.numpy.type(-np.inf) if self.is_float else self.lowest
 
     @property
     def quantum(self) -> int:
@@ -75,13 +88,17 @@ class DType:
     def ordinals(self, array: Array) -> NDArray[np.int64]:
         """Integers in the order of the values: neighbours differ by 1, both zeros are 0.
 
-        ``array`` must be of this floating-point type. NaN lies beyond the infinities.
+        ``array`` must be of this type. NaN lies beyond the infinities.
         """
+        if not self.is_float:
+            return array.astype(np.int64)
         code = array.view(self.signed).astype(np.int64)
         return np.where(code < 0, -(code & np.iinfo(self.signed).max), code)
 
     def from_ordinals(self, ordinals: NDArray[np.int64]) -> Array:
         """The inverse of :meth:`ordinals` (0 becomes +0)."""
+        if not self.is_float:
+            return ordinals.astype(self.numpy)
         code = np.where(ordinals < 0, np.iinfo(self.signed).min | -ordinals, ordinals)
         return code.astype(self.signed).view(self.numpy)
 
@@ -102,7 +119,8 @@ def _float(name: str, numpy: Any, storage: str, digits: int, emin: int, emax: in
 
 
 def _integer(name: str, kind: str, numpy: str) -> DType:
-    return DType(name, kind, np.dtype(numpy), np.dtype(numpy))
+    row = np.dtype(numpy)
+    return DType(name, kind, row, row, digits=8 * row.itemsize - 1)
 
 
 DTYPES: dict[str, DType] = {
@@ -129,13 +147,24 @@ def name_of(dtype: np.dtype[Any]) -> str:
 
 
 def converted(values: Array, dtype: DType, *, saturates: bool = False) -> Array:
-    """Floating-point values in another type, rounded to nearest even.
+    """Values in another type, rounded to nearest even.
 
     Beyond its range they become infinities; where it ``saturates``, they and infinities become its
-    largest numbers.
+    largest numbers. In an integer type they wrap around, and floating-point ones saturate.
     """
     with np.errstate(all="ignore"):
+        if not dtype.is_float and values.dtype.kind not in "iu":
+            return _saturated(values, dtype)
         if saturates:
             largest = float(dtype.from_ordinals(np.asarray([dtype.infinity - 1]))[0])
             values = np.clip(values.astype(np.float64), -largest, largest)
         return values.astype(dtype.numpy)
+
+
+def _saturated(values: Array, dtype: DType) -> Array:
+    """Whole floating-point numbers in an integer type; what a cast makes of others is not said."""
+    most = np.iinfo(dtype.numpy).max
+    wide = np.nan_to_num(values.astype(np.float64), nan=0.0)
+    above, below = wide >= float(most), wide < float(dtype.lowest)
+    inside = np.where(above | below, 0.0, wide).astype(dtype.numpy)
+    return np.where(above, most, np.where(below, dtype.lowest, inside)).astype(dtype.numpy)

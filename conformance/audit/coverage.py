@@ -18,8 +18,8 @@ class RankCoverage:
     """What the vectors of one operator and rank show.
 
     ``pairs`` holds each pair of edges that some vector shows (an edge with itself: the edge), and
-    ``typed`` each edge with the element types that show it. ``infeasible`` are the pairs that the
-    manifest has a proof for.
+    ``typed`` each edge with the element types that show it. ``infeasible`` are those of both that
+    the manifest has a proof for.
     """
 
     op: str
@@ -47,14 +47,22 @@ class RankCoverage:
             (dtype, edge)
             for edge in self.feasible_edges
             for dtype in self.dtypes
-            if (dtype, edge) not in self.typed
+            if (dtype, edge) not in self.typed | self.infeasible
         )
 
     @property
     def feasible_pairs(self) -> tuple[Pair, ...]:
         """The pairs of different edges that are not proven infeasible."""
-        named = combinations(sorted(self.edges), 2)
-        return tuple(pair for pair in named if pair not in self.infeasible)
+        return tuple(pair for pair in self._different if pair not in self.infeasible)
+
+    @property
+    def infeasible_pairs(self) -> tuple[Pair, ...]:
+        """The pairs of different edges that are proven infeasible."""
+        return tuple(pair for pair in self._different if pair in self.infeasible)
+
+    @property
+    def _different(self) -> Iterator[Pair]:
+        return combinations(sorted(self.edges), 2)
 
     @property
     def missing_pairs(self) -> tuple[Pair, ...]:
@@ -64,7 +72,7 @@ class RankCoverage:
     @property
     def disproved(self) -> tuple[Pair, ...]:
         """Pairs that are called infeasible, and that a vector shows all the same."""
-        return tuple(sorted(self.infeasible & self.pairs))
+        return tuple(sorted(self.infeasible & (self.pairs | self.typed)))
 
     @property
     def complete(self) -> bool:

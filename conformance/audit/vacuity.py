@@ -82,14 +82,13 @@ def _filled(value: Callable[[Answer], object]) -> Impostor:
 
 
 def _lowest(answer: Answer) -> object:
-    dtype = DTYPES[answer.dtype]
-    if not dtype.is_float:
-        return np.iinfo(dtype.numpy).min
-    return dtype.from_ordinals(np.asarray([1 - dtype.infinity]))[0]
+    return DTYPES[answer.dtype].lowest
 
 
 def _nan(answer: Answer) -> object:
-    return np.nan if DTYPES[answer.dtype].is_float else -1
+    """NaN, or all bits of an integer."""
+    dtype = DTYPES[answer.dtype]
+    return np.nan if dtype.is_float else ~dtype.numpy.type(0)
 
 
 def _unwritten(vector: Vector) -> list[Array]:

@@ -73,10 +73,9 @@ def _tell(one: RankCoverage) -> None:
     edges, pairs = len(one.feasible_edges), len(one.feasible_pairs)
     shown_edges = edges - len(one.missing_edges)
     shown_pairs = pairs - len(one.missing_pairs)
-    infeasible = len(one.infeasible) - (len(one.edges) - edges)
     click.echo(
         f"{one.op:18} {one.rank:5} {one.vectors:8} {shown_edges:4} of {edges:3}"
-        f" {shown_pairs:6} of {pairs:5} {infeasible:12}"
+        f" {shown_pairs:6} of {pairs:5} {len(one.infeasible_pairs):12}"
     )
     lines = [f"edge not shown: {edge}" for edge in one.missing_edges]
     lines += [f"not shown in {dtype}: {edge}" for dtype, edge in one.missing_types]

@@ -16,6 +16,7 @@ from conformance.generate.build import build
 from conformance.generate.coverage import Candidate, candidate, pairs
 from conformance.generate.crossing import cross
 from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover, Unknown
+from conformance.generate.patterns import fills
 from conformance.generate.pool import draw, text_of
 from conformance.generate.strategies import Aim
 from conformance.model import Case
@@ -59,9 +60,10 @@ class Effort:
 class Pool:
     """The candidates of one rank, by id, and what is known of pairs that none shows.
 
-    ``infeasible`` gives for each pair that cannot be (an edge with itself: the edge alone) what
-    contradicts it; ``uncovered`` is neither shown nor proven. ``sought`` are the aims that nothing
-    new comes of any more, each with how many cases were drawn.
+    ``infeasible`` gives for each pair that cannot be (an edge with itself: the edge alone; an
+    element type with an edge: the edge in that type) what contradicts it; ``uncovered`` is neither
+    shown nor proven. ``sought`` are the aims that nothing new comes of any more, each with how many
+    cases were drawn.
     """
 
     spec: OpSpec
@@ -114,6 +116,8 @@ class Pool:
         """Keep a case if it is valid, small enough and not banned."""
         if case.id in self.candidates:
             return self.candidates[case.id]
+        if not fills(case.pattern, case.types[self.spec.data.type]):
+            return None
         if case.id in self.banned or violations(self.spec, case) or not sized(self.spec, case):
             return None
         try:
@@ -268,16 +272,27 @@ def _settle_types(pool: Pool) -> None:
         if (edge.name, edge.name) in pool.infeasible:
             continue
         for dtype in pool.spec.types[data]:
-            if (dtype, edge.name) in pool.typed:
+            if (dtype, edge.name) in pool.typed or (dtype, edge.name) in pool.infeasible:
                 continue
             showing = [one for one in pool.candidates.values() if edge.name in one.edges]
             for one in sorted(showing, key=lambda one: (one.cost, one.case.id))[:8]:
                 pool.add(replace(one.case, types={**one.case.types, data: dtype}))
+            if (dtype, edge.name) not in pool.typed and _excluded(pool, dtype, edge):
+                continue
             for aim in edge.aims or ({},):
                 if (dtype, edge.name) not in pool.typed:
                     pool.draw(4 * pool.effort.missing, {**aim, data: Draw(values=(dtype,))})
             if (dtype, edge.name) not in pool.typed:
                 pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, dtype, (edge.name,)))
+
+
+def _excluded(pool: Pool, dtype: str, edge: Edge) -> bool:
+    """Whether no case shows an edge in an element type, by the prover."""
+    against = None if pool.prover is None else pool.prover.excludes(edge.name, dtype)
+    if against is None:
+        return False
+    pool.infeasible[dtype, edge.name] = against
+    return True
 
 
 def drawn(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, DType
+from conformance.spec.families import INTEGER_PATTERNS
 
 Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]
@@ -27,15 +28,30 @@ def fill(pattern: str, seed: int, shape: tuple[int, ...], dtype: str) -> Array:
     return np.ascontiguousarray(flat.reshape(shape))
 
 
+def fills(pattern: str, dtype: str) -> bool:
+    """Whether a pattern makes sense in a type."""
+    return DTYPES[dtype].is_float or pattern in INTEGER_PATTERNS
+
+
 def _cast(values: Array, dtype: DType) -> Array:
-    """Values that are exact in ``dtype`` and in float64, as an array of it."""
+    """Values that are exact in ``dtype`` and in float64, as an array of it.
+
+    Negative ones are codes in an unsigned type: they have its topmost bit.
+    """
+    if not dtype.is_float:
+        return values.astype(dtype.signed).view(dtype.numpy)
     return values.astype(np.float64).astype(dtype.numpy)
+
+
+def _different(dtype: DType) -> int:
+    """How many different positive integers are exact in a type, few enough for every type."""
+    return (1 << min(dtype.digits, 40)) - (not dtype.is_float)
 
 
 def _shuffled(words: Words, dtype: DType) -> Integers:
     """The integers from 1 in an arbitrary order, each once as long as the type has so many."""
     order = np.argsort(words[0], kind="stable").astype(np.int64)
-    return order % (1 << min(dtype.digits, 40)) + 1
+    return order % _different(dtype) + 1
 
 
 def _signs(words: Words) -> Integers:
@@ -80,7 +96,9 @@ def impulse(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
     values = np.zeros((planes, words.shape[1] // max(planes, 1)), np.int64)
     if values.size:
         places = words[0][:planes] % np.uint64(values.shape[1])
-        values[np.arange(planes), places.astype(np.int64)] = np.arange(planes) % 128 + 1
+        values[np.arange(planes), places.astype(np.int64)] = (
+            np.arange(planes) % min(128, _different(dtype)) + 1
+        )
     return _cast(values, dtype)
 
 
@@ -101,9 +119,9 @@ def infinite(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
 
 
 def lowest(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
-    """Mostly minus infinity, and some negative integers."""
+    """Mostly minus infinity (of integers the lowest), and some negative integers."""
     numbers = negative(words, shape, dtype)
-    return np.where(_below(words, 4) != 0, dtype.numpy.type(-np.inf), numbers)
+    return np.where(_below(words, 4) != 0, dtype.bottom, numbers)
 
 
 def zeros(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
@@ -136,7 +154,12 @@ def wide(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
 
 
 def normal(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
-    """Bell-shaped numbers around zero with full significands (a sum of four uniform ones)."""
+    """Bell-shaped numbers around zero with full significands (a sum of four uniform ones).
+
+    Integers are of the whole range of their type, each as likely.
+    """
+    if not dtype.is_float:
+        return (words[0] >> np.uint64(63 - dtype.digits)).astype(dtype.code).view(dtype.numpy)
     quarters = [(words[0] >> np.uint64(16 * k)) & np.uint64(0xFFFF) for k in range(4)]
     bell = sum(quarter.astype(np.int64) for quarter in quarters) - 2 * 0xFFFF
     fine = (bell << 34) + (words[1] & np.uint64((1 << 34) - 1)).astype(np.int64)
@@ -188,8 +211,9 @@ def mixed(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
     """Another pattern in each plane: one geometry meets every kind of number."""
     planes = prod(shape[:2])
     plane = (1, 1, *shape[2:])
+    turns = [one for one in IN_TURN if dtype.is_float or one.__name__ in INTEGER_PATTERNS]
     filled = [
-        IN_TURN[place % len(IN_TURN)](own, plane, dtype).ravel()
+        turns[place % len(turns)](own, plane, dtype).ravel()
         for place, own in enumerate(np.split(words, max(planes, 1), axis=1))
     ]
     return np.concatenate(filled)

@@ -11,6 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from conformance.generate.patterns import fills
 from conformance.generate.spelling import spelled
 from conformance.model import Case
 from conformance.spec.expressions import Expression
@@ -43,7 +44,7 @@ def _cases(draw: st.DrawFn, spec: OpSpec, rank: int, aim: Aim) -> Case:
         for variable, allowed in spec.types.items()
     }
     env |= types
-    pattern = _pick(draw, _values(aim.get("pattern"), spec.data.patterns))
+    pattern = _pick(draw, _patterns(spec, types[spec.data.type], aim.get("pattern")))
     env["pattern"] = pattern
     for quantity in spec.quantities.values():
         env[quantity.key] = _draw(draw, quantity, aim.get(quantity.key), env)
@@ -61,6 +62,15 @@ def _cases(draw: st.DrawFn, spec: OpSpec, rank: int, aim: Aim) -> Case:
         pattern=pattern,
         seed=seed,
     )
+
+
+def _patterns(spec: OpSpec, dtype: str, aim: Draw | None) -> tuple[str, ...]:
+    """What data of a type are filled with: by the aim, as far as the type allows."""
+    given = spec.data.patterns
+    aimed, any_ = (
+        tuple(one for one in asked if fills(one, dtype)) for asked in (_values(aim, given), given)
+    )
+    return aimed or any_
 
 
 def _values(aim: Draw | None, allowed: tuple[str, ...]) -> tuple[Any, ...]:

@@ -33,7 +33,7 @@ def evaluate(
     """The outputs of an operator for some inputs.
 
     With ``exact`` floating outputs are float64, rounded once from the exact result; otherwise
-    they have the operator's own type, rounded once too. Indices have their integer type.
+    they have the operator's own type, rounded once too. Integers and indices have their own type.
 
     Raises :class:`~conformance.errors.InvalidCase` for inputs or attributes that the
     specification does not allow.

@@ -65,7 +65,7 @@ def as_wide(ints: Integers) -> Integers:
 
 
 def decode(array: Array, dtype: DType, *, headroom: int = 0) -> Decoded:
-    """Take an array of a floating-point type, of at least one axis, apart from its bits.
+    """Take an array of at least one axis apart from its bits.
 
     ``headroom`` is the number of bits that later sums need: ``(n - 1).bit_length()`` for sums of
     ``n`` elements. Raises ValueError if ``array`` is not of ``dtype``.
@@ -74,7 +74,12 @@ def decode(array: Array, dtype: DType, *, headroom: int = 0) -> Decoded:
     units of the smallest place it is an integer of at most ``max(top) - min(place)`` bits, and a
     sum of ``2**headroom`` of them has at most ``headroom`` bits more. If these are at most
     ``NARROW_BITS`` the significands are int64, else Python integers.
+
+    An integer is its own significand; the lowest of its type, below which nothing is, stands where
+    minus infinity does among floating-point numbers.
     """
+    if not dtype.is_float:
+        return _decode_integers(array, dtype, headroom)
     fraction_bits = dtype.digits - 1
     code = dtype.to_storage(array).view(dtype.signed).astype(np.int64)
     magnitude = code & np.iinfo(dtype.signed).max
@@ -103,6 +108,20 @@ def decode(array: Array, dtype: DType, *, headroom: int = 0) -> Decoded:
         posinf=infinite & ~negative,
         neginf=infinite & negative,
         subnormal=present & (magnitude >> fraction_bits == 0),
+    )
+
+
+def _decode_integers(array: Array, dtype: DType, headroom: int) -> Decoded:
+    significand = array.astype(np.int64)
+    never = np.zeros(array.shape, np.bool_)
+    wide = dtype.digits + 1 + headroom > NARROW_BITS
+    return Decoded(
+        significand=as_wide(significand) if wide else significand,
+        exponent=0,
+        nan=never,
+        posinf=never,
+        neginf=np.asarray(array == dtype.bottom),
+        subnormal=never,
     )
 
 

@@ -101,7 +101,8 @@ class DataEnvironment(WindowEnvironment):
         through = self["passes_through"]
         if through != "own":
             saturates = self["conversion"] == "saturates"
-            data = converted(data, DTYPES[through], saturates=saturates).astype(self.dtype.numpy)
+            data = converted(data, DTYPES[through], saturates=saturates)
+            data = converted(data, self.dtype)
         return data
 
     @cached_property
@@ -158,7 +159,7 @@ class DataEnvironment(WindowEnvironment):
 
         Subnormals count as zero where the rule ``subnormals`` says ``flushed``.
         """
-        data = np.where(self.decoded.nan, self.dtype.numpy.type(-np.inf), self.data)
+        data = np.where(self.decoded.nan, self.dtype.bottom, self.data)
         if self["subnormals"] == "flushed":
             data = np.where(self.decoded.subnormal, self.dtype.numpy.type(0), data)
         ordinals = self.dtype.ordinals(data)
@@ -169,14 +170,18 @@ class DataEnvironment(WindowEnvironment):
         _, where, places = np.unique(keys, return_index=True, return_inverse=True)
         return data.ravel()[where], places.reshape(data.shape)
 
-    def _keys(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _keys(self, ordinals: NDArray[np.int64]) -> Array:
         """What another rule ``order`` compares instead of the values."""
         if self["order"] == "magnitude":
-            return np.abs(ordinals)
+            return np.abs(ordinals).view(np.uint64)  # an i64 may have no negative in its type
         if self["order"] == "reversed":
-            return -ordinals
+            return ~ordinals
         if self["order"] == "signed_zeros":
             return ordinals - ((ordinals < 0) | self.minus_zero)
+        if self["order"] == "unsigned_code":
+            return self.data.view(self.dtype.code)
+        if not self.dtype.is_float:
+            return self.data.view(self.dtype.signed)
         # Codes read as signed integers: the more negative a number, the larger its code.
         return np.where(ordinals < 0, np.iinfo(np.int64).min - ordinals, ordinals)
 
@@ -245,8 +250,7 @@ class DataEnvironment(WindowEnvironment):
 
     @property
     def _start_value(self) -> Array:
-        lowest = self.dtype.from_ordinals(np.asarray([1 - self.dtype.infinity]))[0]
-        value: Array = lowest if self["begins"] == "lowest" else self.dtype.numpy.type(0)
+        value: Array = self.dtype.lowest if self["begins"] == "lowest" else self.dtype.numpy.type(0)
         return value
 
     @property
@@ -267,7 +271,7 @@ class DataEnvironment(WindowEnvironment):
             planes = self.data.reshape(*self.data.shape[:2], -1)
             chosen = self.first.reshape(*planes.shape[:2], -1)
             largest = np.take_along_axis(planes, chosen, axis=-1).reshape(self.first.shape)
-        return np.where(self._first_key < 0, self.dtype.numpy.type(-np.inf), largest)
+        return np.where(self._first_key < 0, self.dtype.bottom, largest)
 
     def coordinates(self, flat: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
         """Flat spatial positions as one coordinate an axis.

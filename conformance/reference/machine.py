@@ -60,9 +60,9 @@ def _added(env: DataEnvironment, terms: Array) -> Array:
 
 
 def without_infinities(env: DataEnvironment, values: Array) -> Array:
-    """Values of a floating-point type as the rule ``infinities`` leaves them."""
+    """Values as the rule ``infinities`` leaves them; integers as they are."""
     rule = env["infinities"]
-    if rule == "kept":
+    if rule == "kept" or values.dtype.kind in "iu":
         return values
     infinite = np.isinf(values)
     if rule == "not_a_number":
@@ -73,8 +73,8 @@ def without_infinities(env: DataEnvironment, values: Array) -> Array:
 
 
 def without_subnormals(env: DataEnvironment, values: Array) -> Array:
-    """Values of a floating-point type as the rule ``subnormals`` leaves them."""
-    if env["subnormals"] == "kept":
+    """Values as the rule ``subnormals`` leaves them; integers as they are."""
+    if env["subnormals"] == "kept" or values.dtype.kind in "iu":
         return values
     dtype = next(row for row in DTYPES.values() if row.numpy == values.dtype)
     tiny = np.abs(dtype.ordinals(values)) < 1 << (dtype.digits - 1)

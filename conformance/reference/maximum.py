@@ -25,6 +25,8 @@ def answer(
         expected = indices(env, dtype)
         return Answer(output.name, dtype, expected, open=mask, choices=_choices(env, expected))
     largest = values(env)
+    if not DTYPES[dtype].is_float:
+        return Answer(output.name, dtype, largest, open=mask)
     lo = hi = largest
     if env["subnormals"] == "flushed":
         zero = DTYPES[dtype].numpy.type(0)
@@ -49,7 +51,7 @@ def indices(env: DataEnvironment, dtype: str) -> Array:
 
 
 def _unflushed(env: DataEnvironment) -> Array:
-    data = np.where(env.decoded.nan, env.dtype.numpy.type(-np.inf), env.data)
+    data = np.where(env.decoded.nan, env.dtype.bottom, env.data)
     largest = env.reduce(env.dtype.ordinals(data), np.maximum, np.iinfo(np.int64).min)
     return env.dtype.from_ordinals(largest)
 

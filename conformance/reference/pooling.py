@@ -53,7 +53,8 @@ def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) ->
         if env["reduce"] in ADDED:
             values = ADDED[env["reduce"]].values(env, dtype or own)
         else:
-            values = maximum.values(env).astype(DTYPES[dtype or own].numpy)
+            asked = dtype if dtype and DTYPES[own].is_float else own
+            values = maximum.values(env).astype(DTYPES[asked].numpy)
         values = machine.without_subnormals(env, values)
         found.append(machine.without_infinities(env, values))
     return found

@@ -26,6 +26,8 @@ PATTERN_NAMES = (
 )
 """How data may be filled; ``conformance.generate.patterns`` says what each holds."""
 
+INTEGER_PATTERNS = ("ramp", "negative", "impulse", "ties", "lowest", "normal", "mixed")
+"""Those that make sense in an integer type."""
 
 FORMATS = ("f16", "bf16", "f32", "f64")
 
@@ -166,7 +168,7 @@ POOLING = Family(
             "zero",
         ),
         "passes_through": Rule(
-            _enum("own", *FORMATS), "a type that the data are converted to on the way", "own"
+            _enum("own", *FORMATS, "i32"), "a type that the data are converted to on the way", "own"
         ),
         "conversion": Rule(
             _enum("rounds", "saturates"),
@@ -189,7 +191,7 @@ POOLING = Family(
             "nothing",
         ),
         "order": Rule(
-            _enum("numeric", "magnitude", "code", "reversed", "signed_zeros"),
+            _enum("numeric", "magnitude", "code", "unsigned_code", "reversed", "signed_zeros"),
             "what largest means",
             "numeric",
         ),

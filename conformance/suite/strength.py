@@ -9,7 +9,8 @@ from typing import Any
 from conformance.suite.strict_json import Record
 
 Pair = tuple[str, str]
-"""Two edges, their names in order; an edge with itself stands for the edge alone."""
+"""Two edges, their names in order; an edge with itself stands for the edge alone. Or an element
+type and an edge: the edge in data of that type."""
 
 _KEYS = ("infeasible", "equivalent", "indistinguishable")
 
@@ -18,10 +19,11 @@ _KEYS = ("infeasible", "equivalent", "indistinguishable")
 class Strength:
     """What nothing can show of one operator.
 
-    ``infeasible`` gives by rank each pair of edges that no case shows together, and what besides
-    the edges themselves contradicts them: ``limit elements``, ``data nan``, ... (nothing where the
-    edges contradict each other). ``equivalent`` gives the reason for each fault that nothing can
-    show, ``indistinguishable`` the groups of faults that every vector answers alike.
+    ``infeasible`` gives by rank each pair of edges that no case shows together, each edge that no
+    case shows in an element type, and what besides the edges themselves contradicts them: ``limit
+    elements``, ``data nan``, ... (nothing where the edges contradict each other). ``equivalent``
+    gives the reason for each fault that nothing can show, ``indistinguishable`` the groups of
+    faults that every vector answers alike.
     """
 
     infeasible: Mapping[int, Mapping[Pair, tuple[str, ...]]] = field(default_factory=dict)

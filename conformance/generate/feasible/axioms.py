@@ -15,6 +15,10 @@ from conformance.generate.feasible.conditions import Labelled
 from conformance.generate.feasible.question import Question
 from conformance.generate.feasible.term import ONE, ZERO, Term, constant
 from conformance.generate.feasible.window import GEOMETRY, NUMERIC, PLACES, STEPPED, Window
+from conformance.spec.families import INTEGER_PATTERNS
+
+ZEROS = ("zero_taps", "neginf_taps")
+"""What count the same elements in an unsigned type, whose lowest number is zero."""
 
 
 class Axioms:
@@ -50,19 +54,39 @@ class Axioms:
     def _types(self) -> Iterator[tuple[str, Truth]]:
         yield from self.question.types[self.question.spec.data.type].when.items()
 
+    def _of_kind(self, kind: str) -> Truth:
+        return self.logic.any(truth for dtype, truth in self._types() if DTYPES[dtype].kind == kind)
+
     def of_patterns(self) -> Iterator[Labelled]:
         """Which patterns can hold what."""
         logic = self.logic
+        spec, unsigned = self.question.spec, self._of_kind("uint")
         for count, held in self.question.holds.items():
             can = self._is(*(p for p, held_ in tables.CAN_HOLD.items() if count in held_))
-            rounded = logic.any(
-                t for dtype, t in self._types() if count in tables.ROUNDED.get(dtype, ())
+            too = (
+                logic.both(self._is(pattern), truth)
+                for dtype, truth in self._types()
+                for pattern in spec.data.patterns
+                if count in tables.TOO.get((pattern, dtype), ())
             )
-            can = logic.either(can, logic.both(self._is("normal"), rounded))
+            can = logic.either(can, *too)
             if self.question.is_default(**NUMERIC):
                 # Empty data count as zeros.
-                empty = count == "zero_taps" and logic.negate(self._filled())
+                zero = count == "zero_taps" or (count in ZEROS and unsigned)
+                empty = logic.both(zero, logic.negate(self._filled()))
                 yield f"data {count}", logic.implies(held, logic.either(can, empty))
+
+    def of_integers(self) -> Iterator[Labelled]:
+        """What an integer type cannot hold, and what it is not filled with."""
+        logic = self.logic
+        for kind, counts in tables.NEVER.items():
+            integer = self._of_kind(kind)
+            if integer is False:
+                continue
+            yield "data patterns", logic.implies(integer, self._is(*INTEGER_PATTERNS))
+            for count in counts:
+                none = logic.negate(self.question.holds[count])
+                yield f"data {count}", logic.implies(integer, none)
 
     def of_window(self, window: Window) -> Iterator[Labelled]:
         """What holds for the facts of one window that is one of the output's."""
@@ -95,16 +119,22 @@ class Axioms:
             label = f"data {name}"
             yield label, logic.both(algebra.most(ZERO, fact), algebra.most(fact, size))
         apart = ("nan_taps", "posinf_taps", "zero_taps")
+        unsigned = self._of_kind("uint")  # whose lowest number is zero, and not negative
         for rest in (("negative_taps",), ("neginf_taps", "subnormal_taps")):
             sum_ = algebra.add(*(facts[name] for name in (*apart, *rest)))
-            yield "data kinds", algebra.most(sum_, size)
-        yield "data kinds", algebra.most(facts["neginf_taps"], facts["negative_taps"])
+            yield "data kinds", logic.either(unsigned, algebra.most(sum_, size))
+        below = algebra.most(facts["neginf_taps"], facts["negative_taps"])
+        yield "data kinds", logic.either(unsigned, below)
+        if unsigned is not False:
+            same = algebra.equal(*(facts[name] for name in ZEROS))
+            yield "data kinds", logic.implies(unsigned, same)
         yield "data kinds", algebra.most(facts["minus_zero_taps"], facts["zero_taps"])
         filled = self._filled()
+        signed = logic.both(filled, logic.negate(unsigned))
         for pattern, names in tables.ALL_ARE.items():
             for name in names:
                 all_ = algebra.equal(facts[name], size)
-                yield f"data {name}", logic.implies(logic.both(filled, self._is(pattern)), all_)
+                yield f"data {name}", logic.implies(logic.both(signed, self._is(pattern)), all_)
         sum_ = algebra.add(facts["zero_taps"], facts["negative_taps"])
         either = logic.both(filled, self._is(*tables.ZERO_OR_NEGATIVE))
         yield "data zero_taps", logic.implies(either, algebra.equal(sum_, size))
@@ -236,4 +266,4 @@ class Axioms:
 
 
 def _distinct(dtype: str) -> int:
-    return tables.distinct_numbers(DTYPES[dtype].digits)
+    return tables.distinct_numbers(DTYPES[dtype])

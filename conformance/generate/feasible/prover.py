@@ -68,7 +68,7 @@ class Prover:
         self._solving = Solving(question.logic, question.algebra, timeout_ms * RESOURCES_PER_MS)
         legal = self._conditions.legal()
         within = self._conditions.within(limits.elements, limits.elements)
-        base = [*legal, *within, *self._axioms.of_patterns()]
+        base = [*legal, *within, *self._axioms.of_patterns(), *self._axioms.of_integers()]
         self._base = list(dict.fromkeys(label for label, _ in base))
         self._solving.add(base)
         self._solving.add((USUAL, truth) for truth in self._conditions.usual())
@@ -99,6 +99,22 @@ class Prover:
                 self._solving.add(self._aim(name))
             self._solving.define()
             return self._answer(found, labels)
+
+    def excludes(self, edge: str, dtype: str) -> tuple[str, ...] | None:
+        """What contradicts that a case shows an edge in an element type; None if nothing does.
+
+        Raises UsageError for an edge that the operator has not.
+        """
+        found = self._assembly.edge(edge)
+        choice = self._question.types[self.spec.data.type]
+        with self._solving.meanwhile():
+            labelled, _ = self._assembly.of([found])
+            labelled = [*labelled, (f"type {dtype}", choice.when[dtype])]
+            self._solving.add(labelled)
+            labels = list(dict.fromkeys((*self._base, *(label for label, _ in labelled))))
+            if self._solving.check(labels) is not False:
+                return None
+            return self._needed(self._solving.core())
 
     def _answer(self, edges: Sequence[Edge], labels: list[str]) -> Infeasible | Feasible | Unknown:
         for number, wishes in enumerate(self._wishes(edges)):

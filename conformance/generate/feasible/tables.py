@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from conformance.dtypes import DType
+
 COUNTS = (
     "nan_taps",
     "posinf_taps",
@@ -31,8 +33,21 @@ CAN_HOLD = {
 }
 """What some element may be, whatever the type, the shape and the seed."""
 
-ROUNDED = {"f16": ("subnormal_taps", "minus_zero_taps")}
-"""What ``normal`` may hold too in types in which its smallest numbers have no place."""
+TOO = {
+    # The smallest numbers of a bell have no place here.
+    ("normal", "f16"): ("subnormal_taps", "minus_zero_taps"),
+    **{("normal", integer): ("neginf_taps",) for integer in ("i8", "u8", "i32", "i64")},
+    # The lowest number is zero.
+    ("lowest", "u8"): ("zero_taps",),
+    ("impulse", "u8"): ("neginf_taps",),
+}
+"""What a pattern may hold in one type, beside what it may in every type."""
+
+NEVER = {
+    "int": ("nan_taps", "posinf_taps", "subnormal_taps", "minus_zero_taps"),
+    "uint": ("nan_taps", "posinf_taps", "subnormal_taps", "minus_zero_taps", "negative_taps"),
+}
+"""What no element of a kind of type is."""
 
 ALL_ARE = {"negative": ("negative_taps",), "lowest": ("negative_taps",)}
 """What every element is."""
@@ -49,7 +64,7 @@ DISTINCT = ("ramp", "negative", "nan", "infinite", "lowest")
 NEIGHBOURS_DIFFER = ("steady",)
 """Patterns in which no two elements that follow each other on the last axis are equal."""
 
-BY_CHANCE = {"normal": ("zero_taps", "subnormal_taps", "minus_zero_taps")}
+BY_CHANCE = {"normal": ("zero_taps", "subnormal_taps", "minus_zero_taps", "neginf_taps")}
 """What a pattern can hold, but hardly ever does."""
 
 OFTEN_EQUAL = ("impulse", "ties", "infinite", "lowest", "zeros", "cancel", "steady", "mixed")
@@ -59,6 +74,6 @@ PLANES = {"mixed": 12}
 """How many planes a pattern needs to hold all that it can hold."""
 
 
-def distinct_numbers(digits: int) -> int:
+def distinct_numbers(dtype: DType) -> int:
     """How many elements a pattern of distinct numbers fills in a type before it repeats."""
-    return 1 << min(digits, 40)
+    return (1 << min(dtype.digits, 40)) - (0 if dtype.is_float else 1)

@@ -1,0 +1,155 @@
+"""Maxima of integers, beside plain loops over the integers of Python."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.dtypes import DTYPES, converted
+from conformance.generate.build import build
+from conformance.generate.spelling import in_full
+from conformance.generate.strategies import cases
+from conformance.generate.values import data_of
+from conformance.grade.judge import judge
+from conformance.grade.outcome import Ending, Outcome
+from conformance.model import Case, Status
+from conformance.reference import evaluate
+from conformance.spec.catalogue import faults
+from conformance.spec.families import INTEGER_PATTERNS
+from conformance.spec.loader import find
+from conformance.spec.model import Draw
+from conformance.spec.validity import violations
+
+INTEGERS = ("i8", "u8", "i32", "i64")
+OPS = ("MaxPool-8", "MaxPool-14", "onnx.MaxPool-22", "onnx.MaxPool-12")
+
+
+def pads(attributes: dict[str, Any], size: list[int], axis: int) -> int:
+    """How many places of padding stand before the data of an axis."""
+    kernel, stride, step = (
+        attributes.get(name, attributes.get(other, [1] * len(size)))[axis]
+        for name, other in (("kernel", "kernel_shape"), ("strides", ""), ("dilations", ""))
+    )
+    auto = attributes["auto_pad"].lower()
+    if auto in ("explicit", "notset"):
+        return int(attributes["pads_begin"][axis])
+    if auto == "valid":
+        return 0
+    total = max(0, (-(-size[axis] // stride) - 1) * stride + (kernel - 1) * step + 1 - size[axis])
+    return total // 2 if auto == "same_upper" else total - total // 2
+
+
+def largest(case: Case, data: np.ndarray[Any, Any], out: tuple[int, ...]) -> dict[Any, Any]:
+    """By output place the value and its place in the data; None for a window without data."""
+    attributes = in_full(find(case.op), case)
+    size, axes = list(data.shape[2:]), data.ndim - 2
+    kernel = attributes.get("kernel", attributes.get("kernel_shape"))
+    begin = [pads(attributes, size, axis) for axis in range(axes)]
+    found: dict[Any, Any] = {}
+    for place in np.ndindex(*out):
+        best = None
+        taps = (
+            range(
+                place[2 + a] * attributes["strides"][a] - begin[a],
+                place[2 + a] * attributes["strides"][a]
+                - begin[a]
+                + kernel[a] * attributes["dilations"][a],
+                attributes["dilations"][a],
+            )
+            for a in range(axes)
+        )
+        for at in product(*taps):
+            if all(0 <= x < n for x, n in zip(at, size, strict=True)):
+                value = int(data[(*place[:2], *at)])
+                best = (value, at) if best is None or value > best[0] else best
+        found[place] = best
+    return found
+
+
+@pytest.mark.parametrize("op", OPS)
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_the_largest_integer_and_its_first_place(op: str, data: st.DataObject) -> None:
+    spec = find(op)
+    types = tuple(one for one in spec.types["T"] if one in INTEGERS)
+    rank = data.draw(st.sampled_from([3, 4]))
+    case = data.draw(cases(spec, rank, {"T": Draw(values=types)}))
+    assert case.pattern in INTEGER_PATTERNS
+    if violations(spec, case):
+        return
+    values = data_of(spec, case)
+    vector = build(spec, case)
+    value, index = vector.answers
+    assert value.dtype == case.types["T"]
+    assert value.rounded is None
+    first_axis = in_full(spec, case).get("axis", 0) % rank
+    order = in_full(spec, case).get("storage_order", 0)
+    for place, best in largest(case, values, value.expected.shape).items():
+        if best is None:
+            assert value.open is not None
+            assert value.open[place]
+            continue
+        assert int(value.expected[place]) == best[0]
+        flat = np.ravel_multi_index((*place[:2], *best[1]), values.shape)
+        if op.startswith("MaxPool"):
+            flat %= int(np.prod(values.shape[first_axis:]))
+        if order not in (0, "row_major"):
+            plane = np.ravel_multi_index(best[1], values.shape[2:], order="F")
+            flat = plane + (place[0] * values.shape[1] + place[1]) * np.prod(values.shape[2:])
+        assert int(index.expected[place]) == flat
+
+
+def pairwise(dtype: str, size: int) -> Case:
+    """The larger of every two elements, of the whole range of a type."""
+    attributes = {"kernel": [2], "strides": [2], "pads_begin": [0], "pads_end": [0]}
+    shapes = {"data": (1, 1, size)}
+    return Case("MaxPool-8", {"T": dtype}, shapes, attributes, pattern="normal")
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_a_wrong_integer_is_a_wrong_value(dtype: str) -> None:
+    vector = build(find("MaxPool-8"), pairwise(dtype, 8))
+    right = [answer.expected for answer in vector.answers]
+    wrong = [right[0] ^ right[0].dtype.type(1), right[1]]
+    for returned, status, kind in ((right, Status.PASS, ""), (wrong, Status.FAIL, "value")):
+        outcome = Outcome(Ending.RETURNED, returned=tuple(returned))
+        verdict = judge(vector, outcome, level="should", precision={})
+        assert (verdict.status, verdict.kind) == (status, kind)
+
+
+@pytest.mark.parametrize(
+    ("fault", "dtype"),
+    [
+        ("i8-compared-as-u8", "i8"),
+        ("u8-compared-as-i8", "u8"),
+        ("i32-read-as-f32", "i32"),
+        ("i64-read-as-f64", "i64"),
+        ("i64-read-as-i32", "i64"),
+    ],
+)
+def test_faults_of_integers_show_in_their_type_alone(fault: str, dtype: str) -> None:
+    (found,) = (one for one in faults("MaxPool-8") if one.id == fault)
+    for other in INTEGERS:
+        case = pairwise(other, 300)
+        vector = build(find("MaxPool-8"), case)
+        values, _ = evaluate(
+            find("MaxPool-8"),
+            list(vector.inputs),
+            case.attributes,
+            exact=False,
+            variants=(found.variant,),
+        )
+        assert bool((values != vector.answers[0].expected).any()) == (other == dtype)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i32", "i64"])
+def test_what_a_type_cannot_hold_becomes_its_largest(dtype: str) -> None:
+    row = DTYPES[dtype]
+    far = np.array([1e30, -1e30, 2.0**row.digits, -(2.0**row.digits), 3.0])
+    most, least = np.iinfo(row.numpy).max, np.iinfo(row.numpy).min
+    assert converted(far, row).tolist() == [most, least, most, least, 3]
