@@ -18,11 +18,11 @@ class Ending(enum.StrEnum):
 
     RETURNED = "returned"
     RAISED = "raised"
-    """An ordinary exception, a subclass of ``Exception``."""
+    """An ordinary exception, a subclass of ``Exception`` other than ``ImportError``."""
     UNSUPPORTED = "unsupported"
     """The backend raised :class:`conformance.errors.Unsupported`."""
     ABORTED = "aborted"
-    """``SystemExit``, or another exception that is not an ``Exception``."""
+    """``SystemExit``, another exception that is no ``Exception``, or ``ImportError``."""
     CRASHED = "crashed"
     """The process that ran the call came to an end, or stopped making sense."""
     HUNG = "hung"

@@ -102,7 +102,9 @@ def fresh(attributes: Mapping[str, Any]) -> dict[str, Any]:
 def _ending(error: BaseException) -> Ending:
     if isinstance(error, Unsupported):
         return Ending.UNSUPPORTED
-    return Ending.RAISED if isinstance(error, Exception) else Ending.ABORTED
+    # What is not installed says nothing of the question, so it refuses nothing either.
+    ordinary = isinstance(error, Exception) and not isinstance(error, ImportError)
+    return Ending.RAISED if ordinary else Ending.ABORTED
 
 
 def _copied(returned: object) -> object:

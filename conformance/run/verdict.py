@@ -102,6 +102,12 @@ class Score:
         """Operators of which at least one value vector was graded."""
         return [op for op, counts in self.counts.items() if counts["graded"]]
 
+    @property
+    def asked_ops(self) -> list[str]:
+        """Operators of which any vector was asked, those that must be rejected among them."""
+        asked = ("graded", "passed", "failed", "errors")
+        return [op for op, counts in self.counts.items() if any(counts[name] for name in asked)]
+
 
 def conclude(
     score: Score,
@@ -187,7 +193,7 @@ def _of_these(score: Score) -> str:
 
 def _claim(score: Score, question: Question, verdict: str) -> str:
     """The line that a vendor may publish."""
-    ops = score.graded_ops if verdict == "conformant" else list(score.counts)
+    ops = score.graded_ops if verdict == "conformant" else score.asked_ops
     asked = f"{question.level}, {spell(question.precision)}"
     graded = f"{score.total('graded')} of {question.in_suite} graded"
     facts = f"suite {question.suite}, {graded}, sha256 {question.digest[:8]}"

@@ -6,6 +6,7 @@ and one for each thing that an adapter translates.
 
 from __future__ import annotations
 
+import importlib.util
 from typing import Any
 
 import ml_dtypes
@@ -181,6 +182,23 @@ def test_torch_narrows_indices_to_the_type_asked_for(torch: Backend) -> None:
         assert torch.run("AdaptiveMaxPool-8", inputs, attributes)[1].dtype == dtype
     with pytest.raises(Unsupported):
         torch.run("AdaptiveMaxPool-8", [plane([1]), np.array([1])], {"index_element_type": "u8"})
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_openvino_claims_operators_of_onnx_only_where_models_can_be_made(
+    there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("openvino", reason="the openvino extra is not installed")
+    found = importlib.util.find_spec
+    missing = () if there else ("onnx",)
+    monkeypatch.setattr(
+        "conformance.backends.openvino.find_spec",
+        lambda name: None if name in missing else found(name),
+    )
+    declared = capabilities_of(load("openvino"))
+    assert declared is not None
+    asked = Case("onnx.MaxPool-22", {"T": "f32"}, {"data": (1, 1, 8)}, {"kernel_shape": [2]})
+    assert (declared.reason_against(find(asked.op), asked) is None) == there
 
 
 def test_inputs_are_left_as_they_were(framework: Backend) -> None:

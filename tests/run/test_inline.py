@@ -119,6 +119,7 @@ class TestHowACallEnds:
             (MemoryError(), Ending.RAISED, "MemoryError"),
             (Unsupported("no bf16"), Ending.UNSUPPORTED, "Unsupported: no bf16"),
             (SystemExit(0), Ending.ABORTED, "SystemExit: 0"),
+            (ModuleNotFoundError("no mylib"), Ending.ABORTED, "ModuleNotFoundError: no mylib"),
             (GeneratorExit(), Ending.ABORTED, "GeneratorExit"),
         ],
     )

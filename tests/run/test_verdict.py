@@ -134,7 +134,8 @@ def test_readings_are_stated_one_by_one():
 
 
 def test_a_failed_run_says_so_in_its_claim():
-    assert "NOT conformant with A" in concluded(result(FAIL))["claim"]
+    footer = concluded(result(FAIL), result(UNSUPPORTED, "B"), reject(PASS, "C"))
+    assert "NOT conformant with A, C (must" in footer["claim"]
 
 
 def test_a_selection_makes_no_claim():
