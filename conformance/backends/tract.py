@@ -1,0 +1,61 @@
+"""tract's ONNX front end and CPU kernels: every vector becomes a model of one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from numpy.typing import NDArray
+
+from conformance.backends.capabilities import Capabilities
+from conformance.backends.onnx_model import model, reproduced
+
+Array = NDArray[Any]
+
+# tract's list of ONNX operators has no LpPool, and its arrays for Python no bf16.
+CAPABILITIES = Capabilities(
+    operators=("onnx.AveragePool-*", "onnx.MaxPool-*", "onnx.Global*"),
+    dtypes=("f16", "f32", "f64"),
+)
+
+
+class Tract:
+    """tract on the CPU, with its default optimisations."""
+
+    name = "tract"
+    capabilities = CAPABILITIES
+
+    def __init__(self) -> None:
+        import onnx
+        import tract
+
+        self.version = str(tract.version())
+        self._onnx = str(onnx.__version__)
+        self._tract = tract
+
+    def environment(self) -> dict[str, str]:
+        """The device, and what made the models."""
+        return {"device": "CPU", "onnx": self._onnx}
+
+    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+        """Outputs of ``op``; what is invalid is refused by tract itself (TractError)."""
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / "model.onnx"  # it reads models from files only
+            file.write_bytes(model(op, inputs, attributes))
+            loaded = self._tract.onnx().load(file)
+        outputs = loaded.into_model().into_runnable().run([inputs[0]])
+        return [output.to_numpy() for output in outputs]
+
+    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        return f"""\
+import os, tempfile, tract
+{reproduced(op, inputs, attributes)}
+with tempfile.TemporaryDirectory() as folder:
+    file = os.path.join(folder, "model.onnx")
+    with open(file, "wb") as stream:
+        stream.write(model.SerializeToString())
+    loaded = tract.onnx().load(file)
+outputs = [one.to_numpy() for one in loaded.into_model().into_runnable().run([inputs[0]])]"""
