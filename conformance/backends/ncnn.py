@@ -1,0 +1,136 @@
+"""ncnn's layers Pooling1D, Pooling and Pooling3D on the CPU: each vector is a net of one layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.errors import Unsupported
+
+Array = NDArray[Any]
+
+LAYERS = {1: "Pooling1D", 2: "Pooling", 3: "Pooling3D"}
+METHODS = {"MaxPool-1": 0, "AvgPool-1": 1, "AdaptiveAvgPool-8": 1}
+FULL, VALID, SAME_UPPER, SAME_LOWER = range(4)
+"""Values of pad_mode; with FULL the last window may overrun, with VALID it may not."""
+
+SAME = {"same_upper": SAME_UPPER, "same_lower": SAME_LOWER}
+
+# The numbers that a net's text gives the parameters, the last axis first.
+KERNEL, STRIDE, OUT = (1, 11, 21), (2, 12, 22), (8, 18, 28)
+PAD_BEGIN, PAD_END = (3, 13, 23), (14, 15, 16)
+METHOD, PAD_MODE, COUNT_INCLUDE_PAD, ADAPTIVE = 0, 5, 6, 7
+
+CAPABILITIES = Capabilities(
+    operators=tuple(METHODS),
+    dtypes=("f32",),
+    ranks=(3, 4, 5),
+    excluding=tuple(
+        Exclusion(op=op, when=when, reason=reason)
+        for op in ("AvgPool-1", "MaxPool-1")
+        for when, reason in (
+            ("rounding_type not in [floor, ceil]", "pad_mode rounds down or up"),
+            (
+                "auto_pad not in [explicit, valid, same_upper, same_lower]",
+                "pad_mode has no other automatic padding",
+            ),
+        )
+    ),
+)
+
+
+class Ncnn:
+    """ncnn's pooling layers on the CPU."""
+
+    name = "ncnn"
+    capabilities = CAPABILITIES
+
+    def __init__(self) -> None:
+        import ncnn
+
+        self.version = str(ncnn.__version__)
+        self._ncnn = ncnn
+
+    def environment(self) -> dict[str, str]:
+        """The device, and the number of threads."""
+        return {"device": "CPU", "threads": str(self._ncnn.Net().opt.num_threads)}
+
+    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+        """Outputs of ``op``; a status other than 0 raises ValueError."""
+        net = self._ncnn.Net()
+        _checked(net.load_param_mem(_text(op, inputs, attributes)))
+        net.load_model_mem("")  # pools have no weights, but this is what makes layers ready to run
+        data = inputs[0]
+        # Nets have no axis for the batch, and pools treat an image as they treat a channel.
+        found = self._found(net, data.reshape(-1, *data.shape[2:]))
+        return [found.reshape(*data.shape[:2], *found.shape[1:])]
+
+    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        return f'''\
+import ncnn
+net = ncnn.Net()
+assert net.load_param_mem("""{_text(op, inputs, attributes)}""") == 0
+net.load_model_mem("")
+extractor = net.create_extractor()
+data = inputs[0]
+planes = data.reshape(-1, *data.shape[2:])
+assert extractor.input("data", ncnn.Mat(planes)) == 0
+status, result = extractor.extract("result")
+assert status == 0
+found = np.array(result)
+outputs = [found.reshape(*data.shape[:2], *found.shape[1:])]'''
+
+    def _found(self, net: Any, planes: Array) -> Array:
+        # What an extractor holds is the net's memory, so all of it goes before the net does.
+        extractor = net.create_extractor()
+        _checked(extractor.input("data", self._ncnn.Mat(planes)))
+        status, result = extractor.extract("result")
+        _checked(status)
+        return np.array(result)
+
+
+def _checked(status: int) -> None:
+    if status:
+        raise ValueError(f"ncnn: status {status}")
+
+
+def _text(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+    """The net that asks ``op``: a number for the format, the sizes of the net, and its layers."""
+    if op not in METHODS:
+        raise Unsupported(f"{op} is not written as a net of ncnn here")
+    axes = inputs[0].ndim - 2
+    if axes not in LAYERS:
+        raise Unsupported(f"{op} on data of rank {inputs[0].ndim}")
+    given = {METHOD: METHODS[op]}
+    if op == "AdaptiveAvgPool-8":
+        given |= {ADAPTIVE: 1} | _by_axis(OUT, axes, inputs[1].tolist())
+    else:
+        given |= _by_axis(KERNEL, axes, attributes["kernel"])
+        given |= _by_axis(STRIDE, axes, attributes["strides"])
+        given |= _padding(axes, attributes)
+    if op == "AvgPool-1":
+        given[COUNT_INCLUDE_PAD] = int(not attributes["exclude-pad"])
+    words = " ".join(f"{number}={value}" for number, value in given.items())
+    layers = ["Input data 0 1 data", f"{LAYERS[axes]} pool 1 1 data result {words}"]
+    return "\n".join(["7767517", "2 2", *layers, ""])
+
+
+def _padding(axes: int, attributes: Mapping[str, Any]) -> dict[int, int]:
+    auto_pad = attributes.get("auto_pad", "explicit")
+    if auto_pad in SAME:
+        return {PAD_MODE: SAME[auto_pad]}
+    mode = {"floor": VALID, "ceil": FULL}[attributes.get("rounding_type", "floor")]
+    if auto_pad == "valid":
+        return {PAD_MODE: mode}
+    begin = _by_axis(PAD_BEGIN, axes, attributes["pads_begin"])
+    return {PAD_MODE: mode} | begin | _by_axis(PAD_END, axes, attributes["pads_end"])
+
+
+def _by_axis(numbers: Sequence[int], axes: int, values: Iterable[int]) -> dict[int, int]:
+    # A parameter is one number of one axis, so a list of another length cannot be written at all.
+    return dict(zip(numbers[:axes], reversed(list(values)), strict=True))
