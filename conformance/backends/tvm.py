@@ -1,0 +1,75 @@
+"""TVM's ONNX front end, compiled for the CPU: every vector becomes a model of one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.onnx_model import model, reproduced
+
+Array = NDArray[Any]
+
+TARGET = "llvm"
+
+CAPABILITIES = Capabilities(
+    # MaxPool has one output in Relax, and models that ask for the indices too are refused.
+    operators=("onnx.AveragePool-*", "onnx.LpPool-*", "onnx.Global*Pool-*"),
+    dtypes=("f16", "bf16", "f32", "f64"),
+    excluding=tuple(
+        Exclusion(
+            op=f"onnx.{name}-*",
+            when="T == bf16",
+            reason="TVM's power, of which it makes norms, is of f16, f32 and f64",
+        )
+        for name in ("LpPool", "GlobalLpPool")
+    ),
+)
+
+
+class Tvm:
+    """TVM's Relax on the CPU, compiled by LLVM for each model."""
+
+    name = "tvm"
+    capabilities = CAPABILITIES
+
+    def __init__(self) -> None:
+        import onnx
+        import tvm
+        from tvm import relax
+        from tvm.relax.frontend.onnx import from_onnx
+        from tvm.target import codegen
+
+        self.version = str(tvm.__version__)
+        self._onnx = onnx
+        self._tvm = tvm
+        self._relax = relax
+        self._codegen = codegen
+        self._from_onnx = from_onnx
+
+    def environment(self) -> dict[str, str]:
+        """The target, its compiler, and what made the models."""
+        return {
+            "device": f"CPU ({TARGET})",
+            "llvm": str(self._codegen.llvm_version_major()),
+            "onnx": str(self._onnx.__version__),
+        }
+
+    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+        """Outputs of ``op``; what is invalid is refused by TVM itself."""
+        made = self._onnx.load_model_from_string(model(op, inputs, attributes))
+        built = self._relax.build(self._from_onnx(made), target=TARGET)
+        machine = self._relax.VirtualMachine(built, self._tvm.cpu())
+        return [machine["main"](self._tvm.runtime.tensor(inputs[0])).numpy()]
+
+    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        return f"""\
+import tvm
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
+{reproduced(op, inputs, attributes)}
+machine = relax.VirtualMachine(relax.build(from_onnx(model), target={TARGET!r}), tvm.cpu())
+outputs = [machine["main"](tvm.runtime.tensor(inputs[0])).numpy()]"""

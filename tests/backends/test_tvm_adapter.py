@@ -1,0 +1,110 @@
+"""TVM behind ONNX models: what a vector says reaches it, and what comes back is as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from worked import plane
+
+from conformance.backends.discovery import load
+from conformance.backends.protocol import Backend, capabilities_of, environment_of
+from conformance.dtypes import name_of
+from conformance.errors import Unsupported
+from conformance.model import Case
+from conformance.spec.loader import find
+
+onnx = pytest.importorskip("onnx", reason="the tvm extra is not installed")
+pytest.importorskip("tvm", reason="the tvm extra is not installed")
+
+
+@pytest.fixture(scope="module")
+def tvm() -> Backend:
+    return load("tvm")
+
+
+def pool(kernel: list[int], **attributes: Any) -> dict[str, Any]:
+    return {"kernel_shape": kernel} | attributes
+
+
+ONE_AXIS = [
+    # version, size of 1..n, attributes, expected
+    (7, 5, pool([2], strides=[2], pads_begin=[1]), [1, 2.5, 4.5]),
+    (7, 5, pool([2], strides=[2], pads_begin=[1], count_include_pad=1), [0.5, 2.5, 4.5]),
+    (7, 5, pool([2], strides=[2], auto_pad="SAME_LOWER"), [1, 2.5, 4.5]),
+    (10, 5, pool([2], strides=[2], ceil_mode=1), [1.5, 3.5, 5]),
+    (19, 5, pool([2], dilations=[3]), [2.5, 3.5]),
+    (22, 4, pool([2], strides=[2], ceil_mode=1, pads_end=[1]), [1.5, 3.5]),
+]
+"""AveragePool of one axis with the values 1 to n."""
+
+
+@pytest.mark.parametrize(("version", "size", "attributes", "expected"), ONE_AXIS)
+def test_averages_of_one_axis(
+    tvm: Backend, version: int, size: int, attributes: Any, expected: list[float]
+) -> None:
+    data = plane(range(1, size + 1))
+    (result,) = tvm.run(f"onnx.AveragePool-{version}", [data], attributes)
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(result[0, 0], expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+def test_every_type_keeps_its_values(tvm: Backend, dtype: Any) -> None:
+    data = plane([[1, 1.5, -3], [-3, 5, 0]], dtype)
+    (result,) = tvm.run("onnx.AveragePool-22", [data.copy()], pool([1, 1]))
+    assert result.dtype == dtype
+    np.testing.assert_array_equal(result, data)
+
+
+def test_a_norm(tvm: Backend) -> None:
+    data = plane([3, -4, 0, 5])
+    (result,) = tvm.run("onnx.LpPool-18", [data], pool([2], strides=[2], p=2))
+    np.testing.assert_allclose(result[0, 0], [5, 5], rtol=1e-6)
+
+
+def test_operators_without_attributes(tvm: Backend) -> None:
+    data = plane([[1, 2], [3, 6]])
+    (mean,) = tvm.run("onnx.GlobalAveragePool-1", [data], {})
+    (largest,) = tvm.run("onnx.GlobalMaxPool-1", [data], {})
+    assert (mean.tolist(), largest.tolist()) == ([[[[3.0]]]], [[[[6.0]]]])
+
+
+def test_what_is_invalid_is_refused_by_tvm(tvm: Backend) -> None:
+    with pytest.raises(Exception, match="Divide by zero") as caught:
+        tvm.run("onnx.AveragePool-22", [plane(range(4))], pool([2], strides=[0]))
+    assert not isinstance(caught.value, Unsupported)
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "claimed"),
+    [
+        ("onnx.AveragePool-22", ml_dtypes.bfloat16, True),
+        ("onnx.GlobalMaxPool-1", np.float64, True),
+        ("onnx.LpPool-22", np.float16, True),
+        ("onnx.LpPool-22", ml_dtypes.bfloat16, False),
+        ("onnx.MaxPool-22", np.float32, False),
+        ("AvgPool-1", np.float32, False),
+    ],
+)
+def test_what_it_has_not_is_not_claimed(tvm: Backend, op: str, dtype: Any, claimed: bool) -> None:
+    declared = capabilities_of(tvm)
+    assert declared is not None
+    case = Case(op, {"T": name_of(np.dtype(dtype))}, {"data": (1, 1, 4)}, pool([2]))
+    assert (declared.reason_against(find(op), case) is None) == claimed
+
+
+def test_the_script_says_the_same(tvm: Backend) -> None:
+    data, attributes = plane([3, 1, 4, 1, 5]), pool([2], strides=[2], pads_begin=[1])
+    names = {"np": np, "op": "", "inputs": [data.copy()], "attributes": attributes}
+    for op in ("onnx.AveragePool-22", "onnx.LpPool-22"):
+        exec(tvm.reproduce(op, [data], attributes), names)  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(names["outputs"], tvm.run(op, [data], attributes))
+
+
+def test_what_a_log_should_know_is_told(tvm: Backend) -> None:
+    environment = environment_of(tvm)
+    assert environment["onnx"] == onnx.__version__
+    assert int(environment["llvm"]) > 0
