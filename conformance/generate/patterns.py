@@ -171,14 +171,21 @@ def normal(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
 
 
 def large(words: Words, _shape: tuple[int, ...], dtype: DType) -> Array:
-    """Numbers in the largest binade, most of them positive: sums overflow the type."""
+    """Numbers in the largest binade, most of them positive: sums overflow the type.
+
+    Integers are among the eight largest, some with the other sign if the type has one.
+    """
+    if not dtype.is_float:
+        values = np.iinfo(dtype.numpy).max - _below(words, 8)
+        turned = (_below(words, 9) == 0) & (dtype.kind == "int")
+        return np.where(turned, -values, values).astype(dtype.numpy)
     sign = np.where(_below(words, 8) == 0, -1, 1)
     values = (sign * _significands(words, dtype)).astype(np.float64)
     return np.ldexp(values, dtype.emax - (dtype.digits - 1)).astype(dtype.numpy)
 
 
 def steady(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
-    """Quarters in a cycle of seven: a long sum stalls in a narrow accumulator.
+    """Quarters in a cycle of seven: a long sum stalls in a narrow accumulator. Integers are whole.
 
     Neighbours in a plane always differ, and so do the means of planes and of stretches of hundreds
     that are next to each other; an array of thousands takes little room in a file.
@@ -187,7 +194,7 @@ def steady(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
     start = int(words[0][0] % np.uint64(7)) if words.size else 0
     plane = place // max(1, prod(shape[2:]))
     level = 4 + plane % 4 * 3 + place // 500 % 4 * 2
-    return _cast(((place + start) * 3 % 7 + level) * 0.25, dtype)
+    return _cast(((place + start) * 3 % 7 + level) * (0.25 if dtype.is_float else 1), dtype)
 
 
 IN_TURN = (

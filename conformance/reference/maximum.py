@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
-from conformance.model import OPEN_BIT, Answer
+from conformance.model import Answer
+from conformance.reference.bounded import open_bits
 from conformance.reference.facts import DataEnvironment
 from conformance.spec.environment import Overlay
 from conformance.spec.model import OutputSpec
@@ -19,8 +20,7 @@ def answer(
 ) -> Answer:
     """One output of a maximum: the value, or the index with every allowed choice."""
     shape = (*env.data.shape[:2], *env.out)
-    bits = np.where(np.broadcast_to(open_mask, shape), sum(OPEN_BIT.values()), 0).astype(np.uint8)
-    mask = bits if bits.any() else None
+    mask = open_bits(open_mask, shape)
     if output.holds == "index":
         expected = indices(env, dtype)
         return Answer(output.name, dtype, expected, open=mask, choices=_choices(env, expected))

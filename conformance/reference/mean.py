@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, converted
 from conformance.model import Answer
-from conformance.reference import bounded, machine
+from conformance.reference import bounded, machine, whole
 from conformance.reference.bounded import special
 from conformance.reference.bounds import Sums, interval
 from conformance.reference.exact import Ties, round_ratio
@@ -19,6 +19,8 @@ from conformance.spec.model import OutputSpec
 
 def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_]) -> Answer:
     """The mean of each window: its correctly rounded value and the interval accepted."""
+    if not env.dtype.is_float:
+        return whole.answer(env, output, _divisor(env), open_mask)
     sums = exact_sums(env)
     flushed = env["subnormals"] == "flushed"
     return bounded.answer(
@@ -31,7 +33,12 @@ def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_
 
 
 def values(env: DataEnvironment, dtype: str) -> Array:
-    """The mean of each window alone, rounded once from the exact one to ``dtype``."""
+    """The mean of each window alone, rounded once from the exact one to ``dtype``.
+
+    Means of integers are of their own type.
+    """
+    if not env.dtype.is_float:
+        return whole.values(env, _divisor(env))
     shape = (*env.data.shape[:2], *env.out)
     accumulator = env["accumulator"]
     if accumulator != "exact":
@@ -49,6 +56,9 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
     Both are (N, C, *out), in the type of the data: the taps are converted to the accumulator, and
     the mean is rounded there and then converted back.
     """
+    if not env.dtype.is_float:
+        found = whole.values(env, _divisor(env))
+        return found, found
     own = env.dtype if env["accumulator"] == "own" else DTYPES[env["accumulator"]]
     with np.errstate(all="ignore"):
         data = converted(env.data, own, saturates=env["conversion"] == "saturates")

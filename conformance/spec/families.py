@@ -26,7 +26,17 @@ PATTERN_NAMES = (
 )
 """How data may be filled; ``conformance.generate.patterns`` says what each holds."""
 
-INTEGER_PATTERNS = ("ramp", "negative", "impulse", "ties", "lowest", "normal", "mixed")
+INTEGER_PATTERNS = (
+    "ramp",
+    "negative",
+    "impulse",
+    "ties",
+    "lowest",
+    "normal",
+    "large",
+    "steady",
+    "mixed",
+)
 """Those that make sense in an integer type."""
 
 FORMATS = ("f16", "bf16", "f32", "f64")
@@ -176,9 +186,13 @@ POOLING = Family(
             "rounds",
         ),
         "accumulator": Rule(
-            _enum("exact", "own", *FORMATS), "what sums are kept in, added one by one", "exact"
+            _enum("exact", "own", *FORMATS, "i32"), "what sums are kept in, added one by one", "exact"
         ),
-        "rounding": Rule(_enum("nearest", "toward_zero"), "how a mean is rounded", "nearest"),
+        "rounding": Rule(
+            _enum("nearest", "toward_zero", "away", "down"),
+            "how a mean is rounded; of integers also with halves away from zero, or down",
+            "nearest",
+        ),
         "nan": Rule(_enum("propagates", "ignored"), "what a NaN makes of a mean", "propagates"),
         "infinities": Rule(
             _enum("kept", "largest", "ignored", "not_a_number"),

@@ -1,0 +1,56 @@
+"""Answers for averages of integers: the exact mean, made a whole number as the rules say."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES, Array, DType
+from conformance.model import Answer
+from conformance.reference.bounded import open_bits
+from conformance.reference.exact import as_wide
+from conformance.reference.facts import DataEnvironment
+from conformance.spec.model import OutputSpec
+
+
+def answer(
+    env: DataEnvironment, output: OutputSpec, divisor: Array, open_mask: NDArray[np.bool_]
+) -> Answer:
+    """The mean of each window; no other is accepted."""
+    found = values(env, divisor)
+    return Answer(output.name, env.dtype.name, found, open=open_bits(open_mask, found.shape))
+
+
+def values(env: DataEnvironment, divisor: Array) -> Array:
+    """The mean of each window, rounded by the rule ``rounding``: (N, C, *out).
+
+    ``divisor`` is at least 1. A sum that the rule ``accumulator`` keeps in a type of integers wraps
+    around in it; floating-point accumulators are for floating-point data.
+    """
+    total = env.total
+    name = env["accumulator"]
+    accumulator = env.dtype if name == "own" else DTYPES.get(name)
+    if accumulator is not None and not accumulator.is_float:
+        total = _wrapped(total, accumulator).astype(np.int64)
+    rounded = _rounded(as_wide(total), as_wide(divisor), env["rounding"])
+    shape = (*env.data.shape[:2], *env.out)
+    return np.broadcast_to(_wrapped(rounded, env.dtype), shape).copy()
+
+
+def _rounded(total: Array, divisor: Array, rounding: str) -> Array:
+    """The quotients as whole numbers; all are Python's integers."""
+    down = total // divisor
+    rest = total - down * divisor
+    if rounding == "down":
+        return down
+    if rounding == "toward_zero":
+        return down + ((total < 0) & (rest != 0))
+    half = 2 * rest == divisor
+    up = down % 2 == 1 if rounding == "nearest" else total > 0
+    return down + np.where(half, up, 2 * rest > divisor).astype(np.bool_)
+
+
+def _wrapped(integers: Array, dtype: DType) -> Array:
+    """Integers as a type of them keeps them, which drops the bits that it has not."""
+    low = as_wide(np.asarray(integers)) & ((1 << (dtype.digits + 1)) - 1)
+    return low.astype(dtype.code).view(dtype.numpy)
