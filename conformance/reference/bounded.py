@@ -45,8 +45,7 @@ def answer(
         both = (env.count(env.decoded.posinf) > 0) & (env.count(env.decoded.neginf) > 0)
         decided = decided | both
     decided = np.broadcast_to(decided, shape)
-    unspecified = open_bits(open_mask, shape)
-    bits = np.zeros(shape, np.uint8) if unspecified is None else unspecified
+    bits = _open_everywhere(open_mask, shape)
     bits |= np.where(standard.ungraded & ~decided, OPEN_BIT["standard"], 0).astype(np.uint8)
     bits |= np.where(native.ungraded & ~decided, OPEN_BIT["native"], 0).astype(np.uint8)
     return Answer(
@@ -64,8 +63,12 @@ def answer(
 
 def open_bits(open_mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
     """The mask of an answer whose elements are open at every precision, or None if none is."""
-    bits = np.where(np.broadcast_to(open_mask, shape), sum(OPEN_BIT.values()), 0).astype(np.uint8)
+    bits = _open_everywhere(open_mask, shape)
     return bits if bits.any() else None
+
+
+def _open_everywhere(open_mask: NDArray[np.bool_], shape: tuple[int, ...]) -> NDArray[np.uint8]:
+    return np.where(np.broadcast_to(open_mask, shape), sum(OPEN_BIT.values()), 0).astype(np.uint8)
 
 
 def special(

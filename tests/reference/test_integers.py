@@ -1,7 +1,10 @@
-"""Maxima of integers, beside plain loops over the integers of Python."""
+"""Maxima and means of integers, beside plain loops over the integers of Python."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -26,6 +29,7 @@ from conformance.spec.model import Draw
 from conformance.spec.validity import violations
 
 INTEGERS = ("i8", "u8", "i32", "i64")
+AIM = {"T": Draw(values=("i8", "u8", "i32")), "exclude-pad": Draw(values=(True,))}
 OPS = ("MaxPool-8", "MaxPool-14", "onnx.MaxPool-22", "onnx.MaxPool-12")
 
 
@@ -44,31 +48,27 @@ def pads(attributes: dict[str, Any], size: list[int], axis: int) -> int:
     return total // 2 if auto == "same_upper" else total - total // 2
 
 
-def largest(case: Case, data: np.ndarray[Any, Any], out: tuple[int, ...]) -> dict[Any, Any]:
-    """By output place the value and its place in the data; None for a window without data."""
+Place = tuple[int, ...]
+
+
+def windows(
+    case: Case, data: np.ndarray[Any, Any], out: Place
+) -> Iterator[tuple[Place, dict[Place, int]]]:
+    """Each output place, with the elements of its window by their spatial places, in order."""
     attributes = in_full(find(case.op), case)
     size, axes = list(data.shape[2:]), data.ndim - 2
     kernel = attributes.get("kernel", attributes.get("kernel_shape"))
+    dilations = attributes.get("dilations", [1] * axes)
     begin = [pads(attributes, size, axis) for axis in range(axes)]
-    found: dict[Any, Any] = {}
     for place in np.ndindex(*out):
-        best = None
+        start = [place[2 + a] * attributes["strides"][a] - begin[a] for a in range(axes)]
         taps = (
-            range(
-                place[2 + a] * attributes["strides"][a] - begin[a],
-                place[2 + a] * attributes["strides"][a]
-                - begin[a]
-                + kernel[a] * attributes["dilations"][a],
-                attributes["dilations"][a],
-            )
-            for a in range(axes)
+            range(start[a], start[a] + kernel[a] * dilations[a], dilations[a]) for a in range(axes)
         )
-        for at in product(*taps):
-            if all(0 <= x < n for x, n in zip(at, size, strict=True)):
-                value = int(data[(*place[:2], *at)])
-                best = (value, at) if best is None or value > best[0] else best
-        found[place] = best
-    return found
+        on_data = (
+            at for at in product(*taps) if all(0 <= x < n for x, n in zip(at, size, strict=True))
+        )
+        yield place, {at: int(data[(*place[:2], *at)]) for at in on_data}
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -89,19 +89,56 @@ def test_the_largest_integer_and_its_first_place(op: str, data: st.DataObject) -
     assert value.rounded is None
     first_axis = in_full(spec, case).get("axis", 0) % rank
     order = in_full(spec, case).get("storage_order", 0)
-    for place, best in largest(case, values, value.expected.shape).items():
-        if best is None:
+    for place, window in windows(case, values, value.expected.shape):
+        if not window:
             assert value.open is not None
             assert value.open[place]
             continue
-        assert int(value.expected[place]) == best[0]
-        flat = np.ravel_multi_index((*place[:2], *best[1]), values.shape)
+        best = max(window, key=lambda at: window[at])
+        assert int(value.expected[place]) == window[best]
+        flat = np.ravel_multi_index((*place[:2], *best), values.shape)
         if op.startswith("MaxPool"):
             flat %= int(np.prod(values.shape[first_axis:]))
         if order not in (0, "row_major"):
-            plane = np.ravel_multi_index(best[1], values.shape[2:], order="F")
+            plane = np.ravel_multi_index(best, values.shape[2:], order="F")
             flat = plane + (place[0] * values.shape[1] + place[1]) * np.prod(values.shape[2:])
         assert int(index.expected[place]) == flat
+
+
+def truncated(mean: Fraction) -> int:
+    return math.trunc(mean)
+
+
+def half_away(mean: Fraction) -> int:
+    return math.floor(abs(mean) + Fraction(1, 2)) * (1 if mean > 0 else -1)
+
+
+ROUNDED = {
+    "": round,  # of halves, the even one
+    "integer-mean-truncated": truncated,
+    "integer-mean-half-away": half_away,
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=cases(find("AvgPool-14"), 3, AIM))
+def test_means_are_rounded_as_they_are_said_to_be(case: Case) -> None:
+    spec = find(case.op)
+    if violations(spec, case):
+        return
+    vector = build(spec, case)
+    by_reading = {"": vector.answers, **vector.readings}
+    (plain,) = vector.answers
+    for place, window in windows(case, vector.inputs[0], plain.expected.shape):
+        if not window:
+            assert plain.open is not None
+            assert plain.open[place]
+            continue
+        mean = Fraction(sum(window.values()), len(window))
+        for reading, how in ROUNDED.items():
+            (answer,) = by_reading.get(reading, vector.answers)
+            if answer.expected.shape == plain.expected.shape:
+                assert int(answer.expected[place]) == how(mean)
 
 
 def pairwise(dtype: str, size: int) -> Case:
