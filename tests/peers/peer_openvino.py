@@ -11,6 +11,7 @@ import numpy as np
 from peer_cases import PeerCase, rounding
 
 from conformance.dtypes import DTYPES
+from conformance.spec.loader import find
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "peer" / "openvino_reference_cases.json"
 
@@ -25,14 +26,13 @@ ASKED_AS = {
 """Which of our operators each of theirs is a question to. What AvgPool-14 is asked, AvgPool-1 can
 be asked too, with the rounding that gives as many windows."""
 
-FLOATS = ("f16", "bf16", "f32", "f64")
 RTOL = 1e-2
 """The relative difference that these tests declare, taken at every element. Their comparison lets
 more through, how much depends on the version."""
 
 
 def cases(op: str) -> list[PeerCase]:
-    """The cases that ask one of our operators, in each floating-point type that they run in.
+    """The cases that ask one of our operators, in each type that they run in and it has.
 
     The same question of two of their operators is counted once.
     """
@@ -45,10 +45,10 @@ def cases(op: str) -> list[PeerCase]:
 
 
 def mapped(raw: dict[str, Any], op: str) -> Iterator[PeerCase]:
-    """One case of the file, asked of ``op``, in each of its floating-point types."""
+    """One case of the file, asked of ``op``, in each of its types."""
     attributes = _attributes(raw, op)
     operands = [np.array(raw["output_size"], np.int64)] if "output_size" in raw else []
-    for dtype in _types(raw):
+    for dtype in _types(raw, op):
         inputs = (_tensor(raw["data"], raw["in_shape"], dtype), *operands)
         expected = [_tensor(raw["expected"], raw["out_shape"], dtype)]
         if "expected_indices" in raw:
@@ -67,11 +67,9 @@ def mapped(raw: dict[str, Any], op: str) -> Iterator[PeerCase]:
         )
 
 
-def _types(raw: dict[str, Any]) -> Sequence[str]:
-    """The floating-point types to ask in. A maximum of small whole numbers is the same in f32."""
-    if raw["op"].startswith("MaxPool"):
-        return ["f32"]
-    return [dtype for dtype in raw["dtypes"] if dtype in FLOATS]
+def _types(raw: dict[str, Any], op: str) -> Sequence[str]:
+    """The types to ask in: those of the case that our operator has."""
+    return [dtype for dtype in raw["dtypes"] if dtype in find(op).types["T"]]
 
 
 def _attributes(raw: dict[str, Any], op: str) -> dict[str, Any]:
