@@ -37,6 +37,10 @@ WORDS = {
 SMALLEST_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
 
+TOLD_APART = 300
+"""Characters of a message, its numbers replaced, that tell failures apart. Where a long message is
+cut depends on the length of the numbers before."""
+
 NO_CAUSES: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject", "attribute"), and its name
@@ -151,7 +155,7 @@ def _failed_alike(result: Result) -> tuple[str, ...]:
         what = result.witness.output
     else:
         # What follows the first line is about one vector, such as where its process crashed.
-        what = normalised(result.message.partition("\n")[0])
+        what = normalised(result.message.partition("\n")[0])[:TOLD_APART]
     asked = "reject" if result.reject is not None else "value"
     known = "" if result.known is None else "known"
     return result.op, asked, result.status, result.kind, what, str(result.reading), known

@@ -109,6 +109,12 @@ def test_of_equal_explanations_a_dtype_goes_first():
     assert titles([*both, *passing(5)]) == ["f64: 2 of 2 vectors with wrong values in result"]
 
 
+def test_where_a_long_message_is_cut_tells_nothing():
+    said = ["at 0x1 " + "long " * 80, "at 0x1234567890 " + "long " * 80]
+    results = [result(f"r{i}", kind="raised", message=one[:400]) for i, one in enumerate(said)]
+    assert len(titles(results)) == 1
+
+
 def test_kinds_outputs_and_operators_do_not_mix():
     other = Witness("indices", (0,), "1", "1", "1", "1", "2", None, 1, 4)
     results = [
