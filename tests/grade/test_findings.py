@@ -65,6 +65,13 @@ def test_what_leaves_an_attribute_out_is_told_apart():
     assert titles(results) == ["without dilations: 3 of 4 vectors raised an exception"]
 
 
+def test_what_a_must_reject_vector_leaves_out_is_no_reason():
+    left_out = {"left_out": ("storage_order",), "status": Status.FAIL}
+    results = [result(f"d{i}", kind="accepted", reject=f"rule-{i}", **left_out) for i in range(3)]
+    results += passing(5, reject="rule-9")
+    assert not [title for title in titles(results) if "storage_order" in title]
+
+
 def test_an_edge_that_mostly_fails_says_of_how_many():
     results = [result(f"w{i}", "nan", dtype="f64", kind="value") for i in range(3)]
     results += [result(f"v{i}", dtype="f64", kind="value") for i in range(6)]
