@@ -130,6 +130,15 @@ class TestRankCoverage:
         for lost in sorted(full.typed):
             assert not dataclasses.replace(full, typed=full.typed - {lost}).complete
 
+    def test_a_type_that_cannot_show_an_edge_lacks_nothing(self) -> None:
+        """The manifest says so in the same table, the type in the place of the other edge."""
+        known = dataclasses.replace(self.ONE, infeasible=self.ONE.infeasible | {("f16", "c")})
+        assert known.missing_types == ()
+        assert known.infeasible_pairs == self.ONE.infeasible_pairs
+        assert len(known.infeasible_pairs) == 4
+        shown = dataclasses.replace(known, typed=known.typed | {("f16", "c")})
+        assert shown.disproved == (("f16", "c"),)
+
     def test_a_pair_that_is_shown_is_not_infeasible(self) -> None:
         shown = dataclasses.replace(self.ONE, pairs=self.ONE.pairs | {("b", "c"), ("a", "c")})
         assert shown.disproved == (("b", "c"),)

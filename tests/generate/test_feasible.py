@@ -22,7 +22,7 @@ from conformance.spec.environment import Environment
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.loader import find
-from conformance.spec.model import Edge, OpSpec
+from conformance.spec.model import Draw, Edge, OpSpec
 from conformance.spec.scope import scope_of
 from conformance.spec.validity import violations
 
@@ -203,6 +203,46 @@ def test_nothing_that_is_drawn_is_refuted(op: str, rank: int) -> None:
     for edge in spec.edges[rank::9]:
         cases += draw(spec, rank, 1, root=78, aim=next(iter(edge.aims), None))
     assert not_refuted(spec, rank, cases) > 10
+
+
+@pytest.mark.parametrize(("op", "rank"), [("MaxPool-8", 3), ("AvgPool-14", 4)])
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i32"])
+def test_what_an_integer_shows_is_neither_refuted_nor_excluded(
+    op: str, rank: int, dtype: str
+) -> None:
+    spec = find(op)
+    cases = draw(spec, rank, 6, root=79, aim={"T": Draw(values=(dtype,))})
+    for edge in spec.edges[rank::9]:
+        aim = dict(next(iter(edge.aims), {}))
+        cases += draw(spec, rank, 1, root=80, aim={**aim, "T": Draw(values=(dtype,))})
+    cases = [case for case in cases if not violations(spec, case) and not _empty(spec, case)]
+    assert not_refuted(spec, rank, cases) > 6
+    seen = sorted(set().union(*(shown(spec, case) for case in cases)))
+    for edge in Random(2).sample(seen, 6):
+        assert prover(op, rank).excludes(edge, dtype) is None
+
+
+@pytest.mark.parametrize(
+    ("op", "edge", "dtype", "excluded"),
+    [
+        ("MaxPool-8", "subnormal", "i8", True),
+        ("MaxPool-8", "subnormal", "bf16", False),
+        ("MaxPool-8", "infinity", "i64", True),
+        ("MaxPool-8", "negative", "u8", True),
+        ("MaxPool-8", "negative", "i8", False),
+        ("MaxPool-8", "minus-infinity-only", "u8", False),  # its lowest number, zero
+        ("MaxPool-8", "topmost-bit", "f32", True),
+        ("AvgPool-14", "opposite-infinities", "i32", True),
+        ("AvgPool-14", "many-taps", "i8", False),
+        ("AvgPool-14", "integer-halfway", "f16", True),
+    ],
+)
+def test_an_edge_is_excluded_from_a_type_that_cannot_hold_it(
+    op: str, edge: str, dtype: str, excluded: bool
+) -> None:
+    against = prover(op, 4).excludes(edge, dtype)
+    assert (against is not None) == excluded
+    assert not excluded or f"edge {edge}" in (against or ())
 
 
 def test_answers_are_the_same_again() -> None:
