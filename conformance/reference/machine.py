@@ -19,8 +19,14 @@ def mean_in(env: DataEnvironment, accumulator: DType) -> Array:
     The sum is divided in ``accumulator`` too, and then rounded to the type of the data.
     """
     with np.errstate(all="ignore"):
+        return np.asarray(quotient_in(env, accumulator).astype(env.dtype.numpy))
+
+
+def quotient_in(env: DataEnvironment, accumulator: DType) -> Array:
+    """The mean of each window in ``accumulator``, in which its taps are added one by one."""
+    with np.errstate(all="ignore"):
         total = _added(env, _converted(env, accumulator))
-        return np.asarray((total / _whole(env, "divisor", accumulator)).astype(env.dtype.numpy))
+        return np.asarray(total / _whole(env, "divisor", accumulator))
 
 
 def power_sum_in(env: DataEnvironment, accumulator: DType) -> Array:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, Array, DType
+from conformance.dtypes import DTYPES, Array, DType, converted
 from conformance.model import Answer
+from conformance.reference import machine
 from conformance.reference.bounded import open_bits
 from conformance.reference.exact import as_wide
 from conformance.reference.facts import DataEnvironment
@@ -25,12 +26,15 @@ def values(env: DataEnvironment, divisor: Array) -> Array:
     """The mean of each window, rounded by the rule ``rounding``: (N, C, *out).
 
     ``divisor`` is at least 1. A sum that the rule ``accumulator`` keeps in a type of integers wraps
-    around in it; floating-point accumulators are for floating-point data.
+    around in it; in a floating-point type it is rounded, and so is the quotient, to the nearest
+    whole number that the type of the data has.
     """
     total = env.total
     name = env["accumulator"]
     accumulator = env.dtype if name == "own" else DTYPES.get(name)
-    if accumulator is not None and not accumulator.is_float:
+    if accumulator is not None and accumulator.is_float:
+        return converted(np.rint(machine.quotient_in(env, accumulator)), env.dtype)
+    if accumulator is not None:
         total = _wrapped(total, accumulator).astype(np.int64)
     rounded = _rounded(as_wide(total), as_wide(divisor), env["rounding"])
     shape = (*env.data.shape[:2], *env.out)
