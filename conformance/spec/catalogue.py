@@ -16,7 +16,7 @@ from conformance.data import directory
 from conformance.errors import ExpressionError, UsageError
 from conformance.spec import structure
 from conformance.spec.expressions import closest
-from conformance.spec.families import FAMILIES
+from conformance.spec.families import FAMILIES, INDEX_RULES
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.reader import parse
@@ -218,9 +218,11 @@ def _variant(
 
 @cache
 def _computed_with(op: str) -> frozenset[str]:
-    """The rules of a shipped operator, and all that they depend on."""
+    """The rules that an output of a shipped operator needs, and all that they depend on."""
     spec = find(op)
-    rules = FAMILIES[spec.family].rules
+    rules = set(FAMILIES[spec.family].rules)
+    if all(output.holds != "index" for output in spec.outputs):
+        rules -= set(INDEX_RULES)
     return frozenset(spec.reach(spec.definitions[rule] for rule in rules).union(rules))
 
 

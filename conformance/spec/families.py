@@ -216,4 +216,7 @@ POOLING = Family(
     outputs={"value": None, "index": "max"},
 )
 
+INDEX_RULES = ("ties", "index")
+"""Rules that nothing but an output of indices depends on."""
+
 FAMILIES: dict[str, Family] = {POOLING.name: POOLING}

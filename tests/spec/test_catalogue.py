@@ -294,7 +294,8 @@ def test_a_thread_is_about_few_faults() -> None:
 
 
 def test_few_faults_are_excused() -> None:
-    found = [fault for op in OPERATORS for fault in faults(op)]
+    # A global pool has one window, and nothing that goes wrong from window to window.
+    found = [fault for op in OPERATORS if ".Global" not in op for fault in faults(op)]
     assert 3 <= sum(bool(fault.equivalent) for fault in found) <= len(found) // 40
     assert 3 <= sum(bool(fault.reading) for fault in found) <= len(found) // 20
 
