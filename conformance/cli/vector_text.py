@@ -216,5 +216,7 @@ def _data(data: np.ndarray[Any, Any], width: int) -> Iterator[str]:
             words.pop()
         yield " ".join(("   ", *words, rest))
         return
-    text = np.array2string(data.astype(np.float64), max_line_width=width - 4, floatmode="maxprec")
+    whole = data.dtype.kind in "iu"
+    shown = data if whole else data.astype(np.float64)
+    text = np.array2string(shown, max_line_width=width - 4, floatmode="maxprec")
     yield from (f"    {line}".rstrip() for line in text.splitlines())

@@ -59,6 +59,16 @@ VECTORS = {
     "long": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f32", (61,), (30,))),
     "huge": build(MAX, adaptive(MAX.op, "f64", (4097,), (4098,), pattern="steady")),
     "whole": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f64", (57, 57), (1, 1), pattern="steady")),
+    "i64": build(
+        find("MaxPool-8"),
+        Case(
+            "MaxPool-8",
+            {"T": "i64"},
+            {"data": (1, 1, 4)},
+            {name: [1] for name in ("kernel", "strides")} | {"pads_begin": [0], "pads_end": [0]},
+            pattern="lowest",
+        ),
+    ),
     "refused": build(MAX, *reject_cases(MAX, root=0)[0]),
 }
 
@@ -118,6 +128,12 @@ class TestNames:
 
 
 class TestOutput:
+    def test_large_integers_to_the_last_digit(self, suite: Suite) -> None:
+        lines = shown(suite, "i64")
+        lowest = [text for text in lines if "-9223372036854775808" in text]
+        assert any("[" in text for text in lowest)  # the data
+        assert any("1 of 1" in text for text in lowest)  # the answer
+
     def test_what_is_asked(self, suite: Suite) -> None:
         lines = shown(suite, "plane")
         assert lines[0] == VECTORS["plane"].id
