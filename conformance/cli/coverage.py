@@ -50,7 +50,7 @@ def coverage(ctx: click.Context, name: str | None, ops: tuple[str, ...], why: bo
 
     suite = open_suite(name)
     click.echo(f"suite {suite.name}, sha256 {suite.digest[:16]}")
-    click.echo("operator            rank  vectors      edges            pairs   infeasible")
+    click.echo("operator                rank  vectors      edges            pairs   infeasible")
     complete = True
     asked = operators(suite, ops)
     with Progress(len(asked), "measuring") as progress:
@@ -74,7 +74,7 @@ def _tell(one: RankCoverage) -> None:
     shown_edges = edges - len(one.missing_edges)
     shown_pairs = pairs - len(one.missing_pairs)
     click.echo(
-        f"{one.op:18} {one.rank:5} {one.vectors:8} {shown_edges:4} of {edges:3}"
+        f"{one.op:22} {one.rank:5} {one.vectors:8} {shown_edges:4} of {edges:3}"
         f" {shown_pairs:6} of {pairs:5} {len(one.infeasible_pairs):12}"
     )
     lines = [f"edge not shown: {edge}" for edge in one.missing_edges]
