@@ -28,6 +28,11 @@ from conformance.suite.manifest import Uncovered
 MAX_ELEMENTS = 1 << 15
 """No vector has more elements, in its data or in an output; proofs hold within this bound."""
 
+LIMITS = Limits(MAX_ELEMENTS)
+
+PATIENT_MS = 30_000
+"""How long a check of the solver may take where nothing else has settled a pair."""
+
 MAX_TAPS = 1 << 21
 """No vector has more taps, over all windows and planes; no proof rests on it."""
 
@@ -85,19 +90,24 @@ class Pool:
         """None without the package z3-solver."""
         if importlib.util.find_spec("z3") is None:
             return None
-        return Prover(self.spec, self.rank, Limits(MAX_ELEMENTS))
+        return Prover(self.spec, self.rank, LIMITS)
 
     def ask(self, pair: Pair, *, anew: bool = False) -> Feasible | Infeasible | Unknown | None:
         """Whether a case can show two edges, or one, given twice. None without z3.
 
         A pair is asked about once, unless ``anew`` is true: then by a prover that has not heard
-        other questions, which may find another case, or a proof.
+        other questions, which may find another case, or a proof; and if it does not, by a patient
+        one.
         """
         if anew:
             vars(self).pop("prover", None)
             self.answers.pop(pair, None)
         if pair not in self.answers and self.prover is not None:
-            self.answers[pair] = self.prover.ask(tuple(dict.fromkeys(pair)))
+            edges = tuple(dict.fromkeys(pair))
+            answer = self.prover.ask(edges)
+            if anew and isinstance(answer, Unknown):
+                answer = Prover(self.spec, self.rank, LIMITS, timeout_ms=PATIENT_MS).ask(edges)
+            self.answers[pair] = answer
         return self.answers.get(pair)
 
     def fill(self) -> None:
