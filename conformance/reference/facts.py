@@ -177,6 +177,8 @@ class DataEnvironment(WindowEnvironment):
         if self["order"] == "reversed":
             return ~ordinals
         if self["order"] == "signed_zeros":
+            if not self.dtype.is_float:
+                return ordinals
             return ordinals - ((ordinals < 0) | self.minus_zero)
         if self["order"] == "unsigned_code":
             return self.data.view(self.dtype.code)
