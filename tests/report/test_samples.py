@@ -14,7 +14,16 @@ from conformance.report.matrix import Column
 SAMPLES = Path(__file__).parents[2] / "reports" / "sample"
 SMOKE = ("torch-compile",)  # seconds a vector
 COMPARED = ("openvino", "torch")
-NAMES = (*COMPARED, "openvino-family", "openvino-onnx", "torch-own", "onnxruntime", "onnx-reference", "jax", *SMOKE)
+NAMES = (
+    *COMPARED,
+    "openvino-family",
+    "openvino-onnx",
+    "torch-own",
+    "onnxruntime",
+    "onnx-reference",
+    "jax",
+    *SMOKE,
+)
 
 NAMED = {
     # What was found by hand, and is told in reports/sample/README.md.
