@@ -32,7 +32,7 @@ class NumPy:
 
     name = "numpy"
     version = np.__version__
-    capabilities = Capabilities(operators=OPERATORS)
+    capabilities = Capabilities(operators=OPERATORS, dtypes=("f16", "bf16", "f32", "f64"))
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; ValueError for arguments that the operator does not allow.

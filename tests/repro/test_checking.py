@@ -32,7 +32,7 @@ def moved(answer: Answer, got: Any, steps: int, to: Any) -> Any:
     got = got.copy()
     flat = got.reshape(-1)
     if answer.rounded is None:
-        flat[-1] += steps
+        flat[-1:] += np.array(steps).astype(flat.dtype)  # unsigned ones wrap around
     elif to is not None:
         flat[-1] = to
     else:
