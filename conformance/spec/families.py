@@ -186,9 +186,7 @@ POOLING = Family(
             "rounds",
         ),
         "accumulator": Rule(
-            _enum("exact", "own", *FORMATS, "i32"),
-            "what sums are kept in, added one by one",
-            "exact",
+            _enum("exact", "own", *FORMATS), "what sums are kept in, added one by one", "exact"
         ),
         "rounding": Rule(
             _enum("nearest", "toward_zero", "away", "down"),
