@@ -150,20 +150,26 @@ def converted(values: Array, dtype: DType, *, saturates: bool = False) -> Array:
     """Values in another type, rounded to nearest even.
 
     Beyond its range they become infinities; where it ``saturates``, they and infinities become its
-    largest numbers. In an integer type they wrap around, and floating-point ones saturate.
+    largest numbers. In an integer type they wrap around, and floating-point ones saturate: to the
+    largest number of the integer type, or where it ``saturates``, to that of both.
     """
     with np.errstate(all="ignore"):
         if not dtype.is_float and values.dtype.kind not in "iu":
-            return _saturated(values, dtype)
+            return _saturated(values, dtype, both=saturates)
         if saturates:
             largest = float(dtype.from_ordinals(np.asarray([dtype.infinity - 1]))[0])
             values = np.clip(values.astype(np.float64), -largest, largest)
         return values.astype(dtype.numpy)
 
 
-def _saturated(values: Array, dtype: DType) -> Array:
-    """Whole floating-point numbers in an integer type; what a cast makes of others is not said."""
+def _saturated(values: Array, dtype: DType, *, both: bool) -> Array:
+    """Whole floating-point numbers in an integer type; what a cast makes of others is not said.
+
+    ``both``: what is too large becomes the largest number that both types have.
+    """
     most = np.iinfo(dtype.numpy).max
+    if both and float(values.dtype.type(most)) > most:
+        most = int(np.nextafter(values.dtype.type(most), values.dtype.type(0)))
     wide = np.nan_to_num(values.astype(np.float64), nan=0.0)
     above, below = wide >= float(most), wide < float(dtype.lowest)
     inside = np.where(above | below, 0.0, wide).astype(dtype.numpy)

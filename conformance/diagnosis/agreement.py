@@ -17,6 +17,7 @@ from conformance.grade.match import asked
 from conformance.model import OPEN_BIT, Answer, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec, Variant
+from conformance.spec.variation import circular
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -117,8 +118,10 @@ class Asked:
         found = self._compared(altered, predicted)
         for name in self.vector.readings if found is Agreement.NONE else ():
             followed = [readings[one] for one in name.split("+") if one in readings]
-            both = Altered(self.spec, *altered.variants, *followed)
-            found = found or self._compared(both, self._subject.under(both))
+            variants = (*altered.variants, *followed)
+            if not any(circular(self.spec, *(one.replace for one in variants))):
+                both = Altered(self.spec, *variants)
+                found = found or self._compared(both, self._subject.under(both))
         return found
 
     def consistency(self, altered: Altered) -> Agreement:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from conformance.diagnosis.agreement import Agreement, Place
 from conformance.diagnosis.evidence import Evidence
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
+from conformance.spec.variation import circular
 
 GLANCES = 8_000
 """How often failures are held against faults of the whole catalogue, at most."""
@@ -89,9 +90,9 @@ class Search:
         self._seek(catalogue, patience=PATIENCE)
         single = list(self._found.values())
         for one, other in combinations(single, 2):
-            self._seek(list(_pairs(_choices(one), _choices(other))))
+            self._seek(list(self._pairs(_choices(one), _choices(other))))
         for one in single:
-            self._seek(list(_pairs([one.faults], catalogue)), patience=1)
+            self._seek(list(self._pairs([one.faults], catalogue)), patience=1)
         for found in sorted(self._found.values(), key=lambda one: len(one.agrees)):
             self._spare(found)
         return self._kept()
@@ -123,6 +124,16 @@ class Search:
                     return False
         return True
 
+    def _pairs(self, some: Iterable[Faults], others: Iterable[Faults]) -> Iterator[Faults]:
+        """Faults that may be together: they replace different rules, none by what depends on it."""
+        for pair in product(some, others):
+            faults = tuple(chain(*pair))
+            replacing = [fault.variant.replace for fault in faults]
+            rules = list(chain(*replacing))
+            apart = len(set(rules)) == len(rules)
+            if apart and not any(circular(self._evidence.spec, *replacing)):
+                yield faults
+
     def _kept(self) -> list[Explanation]:
         """The explanations that the failures bear out, alternatives too. What is dropped explains
         nothing for the others, so this is asked again until all stay.
@@ -150,7 +161,9 @@ class Search:
         before, unexplained = self._found, self._unexplained
         self._found = {one.ids: one for one in others}
         self._unexplained = dict.fromkeys(found.agrees)
-        pairs = (pair for one, other in combinations(faults, 2) for pair in _pairs([one], [other]))
+        pairs = (
+            pair for one, other in combinations(faults, 2) for pair in self._pairs([one], [other])
+        )
         self._seek([*faults, *pairs])
         if self._unexplained:
             self._found = before
@@ -271,14 +284,6 @@ class Search:
 
 def _choices(found: Explanation) -> list[Faults]:
     return [found.faults, *found.alternatives][:ALTERNATIVES]
-
-
-def _pairs(some: Iterable[Faults], others: Iterable[Faults]) -> Iterator[Faults]:
-    """Faults that may be together: they replace different rules."""
-    for one, other in product(some, others):
-        rules = [name for fault in (*one, *other) for name in fault.variant.replace]
-        if len(set(rules)) == len(rules):
-            yield (*one, *other)
 
 
 def _kernels(

@@ -13,6 +13,12 @@ from conformance.dtypes import DTYPES, Array, DType, converted
 from conformance.reference.facts import DataEnvironment
 
 
+def named(env: DataEnvironment, rule: str) -> DType | None:
+    """The type that a rule names; None for ``exact``."""
+    name = env[rule]
+    return env.dtype if name == "own" else DTYPES.get(name)
+
+
 def mean_in(env: DataEnvironment, accumulator: DType) -> Array:
     """The mean of each window, its taps added one by one in ``accumulator``: (N, C, *out).
 
@@ -23,10 +29,12 @@ def mean_in(env: DataEnvironment, accumulator: DType) -> Array:
 
 
 def quotient_in(env: DataEnvironment, accumulator: DType) -> Array:
-    """The mean of each window in ``accumulator``, in which its taps are added one by one."""
+    """The mean of each window: its taps are added one by one in ``accumulator``, and divided in it
+    or in the type that the rule ``quotient`` names."""
+    dtype = named(env, "quotient") or accumulator
     with np.errstate(all="ignore"):
-        total = _added(env, _converted(env, accumulator))
-        return np.asarray(total / _whole(env, "divisor", accumulator))
+        total = _added(env, _converted(env, accumulator)).astype(dtype.numpy)
+        return np.asarray(total / _whole(env, "divisor", dtype))
 
 
 def power_sum_in(env: DataEnvironment, accumulator: DType) -> Array:

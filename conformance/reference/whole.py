@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, Array, DType, converted
+from conformance.dtypes import Array, DType, converted
 from conformance.model import Answer
 from conformance.reference import machine
 from conformance.reference.bounded import open_bits
@@ -26,14 +26,14 @@ def values(env: DataEnvironment, divisor: Array) -> Array:
     """The mean of each window, rounded by the rule ``rounding``: (N, C, *out).
 
     ``divisor`` is at least 1. A sum that the rule ``accumulator`` keeps in a type of integers wraps
-    around in it; in a floating-point type it is rounded, and so is the quotient, to the nearest
-    whole number that the type of the data has.
+    around in it; in a floating-point type it is rounded. So is a quotient in such a type, and then
+    again to the nearest whole number that the type of the data has.
     """
     total = env.total
-    name = env["accumulator"]
-    accumulator = env.dtype if name == "own" else DTYPES.get(name)
-    if accumulator is not None and accumulator.is_float:
-        return converted(np.rint(machine.quotient_in(env, accumulator)), env.dtype)
+    accumulator, quotient = machine.named(env, "accumulator"), machine.named(env, "quotient")
+    if accumulator is not None and quotient is not None and quotient.is_float:
+        means = np.rint(machine.quotient_in(env, accumulator))
+        return converted(means, env.dtype, saturates=env["conversion"] == "saturates")
     if accumulator is not None:
         total = _wrapped(total, accumulator).astype(np.int64)
     rounded = _rounded(as_wide(total), as_wide(divisor), env["rounding"])

@@ -188,6 +188,9 @@ POOLING = Family(
         "accumulator": Rule(
             _enum("exact", "own", *FORMATS), "what sums are kept in, added one by one", "exact"
         ),
+        "quotient": Rule(
+            _enum("exact", "own", *FORMATS), "what a sum is divided in", "accumulator"
+        ),
         "rounding": Rule(
             _enum("nearest", "toward_zero", "away", "down"),
             "how a mean is rounded; of integers also with halves away from zero, or down",

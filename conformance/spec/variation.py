@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 
 from conformance.errors import UsageError
 from conformance.spec.expressions import Expression, closest, compile_expression
@@ -47,31 +48,37 @@ def variant(
         replaced[target] = compile_expression(
             text, {**scope, "original": want}, want=want, repeat=True
         )
-    for target, expression in replaced.items():
-        if target in _reach(spec, expression, replaced, misread=target in replaceable):
-            raise UsageError(
-                f"'{target}' is replaced by what depends on '{target}'",
-                hint="'original' is the value that is replaced",
-            )
+    for target in circular(spec, replaced):
+        raise UsageError(
+            f"'{target}' is replaced by what depends on '{target}'",
+            hint="'original' is the value that is replaced",
+        )
     guard = None
     if where is not None:
         guard = compile_expression(where, scope, want=Kind("bool", domain=Domain.ELEMENT))
     return Variant(name, replaced, guard, level, why)
 
 
-def _reach(
-    spec: OpSpec, expression: Expression, replaced: Mapping[str, Expression], *, misread: bool
-) -> frozenset[str]:
-    """All names that a replacement depends on, by the definitions of its variant."""
-    definitions = {**spec.definitions, **replaced}
+def circular(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str]:
+    """What would depend on itself if all of these were replaced, one after the other."""
+    names = {name: expression.names for name, expression in spec.definitions.items()}
+    for target, expression in chain.from_iterable(one.items() for one in replacing):
+        # What is misread speaks of all attributes and operands as given.
+        misread = target not in spec.definitions
+        own = expression.names - spec.quantities.keys() if misread else expression.names
+        names[target] = own | (names.get(target, frozenset()) if "original" in own else frozenset())
+    for target in dict.fromkeys(chain.from_iterable(replacing)):
+        if target in _reach(names, target):
+            yield target
+
+
+def _reach(names: Mapping[str, frozenset[str]], start: str) -> set[str]:
+    """All that a definition depends on, given what each speaks of."""
     found: set[str] = set()
-    waiting = list(expression.names)
-    if misread:
-        waiting = [name for name in waiting if name not in spec.quantities]
+    waiting = list(names[start])
     while waiting:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            if name in definitions:
-                waiting += definitions[name].names
-    return frozenset(found)
+            waiting += names.get(name, ())
+    return found

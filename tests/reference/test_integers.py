@@ -190,3 +190,31 @@ def test_what_a_type_cannot_hold_becomes_its_largest(dtype: str) -> None:
     far = np.array([1e30, -1e30, 2.0**row.digits, -(2.0**row.digits), 3.0])
     most, least = np.iinfo(row.numpy).max, np.iinfo(row.numpy).min
     assert converted(far, row).tolist() == [most, least, most, least, 3]
+
+
+def test_a_sum_that_wraps_may_be_divided_in_another_type() -> None:
+    (found,) = (f for f in faults("AvgPool-14") if f.id == "i32-sums-wrap-then-divided-in-f32")
+    data = np.array([[[2**30, 2**30, 2**24 + 1, 2**24 + 2, 5, 6, -7, 0]]], np.int32)
+    attributes = {
+        "kernel": [2],
+        "strides": [2],
+        "pads_begin": [0],
+        "pads_end": [0],
+        "exclude-pad": True,
+    }
+    (means,) = evaluate(
+        find("AvgPool-14"), [data], attributes, exact=False, variants=(found.variant,)
+    )
+    # The sum of the second two, 2**25 + 3, is rounded to a multiple of 4 by f32; halves go to even.
+    assert means[0, 0].tolist() == [-(2**30), 2**24 + 2, 6, -4]
+
+
+def test_a_clamp_in_a_floating_point_type_ends_below_the_largest_integer() -> None:
+    far = np.array([2.0**31, 1e30, -1e30, 2.0**30], np.float32)
+    assert converted(far, DTYPES["i32"], saturates=True).tolist() == [
+        2**31 - 128,
+        2**31 - 128,
+        -(2**31),
+        2**30,
+    ]
+    assert converted(far, DTYPES["i8"], saturates=True).tolist() == [127, 127, -128, 127]
