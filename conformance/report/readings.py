@@ -37,19 +37,21 @@ class Question:
 
 
 def readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
-    """The questions of each operator, in the order of the log."""
+    """The questions of each operator that the backend was graded on, in the order of the log."""
     run_on: dict[str, set[str]] = {}
     for result in run.results:
         if result.status in GRADED and result.reject is None:
             run_on.setdefault(result.op, set()).add(result.dtype)
     questions: dict[str, list[Question]] = {}
     for reading in run.readings:
+        if reading["op"] not in run_on:
+            continue  # it asked nothing of an operator that is not claimed
         answers = tuple(
             AnswerRow(
                 answer=answer["answer"],
                 other=reading["level"] != "open" and not answer["adopted"],
                 vectors=answer["vectors"],
-                dtypes=_dtypes(answer["dtypes"], run_on.get(reading["op"], set())),
+                dtypes=_dtypes(answer["dtypes"], run_on[reading["op"]]),
                 example=answer["example"],
             )
             for answer in reading["answers"]

@@ -91,6 +91,15 @@ def test_readings_name_the_types_where_some_are_missing(tmp_path):
     assert "vectors (f16 f32), " in summary(run_of(tmp_path, events))
 
 
+def test_of_an_operator_that_nothing_was_graded_of_no_question_is_listed(tmp_path):
+    events = sample_runs.passing(60)
+    other = {**events[-1]["readings"][0], "op": "torch.lp_pool-2", "answers": []}
+    events[-1]["readings"].append(other)
+    text = summary(run_of(tmp_path, events))
+    assert "How it reads the document" in text
+    assert "torch.lp_pool-2" not in text
+
+
 def test_findings_beyond_the_limit_are_counted(tmp_path):
     run = run_of(tmp_path, sample_runs.failing())
     text = summary(run, limit=1)
