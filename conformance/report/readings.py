@@ -45,7 +45,7 @@ def readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
     questions: dict[str, list[Question]] = {}
     for reading in run.readings:
         if reading["op"] not in run_on:
-            continue  # it asked nothing of an operator that is not claimed
+            continue  # not claimed, say: there is nothing that it could have shown
         answers = tuple(
             AnswerRow(
                 answer=answer["answer"],
