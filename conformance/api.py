@@ -127,10 +127,16 @@ def check(
     of several parts of them, which together are all; alone it makes no claim. ``earlier`` is what
     another run of the same question left when it was cut short: its results are kept, come first
     and are not asked again; if it is complete it is the answer.
-    ``on_event`` sees each event as it happens. Ctrl-C ends the run early, with what was found so
-    far; such a run is never conformant.
+    ``on_event`` sees each event as it happens.
+
+    Ctrl-C, SIGTERM and SIGHUP end the call: its workers end, ``on_event`` sees the findings so far
+    and the footer, and then the signal is the host program's. A handler of its own is called, once;
+    if it returns, so does the call, with an interrupted run, which is never conformant. In a thread
+    other than the main one a Ctrl-C that the main thread leaves unhandled ends the call.
 
     Raises:
+        KeyboardInterrupt: Ctrl-C, where Python's own handler is in place; its attribute ``run``
+            has what was found so far, None where the run had not begun.
         BackendError: the backend cannot be found or used, or not in ``env``.
         LogError: ``earlier`` is of another run.
         SpecError: a file of known failures or requirements that cannot be used.
@@ -174,7 +180,11 @@ def check(
             header = dict(earlier.header)  # it says when the run began
         for event in chain((header,), events):
             collected.take(event)
-    return Run(collected.log())
+        run = interruption.run = Run(collected.log())
+    if run.footer["interrupted"] and not interruption.noted:
+        # The backend raised it, or this is not the main thread.
+        raise interruption.with_run(KeyboardInterrupt())
+    return run
 
 
 def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -> Run:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import count, islice
+from multiprocessing.connection import wait
 from typing import Protocol, TypeVar
 
 from conformance.errors import UsageError
@@ -49,9 +52,7 @@ def run(
         return
     context = multiprocessing.get_context("spawn")
     waiting: deque[tuple[Task[Result], Future[Result]]] = deque()
-    with ProcessPoolExecutor(
-        processes, mp_context=context, initializer=_leave_interrupts
-    ) as executor:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=_prepare) as executor:
         tasks = iter(work)
         task: Task[Result] | None = None
         try:
@@ -75,6 +76,17 @@ def run(
             raise
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C reaches every process of a terminal; the first one ends the others."""
+def _prepare() -> None:
+    """Leave Ctrl-C, which reaches every process of a terminal, to the first one, and end with it.
+
+    A signal that nobody handles ends the first process without a word to the others.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def outlive_nobody() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=outlive_nobody, daemon=True).start()

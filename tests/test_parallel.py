@@ -5,10 +5,14 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+import psutil
 import pytest
 
 from conformance import parallel
@@ -43,6 +47,27 @@ class Deadly(Square):
 
     def run(self) -> int:
         os._exit(1)
+
+
+PROGRAM = """
+import time
+from dataclasses import dataclass
+from conformance import parallel
+
+@dataclass
+class Sleep:
+    seconds: int
+    label = "sleep"
+
+    def run(self):
+        time.sleep(self.seconds)
+        return 1
+
+if __name__ == "__main__":
+    work = [Sleep(0), Sleep(600), Sleep(600)]
+    for result in parallel.run(work, processes=2, progress=lambda *_: None, total=3):
+        print(result, flush=True)
+"""
 
 
 def quiet(*_: object) -> None:
@@ -126,6 +151,20 @@ def test_an_interruption_ends_the_processes_at_once() -> None:
         found.throw(KeyboardInterrupt)
     assert time.monotonic() - began < 10
     assert gone()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills as on POSIX")
+def test_no_process_outlives_the_first_one(tmp_path: Path) -> None:
+    (tmp_path / "work.py").write_text(PROGRAM)
+    first = subprocess.Popen([sys.executable, "work.py"], cwd=tmp_path, stdout=subprocess.PIPE)
+    assert first.stdout is not None
+    assert first.stdout.readline() == b"1\n"
+    workers = [one for one in psutil.Process(first.pid).children() if "spawn" in str(one.cmdline())]
+    assert len(workers) == 2
+    first.kill()
+    first.wait()
+    _, left = psutil.wait_procs(workers, timeout=20)
+    assert left == []
 
 
 def test_without_a_bound_all_is_handed_over_at_once() -> None:

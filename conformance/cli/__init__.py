@@ -15,6 +15,7 @@ from conformance import __version__
 from conformance.cli import streams
 from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError, Interrupted
 from conformance.report.visible import visible
+from conformance.run.interruption import handled
 
 EXIT_BROKEN_PIPE = 141
 """What a shell reports for a command that SIGPIPE ended."""
@@ -94,7 +95,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             try:
-                return super().invoke(ctx)
+                with handled(_interrupt):
+                    return super().invoke(ctx)
             finally:
                 sys.stdout.flush()
         except ConformanceError as error:
@@ -118,6 +120,11 @@ class Commands(click.Group):
                 err=True,
             )
             ctx.exit(EXIT_DEFECT)
+
+
+def _interrupt(number: int, *_frame: object) -> None:
+    """Any signal that asks to end is treated as Ctrl-C is: what is under way is cleaned up."""
+    raise Interrupted(number)
 
 
 def _told(error: ConformanceError) -> int:

@@ -41,13 +41,19 @@ def checked(
 
     earlier = _earlier(report) if resume else None
     with kept_clean(), ExitStack() as stack:
-        run = api.check(
-            suite,
-            backend,
-            **asked,
-            earlier=None if earlier is None else earlier.run,
-            on_event=_Watch(stack, report, wanted, earlier).see,
-        )
+        try:
+            run = api.check(
+                suite,
+                backend,
+                **asked,
+                earlier=None if earlier is None else earlier.run,
+                on_event=_Watch(stack, report, wanted, earlier).see,
+            )
+        except KeyboardInterrupt as stopped:
+            found: Run | None = getattr(stopped, "run", None)
+            if found is None:
+                raise
+            run = found
     if earlier is not None and earlier.run.complete:
         click.echo("nothing to resume: the run is complete", err=True)
     return run

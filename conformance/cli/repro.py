@@ -68,17 +68,14 @@ def repro(
     from conformance.repro.account import account
     from conformance.repro.script import script
     from conformance.repro.trial import tried
-    from conformance.run.interruption import Interruption
     from conformance.suite.store import open_suite
 
     asked = parse_precision(precision)
     opened = open_suite(suite)
     vector = opened.find(vector_id)
-    interruption = Interruption()
-    with interruption.listening(), interruption.backend_runs():
-        told = account(backend, opened.path, vector.id, timeout)
-        text = script(vector, told.call, told.backend, opened.name, level, asked)
-        trial = tried(text, timeout)
+    told = account(backend, opened.path, vector.id, timeout)
+    text = script(vector, told.call, told.backend, opened.name, level, asked)
+    trial = tried(text, timeout)
     text = script(
         vector, told.call, told.backend, opened.name, level, asked, observed=trial.lines()
     )

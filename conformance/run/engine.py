@@ -91,6 +91,7 @@ def run(
     findings and footer still come.
 
     Raises:
+        KeyboardInterrupt: somebody asked to stop while the backend was loaded.
         UsageError: an unknown option, or a filter that matches nothing.
         BackendError: the backend cannot be loaded.
         SpecError: known failures that would excuse all of an operator.
@@ -110,10 +111,13 @@ def run(
     interrupted = False
 
     with ExitStack() as stack:
-        with interruption.backend_runs():  # it may hang while it is loaded
-            executor = stack.enter_context(
-                backend if isinstance(backend, Executor) else Inline(backend)
-            )
+        asking = backend if isinstance(backend, Executor) else Inline(backend)
+        asking.waiting = interruption.stop_if_requested
+        try:
+            with interruption.backend_runs():  # it may hang while it is loaded
+                executor = stack.enter_context(asking)
+        except Stopped:
+            raise KeyboardInterrupt from None
         identity = executor.identity
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()

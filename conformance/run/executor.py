@@ -36,12 +36,14 @@ class Executor(ABC):
     ``ahead`` vectors more than the one whose outcome is taken may be under way. A backend that is
     given up is not asked any more: then each outcome is ``ABANDONED``, and its message says why.
     ``probes`` gives vectors from all over the run, by which one that is dead can be told from one
-    that fails on the first few.
+    that fails on the first few. ``waiting`` is called again and again while one that can end a
+    call waits for the backend; what it raises ends the wait.
     """
 
     identity: Identity
     ahead: int = 0
     probes: Callable[[], Iterable[Vector]] = staticmethod(tuple)
+    waiting: Callable[[], None] = staticmethod(lambda: None)
 
     def __enter__(self) -> Self:
         """Make the backend ready and learn its identity. Raises :class:`BackendError`."""

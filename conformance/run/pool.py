@@ -142,6 +142,7 @@ class ProcessExecutor(Executor):
 
     def _round(self, wait: float = TICK) -> None:
         """Hand out questions, move bytes, take answers, and part with lost workers."""
+        self.waiting()
         self._hand_out()
         for key, _ in self._selector.select(wait):
             if key.data() is False:  # at its end a pipe can be read for ever

@@ -180,7 +180,8 @@ class TestInterruption:
         found = []
         for event in run(small_suite, Reference(), interruption=interruption):
             found.append(event)
-            interruption.requested = len(results(found)) >= 2
+            if len(results(found)) == 2 and not interruption.requested:
+                interruption.note(signal.SIGINT)
         assert statuses(found) == ["pass", "pass"]
         assert found[-1]["verdict"] == "interrupted"
 
@@ -193,7 +194,7 @@ class TestInterruption:
             except KeyboardInterrupt:
                 return outputs
 
-        with interruption.listening():
+        with pytest.raises(KeyboardInterrupt), interruption.listening():
             found = list(run(small_suite, Changed(change), interruption=interruption))
         assert statuses(found) == ["pass"]
         assert found[-1]["interrupted"] is True

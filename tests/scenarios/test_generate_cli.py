@@ -341,7 +341,8 @@ writer._write = stop
         assert not [path for path in old.parent.iterdir() if path.name.startswith(".suite")]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-    def test_ctrl_c_ends_all_processes_at_once(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+    def test_a_signal_ends_all_processes_at_once(self, tmp_path: Path, name: str) -> None:
         code = f"""
 from conformance.cli.progress import Progress
 Progress.at = lambda self, *what: print("working", flush=True)
@@ -352,9 +353,12 @@ Progress.at = lambda self, *what: print("working", flush=True)
         assert started.stdout.readline() == "working\n"
         time.sleep(1)
         asked = time.monotonic()
-        os.killpg(started.pid, signal.SIGINT)
+        if name == "SIGINT":
+            os.killpg(started.pid, signal.SIGINT)  # a terminal sends it to every process
+        else:
+            started.send_signal(signal.Signals[name])
         _, errors = started.communicate(timeout=30)
-        assert started.returncode == 130
+        assert started.returncode == 128 + signal.Signals[name]
         assert errors == "interrupted\n"
         assert time.monotonic() - asked < 10
         assert not (tmp_path / "out").exists()
