@@ -1,35 +1,47 @@
-"""Progress on long work: one line on standard error, only where a person is watching."""
+"""Progress on long work, on standard error: how much is done, and how much longer it takes."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 
+EVERY = 10.0
+"""Seconds between lines where standard error is no terminal, as in a CI log."""
+
+REDRAWN = 0.2
+"""Seconds between two looks of the line on a terminal, which ticks while a piece takes long."""
+
+WIDTH = 78
+
 
 class Progress:
-    """Shows ``label 3/12 what`` and rewrites it in place; silent unless stderr is a terminal."""
+    """Shows ``label 25 % (3 of 12) what, about 1:20 left``.
+
+    On a terminal it is one line, rewritten in place; elsewhere a line every ten seconds, so that
+    short work says nothing.
+    """
 
     def __init__(self, total: int, label: str) -> None:
         self.total = total
         self.label = label
-        self._shown = sys.stderr.isatty()
-        self._last = 0.0
+        self._what = ""
+        self._done = 0
+        self._terminal = sys.stderr.isatty()
         self._width = 0
+        self._over = threading.Event()
+        self._began = time.monotonic()
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
 
     def __enter__(self) -> Progress:
+        self._began = time.monotonic()
+        self._ticker.start()
         return self
 
     def at(self, what: str, number: int, total: int | None = None) -> None:
         """Say that item ``number`` (from 0) of ``total`` is being worked on."""
-        now = time.monotonic()
-        if not self._shown or now - self._last < 0.05:
-            return
-        self._last = now
-        text = f"{self.label} {number + 1}/{total or self.total} {what}"[:78]
-        sys.stderr.write("\r" + text.ljust(self._width))
-        sys.stderr.flush()
-        self._width = len(text)
+        self._what, self._done, self.total = what, number, total or self.total
 
     def __exit__(
         self,
@@ -37,6 +49,35 @@ class Progress:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._shown and self._width:
+        self._over.set()
+        self._ticker.join()
+        if self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()
+
+    def line(self, seconds: float) -> str:
+        """What there is to say after so many seconds of work."""
+        share = self._done / self.total if self.total else 0.0
+        text = f"{self.label} {share:4.0%} ({self._done} of {self.total}) {self._what}"
+        if not self._done:
+            return f"{text}, {_clock(seconds)} so far"[:WIDTH]
+        return f"{text}, about {_clock(seconds / share - seconds)} left"[:WIDTH]
+
+    def _tick(self) -> None:
+        while not self._over.wait(REDRAWN if self._terminal else EVERY):
+            text = self.line(time.monotonic() - self._began)
+            if self._terminal:
+                text = "\r" + text.ljust(self._width)
+                self._width = len(text) - 1
+            else:
+                text += "\n"
+            try:
+                sys.stderr.write(text)
+                sys.stderr.flush()
+            except (OSError, ValueError):  # nobody listens any more
+                return
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}"
