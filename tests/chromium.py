@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from typing import Any
-
-import pytest
-
-pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
-needs_chromium = pytest.mark.skipif(
-    shutil.which("chromium") is None, reason="chromium is not installed"
-)
 
 WIDTHS = (360, 1024, 1920)
 
@@ -39,7 +30,9 @@ def assert_fits_every_width(page: Any) -> None:
 def assert_accessible(page: Any) -> None:
     """No finding of axe-core that is serious or critical, what is folded included."""
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
-    found = axe.Axe().run(page, options={"resultTypes": ["violations"]})
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, options={"resultTypes": ["violations"]})
     serious = [
         (one["id"], one["nodes"][0]["html"][:200])
         for one in found.response["violations"]

@@ -18,6 +18,8 @@ from conformance.model import Case
 if TYPE_CHECKING:
     from conformance.suite.store import Suite
 
+pytest_plugins = ["needs"]
+
 for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     # A shell starts what is in the background with some signals ignored, which tests of signals
     # cannot do with; and a process that ignores one hands that on to those that it starts.

@@ -322,7 +322,6 @@ class TestSelection:
 
 class TestWithXdist:
     def test_two_workers_load_the_backend_once_each(self, session: Session) -> None:
-        pytest.importorskip("xdist", reason="runs two workers")
         found = session.run_apart("hostile.py:warning", "-n", "2")
         assert found.ret == 0
         assert outcomes(found)["passed"] == 7
@@ -330,13 +329,11 @@ class TestWithXdist:
         assert (session.pytester.path / "loaded.txt").read_text() == "once\n" * 2
 
     def test_a_crash_loses_one_vector(self, session: Session) -> None:
-        pytest.importorskip("xdist", reason="runs a worker")
         found = session.run_apart("hostile.py:crashing", "-n", "1")
         assert found.ret == 1
         assert outcomes(found) == {"passed": 6, "failed": 1, "skipped": 1}
 
     def test_nothing_graded(self, session: Session) -> None:
-        pytest.importorskip("xdist", reason="runs a worker")
         found = session.run_apart("declaring.py:Nothing", "-n", "1")
         assert found.ret == 1
         assert "nothing was graded" in found.stdout.str()

@@ -26,17 +26,17 @@ FLOATS = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 
 @pytest.fixture(scope="module")
 def openvino() -> Backend:
-    pytest.importorskip("openvino", reason="the openvino extra is not installed")
     return load("openvino")
 
 
 @pytest.fixture(scope="module")
 def torch() -> Backend:
-    pytest.importorskip("torch", reason="the torch extra is not installed")
     return load("torch")
 
 
-@pytest.fixture(params=["openvino", "torch"])
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.needs(name)) for name in ("openvino", "torch")]
+)
 def framework(request: pytest.FixtureRequest) -> Backend:
     return request.getfixturevalue(request.param)
 
@@ -47,6 +47,7 @@ def unclaimed(backend: Backend, data: Any, attributes: dict[str, Any], **case: A
     return None if declared is None else declared.reason_against(find("AvgPool-1"), asked)
 
 
+@pytest.mark.needs("openvino")
 @pytest.mark.parametrize(("size", "attributes", "expected"), ONE_AXIS)
 def test_openvino_pools_one_axis(
     openvino: Backend, size: int, attributes: Any, expected: list[float]
@@ -55,6 +56,7 @@ def test_openvino_pools_one_axis(
     np.testing.assert_array_equal(result[0, 0], expected)
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize(
     ("size", "attributes", "expected"),
     [
@@ -78,11 +80,13 @@ def test_torch_pools_one_axis(
     np.testing.assert_array_equal(result[0, 0], expected)
 
 
+@pytest.mark.needs("openvino")
 def test_openvino_divides_an_overrunning_window_by_the_full_kernel(openvino: Backend) -> None:
     (result,) = openvino.run("AvgPool-1", [plane(np.arange(1, 17).reshape(4, 4))], OVERRUN)
     np.testing.assert_allclose(result[0, 0], FULL_KERNEL, rtol=1e-6)
 
 
+@pytest.mark.needs("torch")
 def test_torch_clips_the_divisor_at_the_padded_input(torch: Backend) -> None:
     (result,) = torch.run("AvgPool-1", [plane(np.arange(1, 17).reshape(4, 4))], OVERRUN)
     np.testing.assert_allclose(result[0, 0], CLIPPED, rtol=1e-6)
@@ -130,12 +134,14 @@ def test_the_framework_itself_refuses_what_is_invalid(framework: Backend, attrib
         framework.run("AvgPool-1", [data], attributes)
 
 
+@pytest.mark.needs("openvino", "torch")
 def test_what_a_log_should_know_is_told(openvino: Backend, torch: Backend) -> None:
     assert environment_of(openvino)["INFERENCE_PRECISION_HINT"] == "f32"
     assert environment_of(torch)["threads"].isdigit()
     assert openvino.version.count(".") == torch.version.partition("+")[0].count(".") == 2
 
 
+@pytest.mark.needs("torch")
 @pytest.mark.parametrize(
     ("shape", "dtype", "attributes"),
     [
@@ -156,6 +162,7 @@ def test_torch_declares_what_its_adapter_cannot_say(
         torch.run("AvgPool-1", [data], attributes)
 
 
+@pytest.mark.needs("torch")
 def test_torch_declares_windows_that_its_ceil_mode_drops(torch: Backend) -> None:
     dropped = avg([1], strides=[2], rounding_type="ceil")
     data = plane(range(4))
@@ -166,6 +173,7 @@ def test_torch_declares_windows_that_its_ceil_mode_drops(torch: Backend) -> None
     assert torch.run("AvgPool-1", [plane(range(5))], kept)[0].shape == (1, 1, 3)
 
 
+@pytest.mark.needs("torch")
 def test_torch_declares_types_without_a_kernel(torch: Backend) -> None:
     for dtype in (np.float16, ml_dtypes.bfloat16):
         data = np.ones((1, 1, 2, 2, 2), dtype)
@@ -175,6 +183,7 @@ def test_torch_declares_types_without_a_kernel(torch: Backend) -> None:
     assert unclaimed(torch, np.ones((1, 1, 2, 2, 2), np.float32), avg([2, 2, 2])) is None
 
 
+@pytest.mark.needs("torch")
 def test_torch_narrows_indices_to_the_type_asked_for(torch: Backend) -> None:
     for name, dtype in (("i32", np.int32), ("i64", np.int64)):
         attributes = {"index_element_type": name}
@@ -184,11 +193,13 @@ def test_torch_narrows_indices_to_the_type_asked_for(torch: Backend) -> None:
         torch.run("AdaptiveMaxPool-8", [plane([1]), np.array([1])], {"index_element_type": "u8"})
 
 
-@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.needs("openvino")
+@pytest.mark.parametrize(
+    "there", [pytest.param(True, marks=pytest.mark.needs("onnx-reference")), False]
+)
 def test_openvino_claims_operators_of_onnx_only_where_models_can_be_made(
     there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("openvino", reason="the openvino extra is not installed")
     found = importlib.util.find_spec
     missing = () if there else ("onnx",)
     monkeypatch.setattr(

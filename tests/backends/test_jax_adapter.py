@@ -15,13 +15,14 @@ from conformance.errors import Unsupported
 from conformance.model import Case
 from conformance.spec.loader import find
 
+pytestmark = pytest.mark.needs("jax")
+
 FLOATS = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 FLOOR = [one for one in ONE_AXIS if one[1]["rounding_type"] == "floor"]
 
 
 @pytest.fixture(scope="module")
 def jax() -> Backend:
-    pytest.importorskip("jax", reason="the jax extra is not installed")
     return load("jax")
 
 

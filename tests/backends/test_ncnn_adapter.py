@@ -14,7 +14,7 @@ from conformance.errors import Unsupported
 from conformance.model import Case
 from conformance.spec.loader import find
 
-pytest.importorskip("ncnn", reason="the ncnn extra is not installed")
+pytestmark = pytest.mark.needs("ncnn")
 
 # ncnn divides by the whole kernel where a window overruns data that is not padded, and counts the
 # padding of same_upper and same_lower whatever is said.

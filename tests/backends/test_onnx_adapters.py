@@ -21,17 +21,17 @@ from conformance.errors import Unsupported
 from conformance.model import Case
 from conformance.spec.loader import find
 
-onnx = pytest.importorskip("onnx", reason="the onnx wheel is not installed")
+pytestmark = pytest.mark.needs("onnx-reference")
 
-READERS = {"onnxruntime": "onnxruntime", "onnx-reference": "onnx", "openvino": "openvino"}
+READERS = ("onnxruntime", "onnx-reference", "openvino")
 HALVES = st.none() | st.lists(st.integers(-1, 3), min_size=1, max_size=3)
 
 
-@pytest.fixture(scope="module", params=READERS)
+@pytest.fixture(
+    scope="module", params=[pytest.param(name, marks=pytest.mark.needs(name)) for name in READERS]
+)
 def reader(request: pytest.FixtureRequest) -> Backend:
-    name = request.param
-    pytest.importorskip(READERS[name], reason=f"the {name} extra is not installed")
-    return load(name)
+    return load(request.param)
 
 
 def pool(kernel: list[int], **attributes: Any) -> dict[str, Any]:
@@ -94,9 +94,10 @@ def test_half_precision_goes_in_and_out(reader: Backend) -> None:
     np.testing.assert_array_equal(result[0, 0], [1.5, 3])
 
 
-@pytest.mark.parametrize("name", ["onnx-reference", "openvino"])
+@pytest.mark.parametrize(
+    "name", ["onnx-reference", pytest.param("openvino", marks=pytest.mark.needs("openvino"))]
+)
 def test_bf16_goes_in_and_out(name: str) -> None:
-    pytest.importorskip(READERS[name], reason=f"the {name} extra is not installed")
     data = plane([1, 2, 4], ml_dtypes.bfloat16)
     (result,) = load(name).run("onnx.AveragePool-22", [data], pool([2]))
     assert result.dtype == ml_dtypes.bfloat16
@@ -149,6 +150,8 @@ def test_pads_are_all_beginnings_and_then_all_ends(
 
 
 def test_a_model_is_of_the_oldest_opset_and_ir_that_has_the_operator() -> None:
+    import onnx
+
     made = onnx.load_model_from_string(model("onnx.MaxPool-8", [plane([1, 2])], pool([2])))
     assert (made.opset_import[0].version, made.ir_version) == (8, 3)
     (node,) = made.graph.node
@@ -158,6 +161,8 @@ def test_a_model_is_of_the_oldest_opset_and_ir_that_has_the_operator() -> None:
 
 
 def test_an_attribute_of_another_type_is_for_the_backend_to_refuse() -> None:
+    import onnx
+
     attributes = pool([], ceil_mode="round", strange=[2])
     made = onnx.load_model_from_string(model("onnx.MaxPool-10", [plane([1, 2])], attributes))
     kinds = {one.name: one.type for one in made.graph.node[0].attribute}
@@ -185,8 +190,10 @@ def _asked(op: str) -> tuple[Any, Case]:
     return find(op), Case(op, {"T": "f32"}, {"data": (1, 1, 4)}, {})
 
 
+@pytest.mark.needs("onnxruntime")
 def test_what_a_log_should_know_is_told() -> None:
-    pytest.importorskip("onnxruntime", reason="the onnxruntime extra is not installed")
+    import onnx
+
     assert environment_of(load("onnxruntime"))["onnx"] == onnx.__version__
     assert load("onnx-reference").version == onnx.__version__
     assert capabilities_of(load("onnx-reference")) == Capabilities(operators=("onnx.*",))

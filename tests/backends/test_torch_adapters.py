@@ -13,7 +13,7 @@ from conformance.backends.protocol import Backend, capabilities_of, environment_
 
 Attributes = dict[str, Any]
 
-pytest.importorskip("torch", reason="the torch extra is not installed")
+pytestmark = pytest.mark.needs("torch")
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,7 @@ from conformance.errors import Unsupported
 from conformance.model import Case
 from conformance.spec.loader import find
 
-onnx = pytest.importorskip("onnx", reason="the tvm extra is not installed")
-pytest.importorskip("tvm", reason="the tvm extra is not installed")
+pytestmark = pytest.mark.needs("tvm")
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +104,8 @@ def test_the_script_says_the_same(tvm: Backend) -> None:
 
 
 def test_what_a_log_should_know_is_told(tvm: Backend) -> None:
+    import onnx
+
     environment = environment_of(tvm)
     assert environment["onnx"] == onnx.__version__
     assert int(environment["llvm"]) > 0

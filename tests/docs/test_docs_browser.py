@@ -6,7 +6,6 @@ import pytest
 from chromium import (
     assert_accessible,
     assert_fits_every_width,
-    needs_chromium,
     wait_until,
 )
 from test_operator_pages import hostile_account
@@ -16,7 +15,7 @@ from conformance.docs.html import file_name, index_page, operator_page
 from conformance.spec.loader import shipped
 from conformance.suite.store import open_suite
 
-pytestmark = needs_chromium
+pytestmark = pytest.mark.needs("dev", "chromium")
 
 EVERY = (*shipped(), "index", "hostile")
 

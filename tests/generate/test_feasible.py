@@ -26,8 +26,6 @@ from conformance.spec.model import Draw, Edge, OpSpec
 from conformance.spec.scope import scope_of
 from conformance.spec.validity import violations
 
-pytest.importorskip("z3")
-
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
 IMPOSSIBLE = [

@@ -19,7 +19,6 @@ def the(*ids: str, op: str = "AvgPool-1") -> list:
 
 
 def onnx_case(name: str) -> PeerCase:
-    pytest.importorskip("onnx", reason="the onnx wheel is not installed")
     import peer_onnx
 
     return next(peer_onnx.mapped(test) for test in peer_onnx.tests() if test.name == name)
@@ -73,6 +72,7 @@ def test_rounding_is_that_which_gives_the_windows() -> None:
     assert rounding([4, 4], [2, 1], [3, 3], [2, 2], [0, 0]) == "floor"
 
 
+@pytest.mark.needs("onnx-reference")
 @pytest.mark.parametrize(
     ("name", "attributes"),
     [
@@ -99,8 +99,8 @@ def test_onnx_cases_are_ours(name: str, attributes: dict) -> None:
     assert case.bytes > case.inputs[0].nbytes + case.expected[0].nbytes
 
 
+@pytest.mark.needs("onnx-reference")
 def test_onnx_cannot_ask_for_pads_beside_valid() -> None:
-    pytest.importorskip("onnx", reason="the onnx wheel is not installed")
     import peer_onnx
     from peer_shown import Effort, shown
 

@@ -10,7 +10,6 @@ import sample_runs
 from chromium import (
     assert_accessible,
     assert_fits_every_width,
-    needs_chromium,
     wait_until,
 )
 from runs import run
@@ -21,7 +20,7 @@ from conformance.report.html import pages
 from conformance.report.matrix import Column
 from conformance.report.vector_table import MAX_ROWS
 
-pytestmark = needs_chromium
+pytestmark = pytest.mark.needs("dev", "chromium")
 
 LONG = 2 * MAX_ROWS + 5
 EVERY = ("openvino", "passing", "gated", "cut short", "hostile", "long", "sheet", "comparison")

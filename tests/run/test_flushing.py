@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import needs
 import pytest
 from row_suites import suite_of
 
@@ -85,7 +86,10 @@ def backend(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if compiler and subprocess.run(words, capture_output=True, check=False).returncode == 0:
         flush = f"flush = ctypes.CDLL({str(library)!r}).flush"
     else:
-        torch = pytest.importorskip("torch", reason="neither a C compiler for x86-64 nor torch")
+        if needs.missing("torch"):  # and there is no C compiler for x86-64
+            needs.skip("torch")
+        import torch
+
         if not torch.set_flush_denormal(False):
             pytest.skip("this processor cannot be made to flush")
         flush = "import torch\nflush = lambda on: torch.set_flush_denormal(bool(on))"

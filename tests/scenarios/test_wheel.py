@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 import tiny
 
-pytest.importorskip("hatchling", reason="builds the wheel")
-
 ROOT = Path(__file__).resolve().parents[2]
 RUN = "from conformance.cli import main; main()"
 
