@@ -15,21 +15,22 @@ from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
     from conformance.model import Vector
+    from conformance.suite.cases import Cases
     from conformance.suite.store import Suite
 
 EXAMPLES = """
 \b
 Examples:
   conformance generate --out my-suite
-      all shipped operators, the core suite, into ./my-suite
-  conformance generate --op AvgPool-1 --suite smoke --out quick
+      the shipped suite, from its recorded cases, into ./my-suite
+  conformance generate --out my-suite --seed 7
+      the core suites of all operators, from cases that nobody has seen
+  conformance generate --op AvgPool-1 --suite smoke --seed 7 --out quick
       one operator, only the few vectors of each edge and each known fault
   conformance generate --op 'onnx.*-22' --out newest -j 2
       the newest operators of ONNX
   conformance generate --op specs/MyPool-1.yaml --out my-suite
       an operator of your own, from its specification
-  conformance generate --out my-suite -j 2 --seed 7
-      other vectors, made by two processes
   conformance generate --suite full --count 50000 --op AvgPool-1 --out full
       core and 50,000 vectors more
 \b
@@ -37,7 +38,7 @@ Then:
   conformance check --suite my-suite --backend numpy
 
 The same specifications, seed and versions give the same bytes, with any number of
-processes. The folder is replaced as a whole when everything is ready: an interrupted
+processes (-j). The folder is replaced as a whole when everything is ready: an interrupted
 run leaves the old suite as it was.
 """
 
@@ -62,9 +63,8 @@ run leaves the old suite as it was.
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="N",
-    default=0,
-    show_default=True,
-    help="Another seed draws other vectors.",
+    help="Select cases with this seed. Default: evaluate the recorded cases of shipped "
+    "operators, and select those of others with seed 0.",
 )
 @click.option(
     "--suite",
@@ -92,41 +92,80 @@ run leaves the old suite as it was.
     help="Work in so many processes.",
 )
 def generate(
-    ops: tuple[str, ...], out: Path, seed: int, suite: str, count: int, processes: int
+    ops: tuple[str, ...], out: Path, seed: int | None, suite: str, count: int, processes: int
 ) -> None:
     """Generate a suite of test vectors from the operators' specifications."""
-    from conformance.generate import plan
+    from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
     from conformance.suite.writer import check_target, write_suite
 
-    sources = _sources(ops)
+    sources = _sources(ops, shipped=seed is None)
+    known = _recorded(sources.values(), suite) if seed is None else []
+    anew = [source for op, source in sources.items() if op not in {one.op for one in known}]
+    root = seed or 0
     check_target(out)
+    _announce(known, anew)
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
-        made = list(
-            plan.make(list(sources.values()), root=seed, processes=processes, progress=progress.at)
-        )
-        vectors: Iterable[tuple[Vector, tuple[str, ...]]] = (
-            (vector, one.suites[vector.id])
-            for one in made
-            for vector in one.vectors
-            if suite != "smoke" or "smoke" in one.suites[vector.id]
+        made = list(plan.make(anew, root=root, processes=processes, progress=progress.at))
+        vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
+            recorded.vectors(known, processes=processes, progress=progress.at),
+            (
+                (vector, one.suites[vector.id])
+                for one in made
+                for vector in one.vectors
+                if suite != "smoke" or "smoke" in one.suites[vector.id]
+            ),
         )
         if suite == "full":
             vectors = plan.full(
-                made, sources, count, root=seed, processes=processes, progress=progress.at
+                vectors, sources, count, root=root, processes=processes, progress=progress.at
             )
         written = write_suite(
             out,
             vectors,
             name=suite,
-            seed=seed,
+            seed=root,
             versions=versions(),
-            kills={i: killed for one in made for i, killed in one.kills.items()},
-            strength={one.op: one.strength for one in made},
+            kills={i: killed for one in known for i, killed in one.kills.items()}
+            | {i: killed for one in made for i, killed in one.kills.items()},
+            strength={one.op: recorded.strength(one) for one in known}
+            | {one.op: one.strength for one in made},
             uncovered=[gap for one in made for gap in one.uncovered],
+            withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
         )
     _tell(written, suite, out, time.perf_counter() - began)
+
+
+def _recorded(sources: Iterable[str], suite: str) -> list[Cases]:
+    """The recorded cases of those operators that have some."""
+    from conformance.generate import recorded
+
+    found = [one for source in sources if (one := recorded.read(source)) is not None]
+    return [recorded.part(one, suite) for one in found] if suite == "smoke" else found
+
+
+def _announce(known: Sequence[Cases], anew: Sequence[str]) -> None:
+    """Say what is going to be done, and what will be missing, before it takes its time."""
+    from importlib.util import find_spec
+
+    from conformance.generate import recorded
+
+    if known:
+        number = sum(len(one.recorded) for one in known)
+        click.echo(f"evaluating {number} recorded cases; --seed N selects others", err=True)
+    for one in filter(recorded.outdated, known):
+        click.echo(
+            f"warning: {one.op} has changed since its cases were recorded, and what they kill "
+            "is what they killed then; see conformance suite record --help",
+            err=True,
+        )
+    if anew and find_spec("z3") is None:
+        click.echo(
+            "z3 is not installed: pairs of edges that are neither found nor proven impossible "
+            "will be listed as uncovered; pip install 'opconform[generate]' decides them",
+            err=True,
+        )
 
 
 def _tell(written: Suite, suite: str, out: Path, seconds: float) -> None:
@@ -149,15 +188,19 @@ def _tell(written: Suite, suite: str, out: Path, seconds: float) -> None:
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors a second), sha256 {written.digest[:16]}")
 
 
-def _sources(ops: Sequence[str]) -> dict[str, str]:
-    """By operator, the name or file that its specification is found by; none means all shipped."""
+def _sources(ops: Sequence[str], *, shipped: bool) -> dict[str, str]:
+    """By operator, the name or file that its specification is found by.
+
+    No operator means all that have a specification, or with ``shipped`` those of the shipped suite.
+    """
     from conformance.errors import UsageError
     from conformance.spec import loader
+    from conformance.suite import cases
 
     found: dict[str, str] = {}
-    shipped = loader.shipped()
-    named = (fnmatch.filter(shipped, one) or [one] for one in ops)
-    for source in chain.from_iterable(named) if ops else shipped:
+    names = loader.names()
+    named = (fnmatch.filter(names, one) or [one] for one in ops)
+    for source in chain.from_iterable(named) if ops else cases.shipped() if shipped else names:
         op = loader.find(source).op
         if found.setdefault(op, source) != source:
             raise UsageError(

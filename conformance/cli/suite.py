@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from conformance.cli.progress import Progress
 from conformance.errors import EXIT_USAGE
 
 
 @click.group(
     epilog="""
 \b
-Example:
-  conformance suite lint     check the suite that is shipped
+Examples:
+  conformance suite lint               check the suite that is shipped
+  conformance suite record my-suite    keep its cases as text
 """
 )
 def suite() -> None:
@@ -37,16 +41,19 @@ def lint(ctx: click.Context, name: str | None) -> None:
     it finds what the published JSON Schemas do not allow, expected values outside of what is
     accepted, readings that change nothing, vectors that ask the same question, and vectors that
     something passes which is no pooling at all (zeros, the input itself, ...) though no edge of
-    theirs exempts it.
+    theirs exempts it. Of the shipped suite, that its manifest is what its recorded cases make.
 
     Exits with 2 if there is any problem.
     """
     from conformance.audit.vacuity import gate
+    from conformance.suite import derived
     from conformance.suite.lint import lint as lint_suite
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
     problems = lint_suite(opened)
+    if name is None:
+        problems = (*derived.problems(opened.manifest), *problems)
     exempt = 0
     if not problems:
         problems, exempt = gate(opened)
@@ -61,3 +68,68 @@ def lint(ctx: click.Context, name: str | None) -> None:
         f"{sum(count.reject for count in counts)} must-reject, "
         f"{len(opened.manifest.withdrawn)} withdrawn, {exempt} exempt from the vacuity gate"
     )
+
+
+@suite.command(
+    epilog="""
+\b
+Examples:
+  conformance generate --op AvgPool-1 --seed 7 --out my-suite
+  conformance suite record my-suite
+      from now on `conformance generate --op AvgPool-1` makes these vectors
+  conformance suite record my-suite --out elsewhere
+      write the files into elsewhere/, to look at them first
+"""
+)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option(
+    "--op",
+    "ops",
+    multiple=True,
+    metavar="OP",
+    help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write cases/ and proofs/ into this folder. Default: the folder of the specifications.",
+)
+@click.option(
+    "-j",
+    "processes",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of worker processes.",
+)
+def record(folder: Path, ops: tuple[str, ...], out: Path | None, processes: int) -> None:
+    """Record the cases of a suite as text, from which its vectors can be made again.
+
+    For each shipped operator it audits the suite and writes two files: cases/OP.jsonl, one line a
+    case, with the known faults that its vector notices at either level, and proofs/OP.json, the
+    pairs of edges that are proven impossible. Both are kept in version control.
+    """
+    from conformance import data
+    from conformance.audit.run import audit, operators
+    from conformance.generate import recorded
+    from conformance.replacement import replacing
+    from conformance.suite import cases, proofs
+    from conformance.suite.store import open_suite
+
+    opened = open_suite(folder)
+    asked = operators(opened, ops)
+    target = out or data.directory("specs")
+    with Progress(1, "auditing") as progress:
+        scores = audit(opened, asked, processes=processes, progress=progress.at)
+    for score in scores:
+        found, proven = recorded.record(opened, score)
+        for file, content in (
+            (target / "cases" / f"{score.op}.jsonl", cases.dump(found)),
+            (target / "proofs" / f"{score.op}.json", proofs.dump(proven)),
+        ):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(file) as new:
+                new.write_bytes(content)
+            click.echo(f"{file}: {len(content):,} bytes")

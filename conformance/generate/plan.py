@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from conformance import parallel
 from conformance.audit.kills import Bank
@@ -105,7 +106,7 @@ def _reasons(infeasible: Mapping[Pair, tuple[str, ...]]) -> dict[Pair, tuple[str
 
 
 def full(
-    made: Sequence[Made],
+    core: Iterable[tuple[Vector, tuple[str, ...]]],
     sources: Mapping[str, str],
     count: int,
     *,
@@ -115,12 +116,13 @@ def full(
 ) -> Iterator[tuple[Vector, tuple[str, ...]]]:
     """The core suite of each operator, and ``count`` vectors more, made as they are asked for.
 
-    ``sources`` gives by operator the name or file that its specification is found by.
+    ``core`` gives its vectors one operator after the other, each with the suites it belongs to;
+    ``sources`` by operator the name or file that its specification is found by.
     """
-    for one in made:
-        known = {vector.id for vector in one.vectors}
-        yield from ((vector, (*one.suites[vector.id], "full")) for vector in one.vectors)
-        more = stream(
-            sources[one.op], count, known, root=root, processes=processes, progress=progress
-        )
+    for op, vectors in groupby(core, key=lambda one: one[0].case.op):
+        known = set()
+        for vector, suites in vectors:
+            known.add(vector.id)
+            yield vector, (*suites, "full")
+        more = stream(sources[op], count, known, root=root, processes=processes, progress=progress)
         yield from ((vector, ("full",)) for vector in more)

@@ -12,6 +12,9 @@ Pair = tuple[str, str]
 """Two edges, their names in order; an edge with itself stands for the edge alone. Or an element
 type and an edge: the edge in data of that type."""
 
+Infeasible = Mapping[int, Mapping[Pair, tuple[str, ...]]]
+"""By rank, what contradicts each pair that no case shows."""
+
 _KEYS = ("infeasible", "equivalent", "indistinguishable")
 
 
@@ -26,23 +29,28 @@ class Strength:
     faults that every vector answers alike.
     """
 
-    infeasible: Mapping[int, Mapping[Pair, tuple[str, ...]]] = field(default_factory=dict)
+    infeasible: Infeasible = field(default_factory=dict)
     equivalent: Mapping[str, str] = field(default_factory=dict)
     indistinguishable: tuple[tuple[str, ...], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data. Pairs are grouped: rank, first edge, reason, list of second edges."""
-        grouped: dict[str, dict[str, dict[str, list[str]]]] = {}
-        for rank, pairs in sorted(self.infeasible.items()):
-            by_edge = grouped.setdefault(str(rank), {})
-            for (first, second), reasons in sorted(pairs.items()):
-                by_reason = by_edge.setdefault(first, {})
-                by_reason.setdefault(", ".join(reasons), []).append(second)
+        """As JSON data."""
         return {
-            "infeasible": grouped,
+            "infeasible": grouped(self.infeasible),
             "equivalent": dict(sorted(self.equivalent.items())),
             "indistinguishable": [list(group) for group in self.indistinguishable],
         }
+
+
+def grouped(infeasible: Infeasible) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Infeasible pairs as JSON data: by rank, first edge and reason a list of second edges."""
+    found: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for rank, pairs in sorted(infeasible.items()):
+        by_edge = found.setdefault(str(rank), {})
+        for (first, second), reasons in sorted(pairs.items()):
+            by_reason = by_edge.setdefault(first, {})
+            by_reason.setdefault(", ".join(reasons), []).append(second)
+    return found
 
 
 def parse(data: object, where: str) -> Strength:
@@ -54,12 +62,18 @@ def parse(data: object, where: str) -> Strength:
         if len(groups[-1]) < 2:
             record.refuse("a group of indistinguishable faults has fewer than two")
     return Strength(
-        infeasible={
-            rank: dict(_pairs(by_edge, f"{where}: rank {rank}")) for rank, by_edge in _ranks(record)
-        },
+        infeasible=infeasible_of(record),
         equivalent=record.texts_by_name("equivalent"),
         indistinguishable=tuple(groups),
     )
+
+
+def infeasible_of(record: Record) -> dict[int, dict[Pair, tuple[str, ...]]]:
+    """The infeasible pairs under the key of that name, as :func:`grouped` wrote them."""
+    return {
+        rank: dict(_pairs(by_edge, f"{record.where}: rank {rank}"))
+        for rank, by_edge in _ranks(record)
+    }
 
 
 def _ranks(record: Record) -> list[tuple[int, object]]:

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
 from typing import Any, NoReturn
 
 from conformance.errors import SuiteError
 from conformance.suite.archive import DAMAGED
 
 MAX_DEPTH = 16
+MAX_BYTES = 64 * 2**20
 
 _MAX_DIGITS = 20  # a 64-bit integer with its sign
+
+
+def content(path: Path, limit: int = MAX_BYTES) -> bytes:
+    """The bytes of a file. Raises SuiteError if it cannot be read or has more than ``limit``."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise SuiteError(f"{path}: cannot be read: {error.strerror}", hint=DAMAGED) from error
+    if len(data) > limit:
+        raise SuiteError(f"{path}: more than {limit} bytes", hint=DAMAGED)
+    return data
 
 
 def loads(data: bytes, where: str) -> Any:

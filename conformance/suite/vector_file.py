@@ -12,6 +12,7 @@ from conformance.errors import SuiteError
 from conformance.model import LEVELS, Case, Vector
 from conformance.suite import members, schema, strict_json
 from conformance.suite.archive import DAMAGED, pack, unpack
+from conformance.suite.cases import case_of
 from conformance.suite.strict_json import Record
 
 Array = NDArray[Any]
@@ -89,7 +90,7 @@ def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
         schema.check("case", document, where)
     record = Record(document, where, _CASE_KEYS)
     reader = members.Reader(content, source)
-    case = _case(record)
+    case = case_of(record, record.text("op"))
     if record.text("id") != case.id:
         record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
     if record.text("level") not in LEVELS:
@@ -111,30 +112,6 @@ def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
     _check_answers(record, vector)
     reader.check_all_used()
     return vector
-
-
-def _case(record: Record) -> Case:
-    attributes = record.table("attributes")
-    for name, value in attributes.items():
-        if not all(_is_scalar(item) for item in (value if isinstance(value, list) else [value])):
-            record.refuse(f"attribute {name[:80]!r} is {repr(value)[:80]}, which none can be")
-    case = Case(
-        op=record.text("op"),
-        types=record.texts_by_name("types"),
-        shapes=record.integers_by_name("shapes"),
-        attributes=attributes,
-        operands=record.integers_by_name("operands"),
-        pattern=record.text("pattern"),
-        seed=record.whole("seed"),
-        reject=record.optional_text("reject"),
-    )
-    if not case.types or not case.shapes:
-        record.refuse("a case has at least one type and one input of data")
-    return case
-
-
-def _is_scalar(value: object) -> bool:
-    return type(value) in (int, bool) or strict_json.is_text(value)
 
 
 def _inputs(record: Record, case: Case, reader: members.Reader) -> tuple[Array, ...]:

@@ -348,7 +348,7 @@ from conformance.cli.progress import Progress
 Progress.at = lambda self, *what: print("working", flush=True)
 {tiny.MAIN}
 """
-        words = ("generate", "--op", "AvgPool-1", "--out", "out", "-j", 2)
+        words = ("generate", "--op", "AvgPool-1", "--out", "out", "--seed", 1, "-j", 2)
         started = process(code, *words, cwd=tmp_path)
         assert started.stdout.readline() == "working\n"
         time.sleep(1)

@@ -29,10 +29,10 @@ def conformance(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def fit(op: str, folder: Path, jobs: int) -> bool:
+def fit(op: str, folder: Path, jobs: int, seed: int) -> bool:
     """Whether all that is measured of one operator's suite is as it should be."""
     started = time.monotonic()
-    made = conformance("generate", "--op", op, "--out", folder, "-j", jobs)
+    made = conformance("generate", "--op", op, "--out", folder, "--seed", seed, "-j", jobs)
     if made.returncode:
         print(f"{op}: not generated\n{made.stdout}{made.stderr}", flush=True)
         return False
@@ -55,10 +55,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("patterns", nargs="*", default=["*"], help="operators, as in 'onnx.*'")
     parser.add_argument("--jobs", type=int, default=1, help="processes that generate")
+    parser.add_argument("--seed", type=int, default=0, help="of the selection")
     asked = parser.parse_args()
     ops = [op for op in names() if any(fnmatch.fnmatch(op, one) for one in asked.patterns)]
     with tempfile.TemporaryDirectory() as folder:
-        found = [fit(op, Path(folder) / op, asked.jobs) for op in ops]
+        found = [fit(op, Path(folder) / op, asked.jobs, asked.seed) for op in ops]
     return 0 if found and all(found) else 1
 
 

@@ -1,0 +1,122 @@
+"""The vectors of recorded cases: evaluated, not selected again; and how cases come to be recorded.
+
+Evaluating a case gives the same inputs, expected values and intervals every time, so a suite is
+made anew from its cases in the time that their vectors take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from conformance import parallel
+from conformance.audit.score import Score
+from conformance.generate.build import build
+from conformance.model import Vector
+from conformance.spec.catalogue import faults
+from conformance.spec.digest import digest
+from conformance.spec.loader import find
+from conformance.suite import cases, proofs
+from conformance.suite.cases import Cases, Recorded
+from conformance.suite.proofs import Proofs
+from conformance.suite.store import Suite
+from conformance.suite.strength import Strength
+
+SLICE = 60
+"""Cases of one task: enough to be worth a process, few enough to share the work evenly."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some recorded cases of one operator."""
+
+    op: str
+    recorded: tuple[Recorded, ...] = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        return self.op
+
+    def run(self) -> list[Vector]:
+        spec = find(self.op)
+        return [build(spec, one.case, one.level) for one in self.recorded]
+
+
+def vectors(
+    chosen: Sequence[Cases], *, processes: int, progress: parallel.Progress
+) -> Iterator[tuple[Vector, tuple[str, ...]]]:
+    """The vector of every recorded case, with the suites that it belongs to, in their order."""
+    work = [
+        Slice(one.op, one.recorded[first : first + SLICE])
+        for one in chosen
+        for first in range(0, len(one.recorded), SLICE)
+    ]
+    done = parallel.run(
+        work, processes=processes, progress=progress, total=len(work), ahead=2 * processes
+    )
+    for task, built in zip(work, done, strict=True):
+        for one, vector in zip(task.recorded, built, strict=True):
+            yield vector, one.suites
+
+
+def read(op: str) -> Cases | None:
+    """The recorded cases of a shipped operator; None where there are none.
+
+    Raises SuiteError for a file that is damaged.
+    """
+    file = cases.file_of(op)
+    return cases.read(file) if file.is_file() else None
+
+
+def part(recorded: Cases, suite: str) -> Cases:
+    """Those of some recorded cases that belong to a suite."""
+    return replace(
+        recorded, recorded=tuple(one for one in recorded.recorded if suite in one.suites)
+    )
+
+
+def strength(recorded: Cases) -> Strength:
+    """What nothing can show of an operator: proofs, the catalogue's word, and what was measured."""
+    op = recorded.op
+    return Strength(
+        infeasible=proofs.of(find(op)),
+        equivalent={fault.id: fault.equivalent for fault in faults(op) if fault.equivalent},
+        indistinguishable=recorded.indistinguishable,
+    )
+
+
+def outdated(recorded: Cases) -> bool:
+    """Whether the specification has changed since its cases were selected."""
+    return recorded.specification != digest(find(recorded.op))
+
+
+def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
+    """The cases of one operator of a suite, with what an audit of them found, and its proofs."""
+    manifest, op = suite.manifest, score.op
+    found = []
+    for entry in manifest.listed:
+        if entry.op != op:
+            continue
+        kills = score.kills.get(entry.id, ())
+        found.append(
+            Recorded(
+                case=suite.read(entry).case,
+                level=entry.level,
+                suites=entry.suites,
+                kills=tuple(sorted(kill.fault for kill in kills)),
+                excused=tuple(sorted(kill.fault for kill in kills if not kill.must)),
+                withdrawn=manifest.withdrawn.get(entry.id),
+            )
+        )
+    specification, before = digest(find(op)), read(op)
+    recorded = Cases(
+        op=op,
+        specification=specification,
+        seed=manifest.seed,
+        versions=manifest.versions,
+        recorded=tuple(found),
+        indistinguishable=score.indistinguishable,
+        faults=before.faults if before else (),
+    )
+    known = manifest.strength.get(op, Strength())
+    return recorded, Proofs(op, specification, known.infeasible)

@@ -1,0 +1,53 @@
+"""A digest of what a specification promises, so that what was found out about it can be kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.spec.expressions import Expression
+from conformance.spec.model import OpSpec
+
+PROSE = frozenset(
+    {"summary", "document", "errata", "observe", "why", "question", "answer", "adopted"}
+)
+"""What people read: another wording promises nothing else."""
+
+WAYS_THERE = frozenset({"draw", "aims", "aim"})
+"""How cases are looked for, which decides nothing about those that there are."""
+
+PLACES = frozenset({"file", "positions", "lineage"})
+
+
+def digest(spec: OpSpec) -> str:
+    """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
+
+    It stays the same when prose, comments, the order of keys in a table or the files that a
+    specification is spread over change.
+    """
+    text = json.dumps(_plain(spec), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Expression):
+        return value.text
+    if dataclasses.is_dataclass(value):
+        left_out = PROSE | WAYS_THERE | PLACES
+        return {
+            field.name: _plain(getattr(value, field.name))
+            for field in dataclasses.fields(value)
+            if field.name not in left_out
+        }
+    if isinstance(value, Mapping):
+        return [[_plain(key), _plain(entry)] for key, entry in sorted(value.items(), key=_key)]
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    return value
+
+
+def _key(entry: tuple[Any, Any]) -> str:
+    return repr(entry[0])

@@ -1,0 +1,175 @@
+"""The shipped suite is made from recorded cases, byte for byte, and its manifest says so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from conformance import data
+from conformance.audit.run import audit
+from conformance.cli import main
+from conformance.generate import recorded
+from conformance.spec.loader import find
+from conformance.suite import cases, derived, proofs
+from conformance.suite.archive import unpack
+from conformance.suite.store import Suite, open_suite
+
+OP = "onnx.GlobalMaxPool-22"
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Suite:
+    return open_suite()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    out = tmp_path_factory.mktemp("made") / "suite"
+    words = ["generate", "--op", OP, "--op", "AvgPool-1", "--suite", "smoke", "--out", str(out)]
+    shown = CliRunner().invoke(main, words)
+    assert shown.exit_code == 0, shown.output
+    assert "recorded cases; --seed N selects others" in shown.stderr
+    return open_suite(out)
+
+
+@pytest.fixture
+def specs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the specifications with what is recorded of one operator, to be spoilt."""
+    copy = tmp_path / "specs"
+    found = data.directory
+    shutil.copytree(found("specs"), copy)
+    monkeypatch.setattr(cases, "directory", lambda name: copy if name == "specs" else found(name))
+    monkeypatch.setattr(proofs, "directory", lambda name: copy if name == "specs" else found(name))
+    return copy
+
+
+def content(suite: Suite, path: str) -> dict[str, bytes]:
+    return unpack((suite.path / path).read_bytes(), limit=1 << 26)
+
+
+def test_their_vectors_are_those_that_are_shipped(made: Suite, shipped: Suite) -> None:
+    assert made.manifest.ops == (OP, "AvgPool-1")
+    for op in made.manifest.ops:
+        wanted = [
+            entry.path
+            for entry in shipped.manifest.listed
+            if entry.op == op and "smoke" in entry.suites
+        ]
+        assert [entry.path for entry in made.manifest.listed if entry.op == op] == wanted
+        for path in wanted:
+            assert content(made, path) == content(shipped, path)
+
+
+def test_so_is_what_the_manifest_says_of_them(made: Suite, shipped: Suite) -> None:
+    for entry in made.manifest.listed:
+        there = shipped.manifest.files[entry.path]
+        assert replace(entry, bytes=0, sha256="") == replace(there, bytes=0, sha256="")
+    for op in made.manifest.ops:
+        assert made.manifest.strength[op] == shipped.manifest.strength[op]
+    assert made.manifest.seed == shipped.manifest.seed
+
+
+def test_recording_them_again_gives_the_same_text(tmp_path: Path) -> None:
+    out, again = tmp_path / "suite", tmp_path / "again"
+    words = [["generate", "--op", OP, "--out", str(out)]]
+    words += [["suite", "record", str(out), "--out", str(again)]]
+    for one in words:
+        shown = CliRunner().invoke(main, one)
+        assert shown.exit_code == 0, shown.output
+    for folder, name in (("cases", f"{OP}.jsonl"), ("proofs", f"{OP}.json")):
+        ours = (data.directory("specs") / folder / name).read_text().splitlines()
+        theirs = (again / folder / name).read_text().splitlines()
+        if folder == "cases":  # the versions that selected them are not those of today
+            ours[0], theirs[0] = (
+                json.dumps(json.loads(line) | {"versions": {}}) for line in (ours[0], theirs[0])
+            )
+        assert theirs == ours
+
+
+@pytest.mark.parametrize("op", cases.shipped())
+def test_every_file_is_of_the_specification_that_it_was_recorded_for(op: str) -> None:
+    found = recorded.read(op)
+    assert found is not None
+    assert found.op == op
+    assert not recorded.outdated(found)
+    assert proofs.of(find(op)) == proofs.read(proofs.file_of(op)).infeasible
+
+
+def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> None:
+    out = tmp_path / "suite"
+    words = ["generate", "--op", "AdaptiveMaxPool-8", "--suite", "smoke", "--out", str(out)]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    (score,) = audit(open_suite(out), ["AdaptiveMaxPool-8"], processes=1, progress=lambda *_: None)
+    known = cases.read(cases.file_of("AdaptiveMaxPool-8"))
+    seen = 0
+    for one in known.recorded:
+        if "smoke" in one.suites and one.case.reject is None:
+            kills = score.kills[one.case.id]
+            assert one.kills == tuple(sorted(kill.fault for kill in kills))
+            assert one.excused == tuple(sorted(kill.fault for kill in kills if not kill.must))
+            seen += len(one.excused)
+    assert seen
+
+
+class TestLint:
+    def test_the_shipped_manifest_is_what_is_recorded(self, shipped: Suite) -> None:
+        assert list(derived.problems(shipped.manifest)) == []
+
+    def test_a_kill_that_is_edited(self, shipped: Suite, specs: Path) -> None:
+        file = specs / "cases" / f"{OP}.jsonl"
+        known = cases.read(file)
+        first = next(one for one in known.recorded if one.kills)
+        changed = [
+            replace(one, kills=one.kills[1:]) if one is first else one for one in known.recorded
+        ]
+        spoilt = [
+            replace(one, excused=tuple(e for e in one.excused if e in one.kills)) for one in changed
+        ]
+        file.write_bytes(cases.dump(replace(known, recorded=tuple(spoilt))))
+        assert list(derived.problems(shipped.manifest)) == [
+            f"manifest.json: {first.case.id} is not as in {OP}.jsonl",
+            f"{OP}.jsonl: {first.case.id} is not as in manifest.json",
+        ]
+
+    def test_a_specification_that_has_changed(self, shipped: Suite, specs: Path) -> None:
+        file = specs / "cases" / f"{OP}.jsonl"
+        file.write_bytes(cases.dump(replace(cases.read(file), specification="0" * 64)))
+        (found,) = derived.problems(shipped.manifest)
+        assert found.startswith(f"{OP}.jsonl: recorded for another version of {OP}")
+
+    def test_a_withdrawal_that_only_one_knows(self, shipped: Suite, specs: Path) -> None:
+        file = specs / "cases" / f"{OP}.jsonl"
+        known = cases.read(file)
+        first, *rest = known.recorded
+        changed = replace(known, recorded=(replace(first, withdrawn="it is wrong"), *rest))
+        file.write_bytes(cases.dump(changed))
+        (found,) = derived.problems(shipped.manifest)
+        assert found.startswith(f"{OP}.jsonl: other vectors are withdrawn")
+
+    def test_proofs_of_another_specification(self, shipped: Suite, specs: Path) -> None:
+        file = specs / "proofs" / "AvgPool-1.json"
+        file.write_bytes(proofs.dump(replace(proofs.read(file), specification="0" * 64)))
+        assert proofs.of(find("AvgPool-1")) == {}
+        (found,) = derived.problems(shipped.manifest)
+        assert found.startswith("AvgPool-1.json: other proofs")
+
+    def test_a_damaged_file(self, shipped: Suite, specs: Path) -> None:
+        file = specs / "cases" / f"{OP}.jsonl"
+        file.write_bytes(file.read_bytes()[:-30])
+        (found,) = derived.problems(shipped.manifest)
+        assert f"{OP}.jsonl:" in found
+        assert "not readable as JSON" in found
+
+
+def test_what_has_changed_since_is_told(specs: Path, tmp_path: Path) -> None:
+    file = specs / "cases" / f"{OP}.jsonl"
+    file.write_bytes(cases.dump(replace(cases.read(file), specification="0" * 64)))
+    out = str(tmp_path / "out")
+    shown = CliRunner().invoke(main, ["generate", "--op", OP, "--suite", "smoke", "--out", out])
+    assert shown.exit_code == 0
+    assert f"warning: {OP} has changed since its cases were recorded" in shown.stderr

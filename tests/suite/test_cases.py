@@ -1,0 +1,197 @@
+"""Recorded cases and proofs as text: what is written is read again, and what is damaged refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.errors import SuiteError
+from conformance.model import Case
+from conformance.spec.digest import digest
+from conformance.spec.loader import find, load_text, names
+from conformance.suite import cases, proofs
+from conformance.suite.cases import Cases, Recorded
+from conformance.suite.proofs import Proofs
+
+POOL = Case(
+    op="AvgPool-1",
+    types={"T": "f32"},
+    shapes={"data": (1, 1, 5)},
+    attributes={"kernel": [2], "exclude-pad": True, "auto_pad": "explicit"},
+    seed=3,
+)
+CASES = Cases(
+    op="AvgPool-1",
+    specification="0" * 64,
+    seed=7,
+    versions={"numpy": "2.4"},
+    recorded=(
+        Recorded(POOL, "must", ("smoke", "core"), ("floor", "twice"), ("twice",)),
+        Recorded(replace(POOL, seed=4), "must", ("core",), ("floor",), withdrawn="it is wrong"),
+        Recorded(replace(POOL, reject="zero-stride"), "should", ("core",)),
+    ),
+    indistinguishable=(("floor", "twice"),),
+)
+PROOFS = Proofs(
+    op="AvgPool-1",
+    specification="0" * 64,
+    infeasible={
+        3: {("a", "b"): (), ("a", "c"): ("limit elements",), ("f16", "b"): ("data nan",)},
+        4: {("a", "a"): ("x", "y")},
+    },
+)
+
+
+def refused(data: bytes) -> str:
+    with pytest.raises(SuiteError) as caught:
+        cases.parse(data, "cases.jsonl")
+    return str(caught.value)
+
+
+def edited(change: Callable[[list[dict[str, Any]]], object]) -> bytes:
+    lines = [json.loads(line) for line in cases.dump(CASES).splitlines()]
+    change(lines)
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+class TestCases:
+    def test_they_come_back(self) -> None:
+        assert cases.parse(cases.dump(CASES), "here") == CASES
+
+    def test_one_line_a_case(self) -> None:
+        lines = cases.dump(CASES).decode().splitlines()
+        assert len(lines) == 1 + 3
+        assert [json.loads(line)["id"] for line in lines[1:]] == [
+            one.case.id for one in CASES.recorded
+        ]
+
+    def test_what_is_asked_of_them(self) -> None:
+        assert CASES.kills[POOL.id] == ("floor", "twice")
+        assert CASES.withdrawn == {CASES.recorded[1].case.id: "it is wrong"}
+
+    def test_a_new_fault_leaves_the_other_lines_as_they_are(self) -> None:
+        before = cases.parse(cases.dump(CASES), "here")
+        first, *rest = before.recorded
+        more = replace(first, kills=("aaa-new", *first.kills))
+        after = cases.dump(replace(before, recorded=(more, *rest)))
+        assert cases.parse(after, "here").recorded == (more, *rest)
+        assert after.splitlines()[2:] == cases.dump(CASES).splitlines()[2:]
+
+    @given(
+        st.lists(
+            st.lists(st.sampled_from(["floor", "twice", "lost", "zeros"]), unique=True), max_size=5
+        )
+    )
+    def test_any_kills_come_back(self, kills: list[list[str]]) -> None:
+        recorded = tuple(
+            Recorded(replace(POOL, seed=i), "must", ("core",), tuple(sorted(k)), tuple(sorted(k)))
+            for i, k in enumerate(kills)
+        )
+        some = replace(CASES, recorded=recorded)
+        assert cases.parse(cases.dump(some), "here") == some
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda lines: lines[1].update(seed=9), "here the case makes"),
+            (lambda lines: lines[1].pop("kills"), "missing: kills"),
+            (lambda lines: lines[1].update(more=1), "unknown: 'more'"),
+            (lambda lines: lines[1].update(kills=[1, 0]), "'kills' does not hold ascending"),
+            (lambda lines: lines[1].update(kills=[0, 7]), "'kills' does not hold ascending"),
+            (lambda lines: lines[2].update(excused=[1]), "'excused' holds faults that"),
+            (lambda lines: lines[1].update(level="may"), "level 'may' is not one of must, should"),
+            (lambda lines: lines[1]["attributes"].update(kernel=None), "which none can be"),
+            (lambda lines: lines[1].update(types={}), "a case has at least one type"),
+            (lambda lines: lines.append(lines[1]), "more than once"),
+            (lambda lines: lines[0].update(format=2), "upgrade"),
+            (lambda lines: lines[0].update(format=0), "'format' is not 1"),
+        ],
+    )
+    def test_what_is_not_of_the_format_is_refused(
+        self, change: Callable[[list[dict[str, Any]]], object], message: str
+    ) -> None:
+        text = refused(edited(change))
+        assert message.removeprefix("here ") in text
+        assert text.startswith("cases.jsonl")
+
+    @pytest.mark.parametrize("data", [b"", b"[]", b"\xff\xfe", b"{}\n", b'{"format": 1}'])
+    def test_so_is_what_is_no_such_file_at_all(self, data: bytes) -> None:
+        assert refused(data).startswith("cases.jsonl:1")
+
+    def test_a_file_that_is_cut_short_says_where(self) -> None:
+        assert refused(cases.dump(CASES)[:-40]).startswith("cases.jsonl:4: not readable as JSON")
+
+    def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
+        with pytest.raises(SuiteError, match="cannot be read"):
+            cases.read(tmp_path / "none.jsonl")
+
+
+class TestProofs:
+    def test_they_come_back(self) -> None:
+        assert proofs.parse(proofs.dump(PROOFS), "here") == PROOFS
+
+    def test_without_any(self) -> None:
+        none = replace(PROOFS, infeasible={})
+        assert proofs.parse(proofs.dump(none), "here") == none
+
+    @pytest.mark.parametrize(
+        ("data", "message"),
+        [
+            (b"", "not readable as JSON"),
+            (b"[]", "'format' is not 1"),
+            (b'{"format": 1, "op": "A-1"}', "missing: specification"),
+            (b'{"format": 1, "op": "A-1", "specification": "", "rank x": {}}', "'x' is not a rank"),
+            (
+                b'{"format": 1, "op": "A-1", "specification": "", "rank 3": {"a": {"": "b"}}}',
+                "where a list belongs",
+            ),
+        ],
+    )
+    def test_what_is_not_of_the_format_is_refused(self, data: bytes, message: str) -> None:
+        with pytest.raises(SuiteError) as caught:
+            proofs.parse(data, "proofs.json")
+        assert message in str(caught.value)
+
+
+class TestDigest:
+    def test_prose_and_draws_do_not_count(self) -> None:
+        spec = find("AvgPool-1")
+        other = replace(
+            spec,
+            summary="something else",
+            file="elsewhere",
+            edges=tuple(replace(edge, why="other words", aims=()) for edge in spec.edges),
+        )
+        assert digest(other) == digest(spec)
+
+    def test_an_edge_a_bound_and_a_type_count(self) -> None:
+        spec = find("AvgPool-1")
+        changed = [
+            replace(spec, edges=spec.edges[1:]),
+            replace(spec, edges=(replace(spec.edges[0], when=spec.edges[1].when), *spec.edges[1:])),
+            replace(spec, types={**spec.types, "T": ("f32",)}),
+            replace(spec, require=spec.require[1:]),
+            replace(
+                spec,
+                attributes=(
+                    replace(spec.attributes[0], required=not spec.attributes[0].required),
+                    *spec.attributes[1:],
+                ),
+            ),
+        ]
+        assert len({digest(one) for one in (spec, *changed)}) == 1 + len(changed)
+
+    def test_every_operator_has_its_own(self) -> None:
+        assert len({digest(find(op)) for op in names()}) == len(names())
+
+    def test_it_is_the_same_however_the_file_is_laid_out(self) -> None:
+        file = Path(find("AvgPool-1").file)
+        text = "# a comment\n" + file.read_text(encoding="utf-8")
+        assert digest(load_text(text, path=file)) == digest(find("AvgPool-1"))
