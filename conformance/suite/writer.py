@@ -25,6 +25,11 @@ _COMPANION = re.compile(r"(LICEN[CS]E|NOTICE|README|CHANGELOG|\.git)[^/]*", re.I
 
 def check_target(out: Path) -> None:
     """Raises SuiteError unless a suite may be written to ``out``: a suite, empty, or not there."""
+    beside = next(folder for folder in out.resolve().parents if folder.exists())
+    if not os.access(beside, os.W_OK | os.X_OK):
+        raise SuiteError(
+            f"{out}: nothing can be written in {beside}", hint="name another place for the suite"
+        )
     if not out.exists():
         return
     if not out.is_dir():

@@ -244,6 +244,13 @@ class TestRefusals:
         assert "hint: name a new or an empty folder" in shown.stderr
         assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
 
+    @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+    def test_a_folder_that_cannot_be_written(self, spec: Path, tmp_path: Path) -> None:
+        (tmp_path / "closed").mkdir(mode=0o500)
+        shown = generate(spec, tmp_path / "closed" / "new" / "suite")
+        assert shown.exit_code == 2
+        assert "nothing can be written in" in shown.stderr
+
     def test_a_file_in_its_place(self, spec: Path) -> None:
         assert generate(spec, spec).exit_code == 2
 

@@ -4,13 +4,15 @@
 
 Not part of the ordinary tests: it takes as long as it is given, and times are never the same. It
 uses a tiny specification. After each kill the suite is the old one, the new one or refused; the
-run log holds all results that were in it before; and in the end ``--resume`` and ``generate`` give
-what they give undisturbed. Exits with 1 where this does not hold, and leaves the folder.
+run log holds all results that were in it before; no worker is left; and in the end ``--resume`` and
+``generate`` give what they give undisturbed. Exits with 1 where this does not hold, and leaves the
+folder.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import shutil
 import signal
@@ -46,12 +48,25 @@ SAID = ("verdict", "sentence", "claim", "exit_code", "counts", "by_reading", "pr
 SETTLED = (0, 1)
 
 
-def started(words: Sequence[object]) -> subprocess.Popen[bytes]:
+def started(words: Sequence[object], **more: bool) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", tiny.MAIN, *map(str, words)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
+        **more,
     )
+
+
+def until_gone(group: int, seconds: float = 20) -> bool:
+    """Whether the last process of a group ends within so many seconds."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
 
 
 def killed(
@@ -110,6 +125,22 @@ class Kills:
     def generate(self, out: Path, seed: int) -> tuple[object, ...]:
         return ("generate", "--op", self.spec, "--out", out, "--seed", seed)
 
+    def round_of_workers(self) -> None:
+        """Two processes that select cases, ended at any moment: neither is left, nor a file."""
+        out = self.folder / "workers" / "suite"
+        words = ("generate", "--op", "AvgPool-1", "--seed", 1, "--out", out, "-j", 2)
+        process = started(words, start_new_session=True)
+        time.sleep(self.random.uniform(0, 12))
+        how = self.random.choice((signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL))
+        process.send_signal(how)
+        code = process.wait(30)
+        assert code in (-how, 128 + how, 0), f"exit code {code} after {how.name}"
+        assert until_gone(process.pid), f"a process is left after {how.name}"
+        if code:
+            assert not out.exists(), "half a suite is left"
+        shutil.rmtree(out.parent, ignore_errors=True)
+        self.seen[f"workers: {how.name}"] += 1
+
     def round_of_check(self) -> None:
         """One run, killed until it is through."""
         report = self.folder / "report"
@@ -163,6 +194,7 @@ def main() -> None:
     deadline = time.monotonic() + asked.seconds
     while time.monotonic() < deadline:
         try:
+            kills.round_of_workers()
             kills.round_of_check()
             kills.round_of_generate()
         except Exception:
