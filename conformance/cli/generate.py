@@ -155,7 +155,7 @@ def _sources(ops: Sequence[str]) -> dict[str, str]:
     from conformance.spec import loader
 
     found: dict[str, str] = {}
-    shipped = loader.shipped()
+    shipped = loader.names()
     named = (fnmatch.filter(shipped, one) or [one] for one in ops)
     for source in chain.from_iterable(named) if ops else shipped:
         op = loader.find(source).op

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -15,6 +16,9 @@ MAX_BYTES = 200_000
 MAX_DEPTH = 20
 MAX_PARTS = 5_000
 """Values, lists and tables of a file together; the largest that is shipped has a third of that."""
+
+KEPT = 64
+"""How many texts are remembered with what they hold: more than are shipped."""
 
 _ALIKE = re.compile("[\n ->@-~]*")
 """Text that libyaml and PyYAML read alike: ASCII without tabs, other line breaks and '?'."""
@@ -28,6 +32,12 @@ def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
     many parts.
     Raises :class:`~conformance.errors.SpecError`.
     """
+    return _parsed(text, file, holds).copy()
+
+
+@lru_cache(maxsize=KEPT)
+def _parsed(text: str, file: str, holds: str) -> Source:
+    """What :func:`parse` gives. Files are asked for again and again, for what extends them."""
     source = Source(file)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         source.problem((), "the file is too large", expected=f"at most {MAX_BYTES} bytes")
@@ -74,7 +84,7 @@ def _place_of_nothing(text: str, mark: Any) -> Any:
     if not before.endswith(":") or "#" in before[-column:]:
         raise yaml.YAMLError
     line = mark.line - text.count("\n", len(before), mark.index)
-    return yaml.Mark(mark.name, len(before), line, column, None, None)
+    return yaml.Mark(mark.name, len(before), line, column, mark.buffer, mark.pointer)
 
 
 def _carefully(text: str, source: Source, holds: str) -> Source:

@@ -69,12 +69,20 @@ def check(source: Source, expected: str | Mapping[str, Any] = SPEC) -> bool:
 
 
 def _take_out(source: Source, path: Path) -> None:
-    parent = source.data
-    for key in path[:-1]:
-        if key not in parent and isinstance(parent, dict):
-            return
-        parent = parent[key]
-    parent.pop(path[-1], None)
+    source.data = _without(source.data, path)
+
+
+def _without(data: Any, path: Path) -> Any:
+    """The data without what stands at ``path``, if anything does; shared, so not changed itself."""
+    key, *inner = path
+    if isinstance(data, list):
+        return [_without(v, tuple(inner)) if i == key else v for i, v in enumerate(data)]
+    kept = dict(data)
+    if not inner:
+        kept.pop(key, None)
+    elif key in kept:
+        kept[key] = _without(kept[key], tuple(inner))
+    return kept
 
 
 def _unknown_key(source: Source, path: Path, error: Any) -> None:
