@@ -13,7 +13,7 @@ from conformance.audit.score import Score
 from conformance.errors import UsageError
 from conformance.grade.precision import matching
 from conformance.spec.catalogue import faults
-from conformance.spec.loader import find, shipped
+from conformance.spec.loader import find, names
 from conformance.suite.store import Suite, open_suite
 
 CHUNK = 40
@@ -60,11 +60,11 @@ def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
     Raises UsageError for one that the suite does not have, and where none is left to measure.
     """
     found = matching(ops, suite.manifest.ops, "operator of this suite")
-    found = found or [op for op in suite.manifest.ops if op in shipped()]
+    found = found or [op for op in suite.manifest.ops if op in names()]
     if not found:
         raise UsageError(
             f"none of the suite's operators is shipped, only {', '.join(suite.manifest.ops)}",
-            hint=f"known: {', '.join(shipped())}",
+            hint=f"known: {', '.join(names())}",
         )
     return found
 

@@ -132,7 +132,7 @@ def _answered(
 def _specification(vector: Vector, file: Path | None) -> OpSpec | None:
     """The specification of the vector's operator; None, with a remark, if it is not at hand."""
     from conformance.errors import UsageError
-    from conformance.spec.loader import find, load, shipped
+    from conformance.spec.loader import find, load, names
 
     op = vector.case.op
     if file is not None:
@@ -143,7 +143,7 @@ def _specification(vector: Vector, file: Path | None) -> OpSpec | None:
                 hint=f"name the specification of {op}",
             )
         return spec
-    if op in shipped():
+    if op in names():
         return find(op)
     click.echo(f"no specification of {op} is shipped; --spec FILE shows windows too", err=True)
     return None

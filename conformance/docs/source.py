@@ -10,7 +10,7 @@ from pathlib import Path
 from conformance.errors import UsageError
 from conformance.log.reader import read_whole
 from conformance.log.run_log import RunLog
-from conformance.spec.loader import find, shipped
+from conformance.spec.loader import find, names
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite, open_suite
 
@@ -31,7 +31,7 @@ def opened(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> Sourc
     that cannot be read, a log of a run that did not reach its end, and for two specifications
     whose pages would have one name.
     """
-    specs = tuple(find(op) for op in ops) or tuple(shipped().values())
+    specs = tuple(find(op) for op in tuple(ops) or names())
     seen: dict[str, OpSpec] = {}
     for spec in specs:
         # Some file systems do not tell capitals from small letters.
@@ -49,6 +49,6 @@ def show_command(spec: OpSpec, suite: str | None) -> str:
     words = ["conformance", "show"]
     if suite is not None:
         words += ["--suite", suite]
-    if spec.op not in shipped():
+    if spec.op not in names():
         words += ["--spec", spec.file]
     return shlex.join(words)

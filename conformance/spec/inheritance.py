@@ -7,7 +7,6 @@ attributes may change their names: one that is ``as`` an attribute of the other 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from conformance.spec.source import Path, Source
@@ -19,20 +18,18 @@ OWN = ("op", "document", "errata")
 MAX_LINEAGE = 16
 """How many files may build on each other."""
 
-Find = Callable[[str], Source | None]
-"""The parsed file of an operator by name, already extended; None if there is none."""
 
-
-def extended(source: Source, find: Find) -> Source:
+def extended(source: Source, base: Source | None) -> Source:
     """The source with what it takes from the file that it extends, or as it is if it extends none.
 
+    ``base`` is that file, already extended; None if there is none of the name that is given.
     Problems are noted in the source, each part's at the place it was written. Raises
     :class:`~conformance.errors.SpecError` where there is nothing to extend.
     """
     if not isinstance(source.data, dict) or "extends" not in source.data:
         return source
-    name = source.data.pop("extends")
-    base = find(name) if isinstance(name, str) else None
+    patch = {key: value for key, value in source.data.items() if key != "extends"}
+    name = source.data["extends"]
     if base is None or not isinstance(base.data, dict):
         hint = "give the name of a shipped operator, or of a file beside this one, as in AvgPool-1"
         source.problem(("extends",), "there is no specification to extend", hint=hint)
@@ -41,11 +38,11 @@ def extended(source: Source, find: Find) -> Source:
     source.check()
     assert base is not None
     kept = {key: value for key, value in base.data.items() if key not in OWN}
-    names = _renamed(kept.get(ATTRIBUTES), source.data.get(ATTRIBUTES))
+    names = _renamed(kept.get(ATTRIBUTES), patch.get(ATTRIBUTES))
     if names:
         had = kept[ATTRIBUTES]
         kept[ATTRIBUTES] = {names.get(key, key): value for key, value in had.items()}
-    source.data = _patched(source, kept, source.data, ())
+    source.data = _patched(source, kept, patch, ())
     source.extends = (name, *base.extends)
     for was, at in base.values.items():
         path = was

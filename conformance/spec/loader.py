@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,8 +15,7 @@ from conformance.spec.assemble import assemble
 from conformance.spec.expressions import closest
 from conformance.spec.inheritance import extended
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import MAX_BYTES, parse
-from conformance.spec.source import Source
+from conformance.spec.reader import KEPT, MAX_BYTES, parse
 
 NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
 
@@ -27,11 +26,7 @@ def load_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSp
     What it extends is looked for beside ``path``, then among the shipped specifications. Raises
     :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    source = _source(text, file, () if path is None else (path,))
-    spec = assemble(source) if structure.check(source) else None
-    source.check()
-    assert spec is not None
-    return spec
+    return _assembled(tuple(_lineage(text, file, path)))
 
 
 def load(path: Path) -> OpSpec:
@@ -39,22 +34,38 @@ def load(path: Path) -> OpSpec:
     return load_text(read_text(path), str(path), path)
 
 
-def _source(text: str, file: str, read: tuple[Path, ...]) -> Source:
-    """The data of a file and of those it extends; ``read`` ends with its path."""
+def _lineage(text: str, file: str, path: Path | None) -> Iterator[tuple[str, str]]:
+    """The name and the text of a file, and of those that it extends, nearest first."""
+    read: list[Path] = [] if path is None else [path]
+    while True:
+        yield file, text
+        data = parse(text, file).data
+        op = data.get("extends") if isinstance(data, dict) else None
+        if not (isinstance(op, str) and NAME.fullmatch(op)):
+            return
+        folders = (*(path.parent for path in read[-1:]), directory("specs"))
+        candidates = [folder / f"{op}.yaml" for folder in folders]
+        # A file of the same name may extend the shipped one, but none extends itself.
+        found = next((one for one in candidates if one not in read and one.is_file()), None)
+        if found is None:
+            return
+        read.append(found)
+        file, text = str(found), read_text(found)
 
-    def find(op: str) -> Source | None:
-        if not NAME.fullmatch(op):
-            return None
-        for folder in (*(path.parent for path in read[-1:]), directory("specs")):
-            path = folder / f"{op}.yaml"
-            # A file of the same name may extend the shipped one, but none extends itself.
-            if path not in read and path.is_file():
-                found = _source(read_text(path), str(path), (*read, path))
-                found.check()
-                return found
-        return None
 
-    return extended(parse(text, file), find)
+@lru_cache(maxsize=KEPT)
+def _assembled(files: tuple[tuple[str, str], ...]) -> OpSpec:
+    """The specification of the first of some files, each of which extends the next."""
+    source = None
+    for file, text in reversed(files):
+        if source is not None:
+            source.check()
+        source = extended(parse(text, file), source)
+    assert source is not None
+    spec = assemble(source) if structure.check(source) else None
+    source.check()
+    assert spec is not None
+    return spec
 
 
 def read_text(path: Path) -> str:
@@ -71,12 +82,12 @@ def read_text(path: Path) -> str:
         raise SpecError((Problem(str(path), 1, 1, f"cannot be read: {reason}"),)) from None
 
 
-@cache
 def shipped() -> Mapping[str, OpSpec]:
-    """The specifications that come with the package, by operator."""
+    """The specifications that come with the package, by operator: all of them are read."""
     return MappingProxyType({op: find(op) for op in names()})
 
 
+@cache
 def names() -> tuple[str, ...]:
     """The operators that come with the package; each has a file of its name."""
     return tuple(path.stem for path in sorted(directory("specs").glob("*.yaml")))
@@ -90,14 +101,17 @@ def lineage(op: str) -> tuple[str, ...]:
     return (op, *(lineage(extends[1]) if extends else ()))
 
 
-@cache
 def find(op: str) -> OpSpec:
     """The specification of an operator: a shipped one by name, or a YAML file by path.
 
+    A shipped one is read once. A file is looked at each time, and so is what it extends.
     Raises :class:`~conformance.errors.UsageError` for a name that is not known.
     """
-    if op.endswith((".yaml", ".yml")):
-        return load(Path(op))
+    return load(Path(op)) if op.endswith((".yaml", ".yml")) else _named(op)
+
+
+@cache
+def _named(op: str) -> OpSpec:
     # One file, not all of them: a check asks for one operator at a time.
     known = names()
     if op in known:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import yaml
 
+from conformance.errors import SpecError
 from conformance.spec.source import Path, Source
 
 MAX_BYTES = 200_000
 MAX_DEPTH = 20
 MAX_PARTS = 5_000
 """Values, lists and tables of a file together; the largest that is shipped has a third of that."""
+
+KEPT = 64
+"""How many texts are remembered with what they hold: more than are shipped."""
+
+_ALIKE = re.compile("[\n ->@-~]*")
+"""Text that libyaml and PyYAML read alike: ASCII without tabs, other line breaks and '?'."""
 
 
 def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
@@ -24,12 +32,65 @@ def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
     many parts.
     Raises :class:`~conformance.errors.SpecError`.
     """
+    return _parsed(text, file, holds).copy()
+
+
+@lru_cache(maxsize=KEPT)
+def _parsed(text: str, file: str, holds: str) -> Source:
+    """What :func:`parse` gives. Files are asked for again and again, for what extends them."""
     source = Source(file)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         source.problem((), "the file is too large", expected=f"at most {MAX_BYTES} bytes")
         source.check()
+    return _quickly(text, file) or _carefully(text, source, holds)
+
+
+def _quickly(text: str, file: str) -> Source | None:
+    """What libyaml reads, in a tenth of the time; None where PyYAML might read it otherwise.
+
+    That is wherever there is a problem, so that problems and their places are always PyYAML's own.
+    """
+    if not (yaml.__with_libyaml__ and _ALIKE.fullmatch(text)):
+        return None
+    source = Source(file)
     try:
-        _Reader(source, text).read()
+        _Reader(source, text, _alike(text)).read()
+    except (yaml.YAMLError, SpecError):
+        return None
+    return None if source.data is None or source.problems else source
+
+
+def _alike(text: str) -> Iterator[Any]:
+    """The events of libyaml as PyYAML has them; YAMLError before one that may be another."""
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.ScalarEvent):
+            event.style = event.style or None
+            if event.style in ("|", ">") or event.anchor or event.tag:
+                raise yaml.YAMLError
+            if event.style is None and not event.value:
+                event.start_mark = event.end_mark = _place_of_nothing(text, event.start_mark)
+        yield event
+
+
+def _place_of_nothing(text: str, mark: Any) -> Any:
+    """Where PyYAML places a value that is left out: behind its colon, or its key in ``{key}``.
+
+    libyaml may place it at what comes next.
+    """
+    if text[mark.index : mark.index + 1] in (",", "}") and text[mark.index - 1] not in " \n:":
+        return mark
+    before = text[: mark.index].rstrip(" \n")
+    column = len(before) - (before.rfind("\n") + 1)
+    if not before.endswith(":") or "#" in before[-column:]:
+        raise yaml.YAMLError
+    line = mark.line - text.count("\n", len(before), mark.index)
+    return yaml.Mark(mark.name, len(before), line, column, mark.buffer, mark.pointer)
+
+
+def _carefully(text: str, source: Source, holds: str) -> Source:
+    """What PyYAML reads, with every problem noted in ``source``, or raised."""
+    try:
+        _Reader(source, text, iter(yaml.parse(text, Loader=yaml.SafeLoader))).read()
     except yaml.MarkedYAMLError as error:
         line, column = _position(error.problem_mark or error.context_mark)
         message = f"this is not YAML: {error.problem or error.context}"
@@ -54,10 +115,10 @@ def _position(mark: Any) -> tuple[int, int]:
 class _Reader:
     """Builds the data of ``source`` from the parser's events, which refer to nothing."""
 
-    def __init__(self, source: Source, text: str) -> None:
+    def __init__(self, source: Source, text: str, events: Iterator[Any]) -> None:
         self.source = source
         self.text = text
-        self.events: Iterator[Any] = iter(yaml.parse(text, Loader=yaml.SafeLoader))
+        self.events = events
         self.parts = 0
 
     def read(self) -> None:

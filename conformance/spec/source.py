@@ -5,7 +5,7 @@ Here YAML is not needed: where a backend runs, expressions are, and no file is r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.errors import Problem, SpecError
@@ -22,7 +22,8 @@ class Source:
 
     ``insets`` tells, for text that stands on one line as it is, how many columns after its
     position it begins (1 where it is quoted). ``broken`` names what has a problem of its own that
-    is noted already, so that what speaks of it is not judged.
+    is noted already, so that what speaks of it is not judged. ``data`` is replaced, never changed:
+    others may hold the same.
     """
 
     file: str
@@ -36,6 +37,18 @@ class Source:
     extends: tuple[str, ...] = ()
     """The operators of the files that this one extends, nearest first."""
     problems: list[Problem] = field(default_factory=list)
+
+    def copy(self) -> Source:
+        """The same, to go on with."""
+        return replace(
+            self,
+            keys=dict(self.keys),
+            values=dict(self.values),
+            insets=dict(self.insets),
+            broken=set(self.broken),
+            inherited=dict(self.inherited),
+            problems=list(self.problems),
+        )
 
     def problem(
         self,

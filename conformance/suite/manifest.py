@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -178,7 +177,7 @@ class Manifest:
             "tool": self.tool,
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
-            "counts": {op: dataclasses.asdict(count) for op, count in self.counts.items()},
+            "counts": self.counts_json(),
             "edges": self.edges,
             "faults": self.faults,
             "strength": {op: known.to_json() for op, known in self.strength.items()},
@@ -187,6 +186,10 @@ class Manifest:
             "vectors": self._entries(),
         }
 
+    def counts_json(self) -> dict[str, dict[str, int]]:
+        """The counts as they stand in the file."""
+        return {op: {"value": of.value, "reject": of.reject} for op, of in self.counts.items()}
+
     def _entries(self) -> list[dict[str, Any]]:
         """Edges and kills by their places in the tables: names would be most of the file."""
         edges, faults = (
@@ -194,7 +197,7 @@ class Manifest:
             for tables in (self.edges, self.faults)
         )
         return [
-            dataclasses.asdict(entry)
+            vars(entry)
             | {"edges": [edges[entry.op][name] for name in entry.edges]}
             | {"kills": [faults[entry.op][name] for name in entry.kills]}
             for entry in self.listed
@@ -260,7 +263,7 @@ def parse(data: bytes, where: str) -> Manifest:
         listed=tuple(_entry(entry, edges, faults, where) for entry in record.items("vectors")),
     )
     _check_ids(record, manifest)
-    stated, counted = record.table("counts"), manifest.to_json()["counts"]
+    stated, counted = record.table("counts"), manifest.counts_json()
     for op in _differing(stated, counted):
         record.refuse(
             f"counts says {str(stated.get(op))[:80]} of {op[:80]}, "
@@ -327,12 +330,13 @@ def _names(record: Record, key: str) -> Names:
 
 def _named(record: Record, key: str, names: Sequence[str]) -> tuple[str, ...]:
     places = record.integers(key)
-    if any(b <= a for a, b in itertools.pairwise((-1, *places, len(names)))):
+    ascending = places == tuple(sorted({*places}))
+    if not ascending or (places and not 0 <= places[0] <= places[-1] < len(names)):
         record.refuse(
             f"{key!r} holds {str(list(places))[:80]}, where ascending places in the "
             f"operator's table of {len(names)} belong"
         )
-    return tuple(names[place] for place in places)
+    return tuple(map(names.__getitem__, places))
 
 
 def _matching(pattern: re.Pattern[str], record: Record, key: str) -> str:

@@ -179,7 +179,7 @@ def _open_whole(folder: Path) -> Suite:
     manifest = manifests.read(root / manifests.FILE_NAME)
     if not manifest.vectors:
         raise SuiteError(f"{folder}: the suite has no vectors", hint=_how_to_get_one(folder))
-    present = set(_vector_files(root, root))
+    present = set(_vector_files(root))
     missing = sorted(manifest.files.keys() - present)
     if missing:
         raise SuiteError(
@@ -197,12 +197,13 @@ def _open_whole(folder: Path) -> Suite:
     return Suite(root, manifest)
 
 
-def _vector_files(folder: Path, root: Path) -> Iterator[str]:
-    """The ``.npz`` files below ``folder``, as paths relative to ``root`` with ``/``.
+def _vector_files(root: Path, below: str = "") -> Iterator[str]:
+    """The ``.npz`` files in the folder ``below`` a root, as paths relative to the root with ``/``.
 
-    Hidden ones are left out: no manifest can list them, and file managers scatter them.
+    ``below`` ends with ``/``. Hidden ones are left out: no manifest can list them, and file
+    managers scatter them.
     """
-    with os.scandir(folder) as found:
+    with os.scandir(root / below) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     for entry in entries:
         if entry.name.startswith("."):
@@ -213,9 +214,9 @@ def _vector_files(folder: Path, root: Path) -> Iterator[str]:
                 hint="put the file itself there",
             )
         if entry.is_dir(follow_symlinks=False):
-            yield from _vector_files(Path(entry.path), root)
+            yield from _vector_files(root, f"{below}{entry.name}/")
         elif entry.name.endswith(".npz") and entry.is_file():
-            yield Path(entry.path).relative_to(root).as_posix()
+            yield below + entry.name
 
 
 def _content(file: Path, size: int) -> bytes:

@@ -90,7 +90,8 @@ def _pairs(by_edge: object, where: str) -> list[tuple[Pair, tuple[str, ...]]]:
     edges = Record({"edges": by_edge}, where, ("edges",)).table("edges")
     for first, by_reason in edges.items():
         reasons = Record({first: by_reason}, where, (first,)).table(first)
+        record = Record(reasons, where, reasons)
         for reason in reasons:
-            for second in Record(reasons, where, tuple(reasons)).texts(reason):
-                found.append(((first, second), tuple(reason.split(", ")) if reason else ()))
+            uses = tuple(reason.split(", ")) if reason else ()
+            found += [((first, second), uses) for second in record.texts(reason)]
     return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -119,18 +121,15 @@ class Record:
     def table(self, key: str) -> dict[str, Any]:
         """An object with keys of its own."""
         value: dict[str, Any] = self._checked(key, self._data[key], is_object, "an object")
-        for name in value:
-            self._checked(key, name, is_text, "a printable key")
+        self._all_checked(key, value, is_text, "a printable key")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        found = self.items(key)
-        return tuple(self._checked(key, value, is_text, "text") for value in found)
+        return tuple(self._all_checked(key, self.items(key), is_text, "text"))
 
     def texts_by_name(self, key: str) -> dict[str, str]:
         found = self.table(key)
-        for value in found.values():
-            self._checked(key, value, is_text, "text")
+        self._all_checked(key, found.values(), is_text, "text")
         return found
 
     def integers(self, key: str) -> tuple[int, ...]:
@@ -140,14 +139,21 @@ class Record:
     def integers_by_name(self, key: str) -> dict[str, tuple[int, ...]]:
         """An object of lists of integers."""
         found = self.table(key)
-        for value in found.values():
-            self._checked(key, value, is_integers, "a list of integers")
+        self._all_checked(key, found.values(), is_integers, "a list of integers")
         return {name: tuple(value) for name, value in found.items()}
 
     def _checked(self, key: str, value: Any, accepts: Callable[[Any], bool], kind: str) -> Any:
         if not accepts(value):
             self.refuse(f"{key!r} holds {repr(value)[:80]}, where {kind} belongs")
         return value
+
+    def _all_checked(
+        self, key: str, values: Collection[Any], accepts: Callable[[Any], bool], kind: str
+    ) -> Collection[Any]:
+        if not all(map(accepts, values)):
+            for value in values:
+                self._checked(key, value, accepts, kind)
+        return values
 
 
 def is_text(value: object) -> bool:
@@ -167,7 +173,7 @@ def is_whole(value: object) -> bool:
 
 
 def is_integers(value: object) -> bool:
-    return isinstance(value, list) and all(type(item) is int for item in value)
+    return isinstance(value, list) and set(map(type, value)) <= {int}
 
 
 def _compact(value: Any) -> str:
@@ -185,11 +191,11 @@ def _block(value: Any) -> str:
 
 def _shallow(value: Any, depth: int) -> bool:
     """Whether the value is nested at most that deep; what is deeper could not even be shown."""
-    if type(value) is dict:
-        value = value.values()
-    elif type(value) is not list:
-        return True
-    return depth > 0 and all(_shallow(v, depth - 1) for v in value if type(v) in (dict, list))
+    level = [value] if type(value) in (dict, list) else []
+    for _ in range(depth):
+        inner = chain.from_iterable(v.values() if type(v) is dict else v for v in level)
+        level = [v for v in inner if type(v) in (dict, list)]
+    return not level
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -199,6 +205,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def _integer(text: str) -> int:
     if len(text) > _MAX_DIGITS or not -(2**63) <= int(text) < 2**64:
         raise ValueError(f"{text[:30]} does not fit 64 bits")

@@ -74,9 +74,8 @@ def encode(vector: Vector) -> bytes:
 def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
     """The vector in a file's bytes; its arrays are read-only and of their logical types.
 
-    ``strict`` also applies the published JSON Schema, which takes far longer. Raises SuiteError,
-    naming ``source`` and the member, for anything that is unsafe, damaged, of a newer format, or
-    not consistent with itself.
+    ``strict`` also applies the published JSON Schema. Raises SuiteError, naming ``source`` and the
+    member, for anything that is unsafe, damaged, of a newer format, or not consistent with itself.
     """
     content = unpack(data, limit=MAX_UNPACKED, source=source)
     if next(iter(content), None) != _CASE:

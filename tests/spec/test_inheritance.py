@@ -98,7 +98,7 @@ def _without(draw: st.DrawFn, tree: dict[str, Any]) -> dict[str, Any]:
 def test_it_is_a_merge_patch(data: st.DataObject, base: dict[str, Any]) -> None:
     patch = data.draw(st.composite(lambda draw: _without(draw, base))())
     text = yaml.safe_dump({**patch, "extends": "Base-1"}, sort_keys=False)
-    source = extended(parse(text, "new"), lambda _: parse(yaml.safe_dump(base) + "\n", "old"))
+    source = extended(parse(text, "new"), parse(yaml.safe_dump(base) + "\n", "old"))
     assert source.problems == []
     assert source.data == _patched(base, patch)
     for path in _paths(source.data):
@@ -176,8 +176,8 @@ def test_a_chain_has_an_end(tmp_path: Path) -> None:
 def test_a_table_is_needed_to_extend() -> None:
     for text in ("- 1\n", "word\n", "5\n"):
         with pytest.raises(SpecError, match="there is no specification to extend"):
-            extended(parse("extends: X-1\na: 1\n", "new"), lambda _, t=text: parse(t, "old"))
-    assert extended(Source("x", data=[1]), lambda _: None).data == [1]
+            extended(parse("extends: X-1\na: 1\n", "new"), parse(text, "old"))
+    assert extended(Source("x", data=[1]), None).data == [1]
 
 
 def test_an_attribute_written_in_another_way_keeps_its_place(folder: Path) -> None:

@@ -23,6 +23,9 @@ from conformance.spec.validity import violations
 def problems_of(text: str) -> tuple[Problem, ...]:
     with pytest.raises(SpecError) as caught:
         load_text(text, "spec.yaml")
+    with pytest.raises(SpecError) as again:  # what is kept of a file is not spoiled by judging it
+        load_text(text, "spec.yaml")
+    assert again.value.problems == caught.value.problems
     return caught.value.problems
 
 
@@ -329,6 +332,24 @@ def test_files(tmp_path: Path) -> None:
         load(path)
     with pytest.raises(SpecError, match="cannot be read"):
         load(tmp_path / "missing.yaml")
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    base, path = tmp_path / "BlockMean-1.yaml", tmp_path / "BlockMean-2.yaml"
+    base.write_text(EXAMPLE)
+    path.write_text(
+        "format: 1\nop: BlockMean-2\nextends: BlockMean-1\n"
+        "document: {title: A, url: https://example.org}\n"
+    )
+    first = find(str(path))
+    assert find(str(path)) is first
+    base.write_text(EXAMPLE.replace("rest: size % block", "rest: size % block + 0"))
+    assert find(str(path)).definitions["rest"].text == "size % block + 0"
+    path.write_text(path.read_text().replace("title: A", "title: B"))
+    assert find(str(path)).document.title == "B"
+    base.write_text(EXAMPLE.replace("rest: size % block", "rest: size % blok"))
+    with pytest.raises(SpecError, match="unknown name 'blok'"):
+        find(str(path))
 
 
 @pytest.mark.parametrize(

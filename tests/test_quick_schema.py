@@ -1,0 +1,143 @@
+"""The quick check of a schema is right wherever jsonschema is."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from conformance.data import directory
+from conformance.grade import gate
+from conformance.log import schema as log
+from conformance.quick_schema import accepts
+from conformance.spec import structure
+from conformance.spec.reader import parse
+from conformance.suite import schema as suite
+
+ROOT = Path(__file__).parents[1]
+JUNK: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 2, 1.0, 1.5, 1e40, float("nan"), 2**70),
+    *("", "a", "f32", "\n", "x" * 40, "must", "axis"),
+    *([], [1], [1, 1], [1, 1.0], ["a", "a"], [[]], {}, {"a": 1}, {"x": None}),
+)
+
+
+def documents() -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """A name, a schema and a document that is sound."""
+    for kind, folder in ((structure.SPEC, "specs"), (structure.FAULTS, "specs/faults")):
+        for path in sorted((ROOT / folder).glob("*.yaml")):
+            data = parse(path.read_text(), path.name).data
+            if "extends" not in data:
+                yield path.stem, structure.schema(kind), data
+    vectors = directory("vectors")
+    for folder in sorted(path for path in vectors.iterdir() if path.is_dir()):
+        for path in sorted(folder.glob("*.npz"))[::60]:
+            with zipfile.ZipFile(path) as archive:
+                yield path.stem, suite.load("case"), json.loads(archive.read("case.json"))
+    manifest = json.loads((vectors / "manifest.json").read_text())
+    yield "manifest", suite.load("manifest"), manifest | {"vectors": manifest["vectors"][::400]}
+    lines = (ROOT / "reports/sample/onnxruntime/run.jsonl").read_text().splitlines()
+    for number, line in enumerate(lines):
+        event = json.loads(line)
+        if number % 60 == 0 or event["event"] != "result":
+            yield f"line {number}", log._of(event["event"]), event
+    known = {"known": [{"op": "AvgPool-1", "vectors": ["x-1a2b3c4d"], "reason": "a"}]}
+    yield "known", dict(gate.schema("known")), {"format": 1, **known}
+
+
+def places(data: Any) -> Iterator[tuple[Any, Any]]:
+    """Each table or list within some data, with each of its keys or places."""
+    inner = data.items() if isinstance(data, dict) else enumerate(data)
+    for key, value in inner if isinstance(data, dict | list) else ():
+        yield data, key
+        if isinstance(value, dict | list):
+            yield from places(value)
+
+
+def spoil(document: Any, draw: random.Random) -> Any:
+    """The document with one thing in it changed, taken away or added."""
+    changed = copy.deepcopy(document)
+    held, key = draw.choice(list(places(changed)))
+    what = draw.randrange(4)
+    if what == 0:
+        del held[key]
+    elif what == 1 and isinstance(held, dict):
+        held[draw.choice(["a", "X 1", "format", "op", "\n"])] = draw.choice(JUNK)
+    elif what == 2 and isinstance(held, list):
+        held.append(draw.choice([*held, *JUNK]))
+    else:
+        held[key] = draw.choice(JUNK)
+    return changed
+
+
+def agree(schema: dict[str, Any], document: Any) -> bool:
+    found = accepts(schema)(document)
+    assert found == Draft202012Validator(schema).is_valid(document), document
+    return found
+
+
+def test_documents_as_they_are_and_spoiled() -> None:
+    draw = random.Random(0)
+    refused = 0
+    for name, schema, document in documents():
+        assert agree(schema, document), name
+        for _ in range(12):
+            refused += not agree(schema, spoil(document, draw))
+    assert refused > 500
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "integer"},
+        {"type": ["integer", "null"], "minimum": 0, "maximum": 1},
+        {"type": "number", "minimum": 1.5},
+        {"const": 1},
+        {"const": True},
+        {"enum": [0, None, "a"]},
+        {"minLength": 1, "pattern": "a|f"},
+        {"minItems": 1, "maxItems": 1, "items": {"type": "number"}},
+        {"items": False},
+        {"items": True, "uniqueItems": False},
+        {"items": {"type": ["string", "integer"]}, "uniqueItems": True},
+        {"minProperties": 1, "maxProperties": 1, "propertyNames": {"pattern": "^a$"}},
+        {"properties": {"a": {"type": "string"}}, "additionalProperties": {"type": "null"}},
+        {"properties": {"a": True}, "additionalProperties": False},
+        {"dependentRequired": {"a": ["x"]}},
+        {"required": ["a"]},
+        {"anyOf": [{"type": "string"}, {"required": ["x"]}]},
+        {"allOf": [{"type": ["object", "array"]}, {"minItems": 1}]},
+        {"if": {"type": "integer"}, "then": {"minimum": 1}, "else": {"type": "string"}},
+        {"if": {"type": "integer"}, "then": {"minimum": 1}},
+        {"if": {"const": 1}, "else": {"type": "string"}},
+        {
+            "$defs": {"tree": {"items": {"$ref": "#/$defs/tree"}, "maxItems": 1}},
+            "items": {"$ref": "#/$defs/tree"},
+        },
+    ],
+)
+def test_each_keyword(schema: dict[str, Any]) -> None:
+    for value in (*JUNK, [["a"]], [[["a", "b"]]], {"a": "x"}, {"a": "x", "x": None}):
+        agree(schema, value)
+
+
+def test_what_is_slow_to_tell_is_left_to_jsonschema() -> None:
+    unique = accepts({"if": {"uniqueItems": True}, "then": True, "else": True})
+    assert unique(["a", "b", "a"])
+    assert not unique([1, 1.5])
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"format": "date"}, {"items": {"multipleOf": 2}}, {"const": [1]}, {"enum": [1.5]}],
+)
+def test_what_is_not_known_is_refused(schema: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="no quick check"):
+        accepts(schema)
