@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from conformance.errors import SuiteError
 
@@ -58,6 +59,13 @@ def pack(members: Sequence[tuple[str, bytes]]) -> bytes:
             info.external_attr = _REGULAR_FILE
             archive.writestr(info, content, zipfile.ZIP_DEFLATED, compresslevel=9)
     return buffer.getvalue()
+
+
+def digest(members: Mapping[str, bytes]) -> str:
+    """SHA-256 of what an archive holds, whatever packed it: over the lines that ``sha256sum`` prints
+    of its unpacked members, sorted by name."""
+    lines = (f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def unpack(data: bytes, *, limit: int, source: str = "archive") -> dict[str, bytes]:

@@ -16,14 +16,12 @@ from conformance import __version__
 from conformance.errors import SuiteError
 from conformance.model import LEVELS, Vector
 from conformance.suite import strength, strict_json
-from conformance.suite.archive import DAMAGED
 from conformance.suite.strength import Strength
 from conformance.suite.strict_json import Record
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
 TOOL = f"opconform {__version__}"
-MAX_BYTES = 64 * 2**20
 
 # First letters and digits, so that no part of a path can be "..", hidden or absolute.
 _PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
@@ -33,6 +31,9 @@ _KEYS = (
     *("format", "name", "tool", "seed", "versions", "counts", "edges", "faults", "strength"),
     *("uncovered", "withdrawn", "vectors"),
 )
+_LATER = ("content",)
+"""What entries of older suites do not have."""
+
 _ENTRY_KEYS = (
     *("id", "op", "level", "dtype", "reject", "suites", "edges", "kills", "bytes", "sha256"),
 )
@@ -45,7 +46,8 @@ class Entry:
     """One vector of a suite and its file; ``dtype`` is the case's first type.
 
     ``kills`` are the faults of the catalogue that it notices at level should. Like ``edges`` they
-    are sorted.
+    are sorted. ``content`` is a digest of what the file holds, whatever packed it
+    (:func:`conformance.suite.archive.digest`); empty where a suite says none.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Entry:
     kills: tuple[str, ...]
     bytes: int
     sha256: str
+    content: str = ""
 
     @property
     def path(self) -> str:
@@ -197,7 +200,7 @@ class Manifest:
             for tables in (self.edges, self.faults)
         )
         return [
-            vars(entry)
+            {key: value for key, value in vars(entry).items() if key not in _LATER or value}
             | {"edges": [edges[entry.op][name] for name in entry.edges]}
             | {"kills": [faults[entry.op][name] for name in entry.kills]}
             for entry in self.listed
@@ -205,9 +208,13 @@ class Manifest:
 
 
 def entry_of(
-    vector: Vector, content: bytes, suites: tuple[str, ...], kills: tuple[str, ...] = ()
+    vector: Vector,
+    content: bytes,
+    suites: tuple[str, ...],
+    kills: tuple[str, ...] = (),
+    unpacked: str = "",
 ) -> Entry:
-    """The entry of a vector whose file holds ``content``."""
+    """The entry of a vector whose file is ``content``; ``unpacked`` is the digest of its members."""
     return Entry(
         id=vector.id,
         op=vector.case.op,
@@ -219,6 +226,7 @@ def entry_of(
         kills=tuple(sorted(kills)),
         bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
+        content=unpacked,
     )
 
 
@@ -230,17 +238,10 @@ def dump(manifest: Manifest) -> bytes:
 def read(path: Path) -> Manifest:
     """The manifest in a file.
 
-    Raises SuiteError if it cannot be read, is larger than ``MAX_BYTES``, is damaged, of a newer
-    format, or not consistent with itself.
+    Raises SuiteError if it cannot be read, is too large, is damaged, of a newer format, or not
+    consistent with itself.
     """
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise SuiteError(f"{path}: cannot be read: {error.strerror}", hint=DAMAGED) from error
-    if len(data) > MAX_BYTES:
-        raise SuiteError(f"{path}: more than {MAX_BYTES} bytes", hint=DAMAGED)
-    return parse(data, str(path))
+    return parse(strict_json.content(path), str(path))
 
 
 def parse(data: bytes, where: str) -> Manifest:
@@ -297,7 +298,7 @@ def _uncovered(gap: object, where: str) -> Uncovered:
 
 
 def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
-    record = Record(entry, f"{where}: an entry of vectors", _ENTRY_KEYS)
+    record = Record(entry, f"{where}: an entry of vectors", _ENTRY_KEYS, _LATER)
     vector_id = _matching(_PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
     suites = record.texts("suites")
@@ -317,6 +318,7 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
         kills=_named(record, "kills", faults.get(op, ())),
         bytes=record.whole("bytes"),
         sha256=_matching(_SHA256, record, "sha256"),
+        content=_matching(_SHA256, record, "content") if record.has("content") else "",
     )
 
 

@@ -16,8 +16,9 @@ from conformance.errors import SuiteError, UsageError
 from conformance.model import Vector
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
+from conformance.suite.archive import digest as unpacked_digest
 from conformance.suite.manifest import Entry, Manifest
-from conformance.suite.vector_file import decode
+from conformance.suite.vector_file import content_of, decode
 
 MAX_FILE = 64 * 2**20  # bytes
 
@@ -101,7 +102,11 @@ class Suite:
                 hint=DAMAGED,
             )
         vector = decode(content, str(file), strict=strict)
-        if manifests.entry_of(vector, content, entry.suites, entry.kills) != entry:
+        if strict and entry.content not in ("", unpacked_digest(content_of(content, str(file)))):
+            raise SuiteError(
+                f"{file}: what it holds has another digest than the manifest says", hint=DAMAGED
+            )
+        if manifests.entry_of(vector, content, entry.suites, entry.kills, entry.content) != entry:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )

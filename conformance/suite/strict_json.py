@@ -80,13 +80,16 @@ class Record:
 
     __slots__ = ("_data", "where")
 
-    def __init__(self, data: object, where: str, keys: Collection[str]) -> None:
+    def __init__(
+        self, data: object, where: str, keys: Collection[str], optional: Collection[str] = ()
+    ) -> None:
         self.where = where
         if not isinstance(data, dict):
             self.refuse("is not an object")
-        if data.keys() != set(keys):
+        if data.keys() != set(keys) and data.keys() - {*optional} != set(keys):
             missing = ", ".join(key for key in keys if key not in data)
-            unknown = ", ".join(repr(key)[:80] for key in data if key not in set(keys))
+            known = {*keys, *optional}
+            unknown = ", ".join(repr(key)[:80] for key in data if key not in known)
             self.refuse(
                 "; ".join(
                     f"{what}: {names}"
@@ -98,6 +101,10 @@ class Record:
 
     def refuse(self, problem: str) -> NoReturn:
         raise SuiteError(f"{self.where}: {problem}", hint=DAMAGED)
+
+    def has(self, key: str) -> bool:
+        """Whether an optional key is there."""
+        return key in self._data
 
     def raw(self, key: str) -> Any:
         return self._data[key]

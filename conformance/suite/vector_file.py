@@ -71,13 +71,18 @@ def encode(vector: Vector) -> bytes:
     return pack([(_CASE, strict_json.dumps(document)), *writer.written])
 
 
+def content_of(data: bytes, source: str) -> dict[str, bytes]:
+    """The members of a file. Raises SuiteError for what is unsafe or damaged."""
+    return unpack(data, limit=MAX_UNPACKED, source=source)
+
+
 def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
     """The vector in a file's bytes; its arrays are read-only and of their logical types.
 
     ``strict`` also applies the published JSON Schema. Raises SuiteError, naming ``source`` and the
     member, for anything that is unsafe, damaged, of a newer format, or not consistent with itself.
     """
-    content = unpack(data, limit=MAX_UNPACKED, source=source)
+    content = content_of(data, source)
     if next(iter(content), None) != _CASE:
         raise SuiteError(f"{source}: the first member is not {_CASE}", hint=DAMAGED)
     where = f"{source}: {_CASE}"

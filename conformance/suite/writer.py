@@ -13,10 +13,11 @@ from pathlib import Path
 from conformance.errors import SuiteError
 from conformance.model import Vector
 from conformance.suite import manifest as manifests
+from conformance.suite.archive import digest
 from conformance.suite.manifest import Entry, Manifest, Uncovered
 from conformance.suite.store import Suite, open_suite, set_aside
 from conformance.suite.strength import Strength
-from conformance.suite.vector_file import decode, encode
+from conformance.suite.vector_file import content_of, decode, encode
 
 # What may lie in a folder beside vectors: all that is not a vector file or the manifest. Before
 # a folder has a manifest, only files with these names show that it was meant for a suite.
@@ -110,8 +111,9 @@ def _write_vectors(
             raise SuiteError(f"two vectors have the id {vector.id}", hint="leave one of them out")
         content = encode(vector)
         # Read back here, so that a vector that nobody could read is found where it is made.
-        killed = kills.get(vector.id, ())
-        entry = manifests.entry_of(decode(content, vector.id), content, suites, killed)
+        killed, unpacked = kills.get(vector.id, ()), digest(content_of(content, vector.id))
+        read = decode(content, vector.id)
+        entry = manifests.entry_of(read, content, suites, killed, unpacked)
         entries[vector.id] = entry
         with _disk(out):
             (folder / entry.op).mkdir(exist_ok=True)
