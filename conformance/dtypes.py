@@ -73,6 +73,11 @@ class DType:
         """The signed integer type of a value's width: its codes are negative where values are."""
         return np.dtype(f"<i{self.numpy.itemsize}")
 
+    @cached_property
+    def _unsigned_bits(self) -> int:
+        """All bits of a value but its sign."""
+        return int(np.iinfo(self.signed).max)
+
     def from_storage(self, stored: Array) -> Array:
         """The array in its logical type; ``stored`` must have the storage type."""
         if stored.dtype != self.storage:
@@ -93,7 +98,7 @@ class DType:
         if not self.is_float:
             return array.astype(np.int64)
         code = array.view(self.signed).astype(np.int64)
-        return np.where(code < 0, -(code & np.iinfo(self.signed).max), code)
+        return np.where(code < 0, -(code & self._unsigned_bits), code)
 
     def from_ordinals(self, ordinals: NDArray[np.int64]) -> Array:
         """The inverse of :meth:`ordinals` (0 becomes +0)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 Check = Callable[[Any], bool]
@@ -56,13 +57,16 @@ class _Compiler:
             for keys, make in _KEYWORDS.items()
             if not schema.keys().isdisjoint(keys)
         ]
-        return checks[0] if len(checks) == 1 else _all(checks)
+        return _all(checks) if checks else self.check(True)
 
     def type(self, names: str | Sequence[str]) -> Check:
         return _TYPES[names] if isinstance(names, str) else _any([_TYPES[name] for name in names])
 
     def values(self, listed: Sequence[Any] | None, constant: Any) -> Check:
         known = [constant] if listed is None else listed
+        if all(isinstance(one, str) for one in known):
+            words = frozenset(known)
+            return lambda value: isinstance(value, str) and value in words
         if not all(isinstance(one, str | int | None) for one in known):
             raise ValueError("there is no quick check of values of other kinds")
         # True is no 1 in JSON.
@@ -146,11 +150,11 @@ class _Compiler:
 
 
 def _all(checks: Sequence[Check]) -> Check:
-    return lambda value: all(check(value) for check in checks)
+    return reduce(lambda one, other: lambda value: one(value) and other(value), checks)
 
 
 def _any(checks: Sequence[Check]) -> Check:
-    return lambda value: any(check(value) for check in checks)
+    return reduce(lambda one, other: lambda value: one(value) or other(value), checks)
 
 
 def _is_number(value: Any) -> bool:
@@ -159,7 +163,7 @@ def _is_number(value: Any) -> bool:
 
 def _is_whole(value: Any) -> bool:
     """jsonschema takes 1.0 for a whole number."""
-    return _is_number(value) and (isinstance(value, int) or value.is_integer())
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
 
 
 def _or_endless(most: int | None) -> float:

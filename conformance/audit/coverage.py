@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 
 from conformance.model import Vector
@@ -31,31 +32,32 @@ class RankCoverage:
     typed: frozenset[tuple[str, str]] = field(repr=False)
     infeasible: frozenset[Pair] = field(repr=False)
 
-    @property
+    @cached_property
     def feasible_edges(self) -> tuple[str, ...]:
         return tuple(edge for edge in self.edges if (edge, edge) not in self.infeasible)
 
-    @property
+    @cached_property
     def missing_edges(self) -> tuple[str, ...]:
         """Edges that can be shown, and are not."""
         return tuple(edge for edge in self.feasible_edges if (edge, edge) not in self.pairs)
 
-    @property
+    @cached_property
     def missing_types(self) -> tuple[tuple[str, str], ...]:
         """Element types, each with an edge that can be shown and is not in that type."""
+        settled = self.typed | self.infeasible
         return tuple(
             (dtype, edge)
             for edge in self.feasible_edges
             for dtype in self.dtypes
-            if (dtype, edge) not in self.typed | self.infeasible
+            if (dtype, edge) not in settled
         )
 
-    @property
+    @cached_property
     def feasible_pairs(self) -> tuple[Pair, ...]:
         """The pairs of different edges that are not proven infeasible."""
         return tuple(pair for pair in self._different if pair not in self.infeasible)
 
-    @property
+    @cached_property
     def infeasible_pairs(self) -> tuple[Pair, ...]:
         """The pairs of different edges that are proven infeasible."""
         return tuple(pair for pair in self._different if pair in self.infeasible)
@@ -64,12 +66,12 @@ class RankCoverage:
     def _different(self) -> Iterator[Pair]:
         return combinations(sorted(self.edges), 2)
 
-    @property
+    @cached_property
     def missing_pairs(self) -> tuple[Pair, ...]:
         """Pairs that are not proven infeasible, and that no vector shows."""
         return tuple(pair for pair in self.feasible_pairs if pair not in self.pairs)
 
-    @property
+    @cached_property
     def disproved(self) -> tuple[Pair, ...]:
         """Pairs that are called infeasible, and that a vector shows all the same."""
         return tuple(sorted(self.infeasible & (self.pairs | self.typed)))

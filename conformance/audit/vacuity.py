@@ -15,9 +15,8 @@ from conformance.audit import PRECISION
 from conformance.dtypes import DTYPES, Array
 from conformance.grade.compare import accepts
 from conformance.model import Answer, Vector
-from conformance.spec import loader
+from conformance.spec.loader import find, names
 from conformance.spec.model import OpSpec
-from conformance.suite.store import Suite
 
 Impostor = Callable[[Vector], Sequence[Array] | None]
 """The outputs of an impostor; None where it is the same function, or has none of that shape."""
@@ -29,22 +28,26 @@ def vacuous(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
     return tuple(name for name in passing(vector) if name not in exempt)
 
 
-def gate(suite: Suite) -> tuple[tuple[str, ...], int]:
-    """The vacuous vectors of a suite, each as a sentence, and how many are exempt.
+class Gate:
+    """What is found of vectors that are looked at: those that are vacuous, each as a sentence, and
+    how many are exempt.
 
     Vectors of operators that are not shipped have no edges that could exempt them, and are left
     out.
     """
-    problems, exempt = [], 0
-    ops = [op for op in suite.manifest.ops if op in loader.names()]
-    for vector in suite.vectors(ops) if ops else ():
-        names = passing(vector)
-        excused = exemptions(loader.find(vector.case.op), vector) if names else {}
-        left = [name for name in names if name not in excused]
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self.exempt = 0
+
+    def look(self, vector: Vector) -> None:
+        op = vector.case.op
+        passed = passing(vector) if op in names() else ()
+        excused = exemptions(find(op), vector) if passed else {}
+        left = [name for name in passed if name not in excused]
         if left:
-            problems.append(f"{vector.case.op}/{vector.id}.npz: passed by {', '.join(left)}")
-        exempt += bool(names) and not left
-    return tuple(problems), exempt
+            self.problems.append(f"{op}/{vector.id}.npz: passed by {', '.join(left)}")
+        self.exempt += bool(passed) and not left
 
 
 def passing(vector: Vector) -> tuple[str, ...]:

@@ -45,18 +45,15 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     Exits with 2 if there is any problem.
     """
-    from conformance.audit.vacuity import gate
+    from conformance.audit.vacuity import Gate
     from conformance.suite import derived
     from conformance.suite.lint import lint as lint_suite
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
-    problems = lint_suite(opened)
-    if name is None:
-        problems = (*derived.problems(opened.manifest), *problems)
-    exempt = 0
-    if not problems:
-        problems, exempt = gate(opened)
+    vacuity = Gate()
+    problems = tuple(derived.problems(opened.manifest)) if name is None else ()
+    problems = (*problems, *lint_suite(opened, vacuity.look)) or vacuity.problems
     for problem in problems:
         click.echo(problem)
     if problems:
@@ -66,7 +63,7 @@ def lint(ctx: click.Context, name: str | None) -> None:
     click.echo(
         f"{opened.path}: ok, {sum(count.value for count in counts)} value vectors, "
         f"{sum(count.reject for count in counts)} must-reject, "
-        f"{len(opened.manifest.withdrawn)} withdrawn, {exempt} exempt from the vacuity gate"
+        f"{len(opened.manifest.withdrawn)} withdrawn, {vacuity.exempt} exempt from the vacuity gate"
     )
 
 

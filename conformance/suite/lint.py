@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,12 @@ from conformance.suite.store import Suite
 Array = NDArray[Any]
 
 
-def lint(suite: Suite) -> tuple[str, ...]:
+def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[str, ...]:
     """Every problem of a suite that is open, in the manifest's order; none if it is fit to use.
 
-    Reads all files, withdrawn ones too, and applies the published JSON Schemas: slow.
+    Reads all files, withdrawn ones too, and applies the published JSON Schemas. ``look`` is called
+    with each vector that can be read and is not withdrawn, so that whoever has more to ask of them
+    need not read them again.
     """
     where = manifests.FILE_NAME
     problems = [
@@ -36,6 +38,8 @@ def lint(suite: Suite) -> tuple[str, ...]:
         except SuiteError as error:
             problems.append(error.message)
             continue
+        if look is not None and entry.id not in suite.manifest.withdrawn:
+            look(vector)
         problems += [f"{entry.path}: {problem}" for problem in _vector_problems(vector)]
         first = asked.setdefault(question(vector), vector.id)
         if first != vector.id:

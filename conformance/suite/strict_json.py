@@ -200,6 +200,8 @@ def _shallow(value: Any, depth: int) -> bool:
     """Whether the value is nested at most that deep; what is deeper could not even be shown."""
     level = [value] if type(value) in (dict, list) else []
     for _ in range(depth):
+        if not level:
+            break
         inner = chain.from_iterable(v.values() if type(v) is dict else v for v in level)
         level = [v for v in inner if type(v) in (dict, list)]
     return not level

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.errors import SuiteError
+from conformance.suite import archive
 from conformance.suite.archive import MAX_MEMBERS, pack, unpack
 
 LIMIT = 10_000
@@ -115,6 +116,29 @@ def test_encryption_is_refused() -> None:
 @pytest.mark.parametrize("data", [b"", b"PK", b"not a zip archive", bytes(100)])
 def test_what_is_no_archive_is_refused(data: bytes) -> None:
     assert "not a readable zip archive" in refusal(data)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_what_is_read_without_zipfile_is_what_zipfile_reads(
+    method: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With any byte changed: the same members, or the same refusal."""
+    data = plain_zip([("a.json", b"{}" * 20), ("b/c.npy", bytes(range(40)))], method)
+
+    def outcome(changed: bytes) -> object:
+        try:
+            return unpack(changed, limit=LIMIT)
+        except SuiteError as error:
+            return error.message
+
+    spoiled = [data]
+    for place in range(len(data)):
+        for bits in (0x01, 0x08, 0x80, 0xFF):
+            spoiled.append(bytes([*data[:place], data[place] ^ bits, *data[place + 1 :]]))
+    found = [outcome(one) for one in spoiled]
+    assert archive._plain(data, zipfile.ZipFile(io.BytesIO(data)).infolist()[0]) == b"{}" * 20
+    monkeypatch.setattr(archive, "_plain", lambda *_: None)
+    assert found == [outcome(one) for one in spoiled]
 
 
 def test_a_wrong_checksum_is_refused() -> None:

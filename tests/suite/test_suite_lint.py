@@ -43,6 +43,18 @@ def test_good_vectors_have_no_problems(tmp_path: Path) -> None:
     assert problems(tmp_path, *good, index_vector(), reject_vector()) == ()
 
 
+def test_each_vector_that_is_asked_can_be_looked_at(tmp_path: Path) -> None:
+    first, second, third = (value_vector(dtype=dtype) for dtype in FLOATS[:3])
+    pairs = [(vector, ("core",)) for vector in (first, second, third)]
+    write_suite(tmp_path / "s", pairs, name="core-1", seed=0, versions={})
+    manifest = tmp_path / "s" / "manifest.json"
+    withdrawn = f'"withdrawn": {{"{second.id}": "wrong"}}'
+    manifest.write_text(manifest.read_text().replace('"withdrawn": {}', withdrawn))
+    seen: list[Vector] = []
+    assert lint(open_suite(tmp_path / "s"), seen.append) == ()
+    assert {vector.id for vector in seen} == {first.id, third.id}
+
+
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
