@@ -52,8 +52,8 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     opened = open_suite(name)
     vacuity = Gate()
-    problems = tuple(derived.problems(opened.manifest)) if name is None else ()
-    problems = (*problems, *lint_suite(opened, vacuity.look)) or vacuity.problems
+    problems = [*(derived.problems(opened.manifest) if name is None else ())]
+    problems = [*problems, *lint_suite(opened, vacuity.look)] or vacuity.problems
     for problem in problems:
         click.echo(problem)
     if problems:

@@ -62,8 +62,10 @@ def pack(members: Sequence[tuple[str, bytes]]) -> bytes:
 
 
 def digest(members: Mapping[str, bytes]) -> str:
-    """SHA-256 of what an archive holds, whatever packed it: over the lines that ``sha256sum`` prints
-    of its unpacked members, sorted by name."""
+    """SHA-256 of what an archive holds, whatever packed it.
+
+    It is that of the lines that ``sha256sum`` prints of the unpacked members, sorted by name.
+    """
     lines = (f"{hashlib.sha256(members[name]).hexdigest()}  {name}\n" for name in sorted(members))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from conformance import __version__
-from conformance.errors import SuiteError
 from conformance.model import LEVELS, Vector
 from conformance.suite import strength, strict_json
 from conformance.suite.strength import Strength
@@ -214,7 +213,7 @@ def entry_of(
     kills: tuple[str, ...] = (),
     unpacked: str = "",
 ) -> Entry:
-    """The entry of a vector whose file is ``content``; ``unpacked`` is the digest of its members."""
+    """The entry of a vector whose file is ``content``, and its members' digest ``unpacked``."""
     return Entry(
         id=vector.id,
         op=vector.case.op,

@@ -18,15 +18,15 @@ MAX_BYTES = 64 * 2**20
 _MAX_DIGITS = 20  # a 64-bit integer with its sign
 
 
-def content(path: Path, limit: int = MAX_BYTES) -> bytes:
-    """The bytes of a file. Raises SuiteError if it cannot be read or has more than ``limit``."""
+def content(path: Path) -> bytes:
+    """The bytes of a file. Raises SuiteError if it cannot be read or is larger than MAX_BYTES."""
     try:
         with path.open("rb") as file:
-            data = file.read(limit + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise SuiteError(f"{path}: cannot be read: {error.strerror}", hint=DAMAGED) from error
-    if len(data) > limit:
-        raise SuiteError(f"{path}: more than {limit} bytes", hint=DAMAGED)
+    if len(data) > MAX_BYTES:
+        raise SuiteError(f"{path}: more than {MAX_BYTES} bytes", hint=DAMAGED)
     return data
 
 

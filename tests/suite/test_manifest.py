@@ -12,7 +12,7 @@ import pytest
 
 from conformance.errors import SuiteError
 from conformance.suite import manifest as manifests
-from conformance.suite import schema
+from conformance.suite import schema, strict_json
 from conformance.suite.manifest import Count, Entry, Manifest, Uncovered
 from conformance.suite.strength import Strength
 
@@ -236,7 +236,7 @@ def test_a_manifest_that_is_too_large_is_not_read(
     file = tmp_path / "manifest.json"
     file.write_bytes(manifests.dump(MANIFEST))
     assert manifests.read(file) == MANIFEST
-    monkeypatch.setattr(manifests, "MAX_BYTES", 100)
+    monkeypatch.setattr(strict_json, "MAX_BYTES", 100)
     with pytest.raises(SuiteError, match="more than 100 bytes"):
         manifests.read(file)
 

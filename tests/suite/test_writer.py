@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import itertools
+import json
 import os
 import shutil
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +21,7 @@ from vector_examples import assert_same, index_vector, reject_vector, value_vect
 
 from conformance.errors import SuiteError
 from conformance.model import Vector
+from conformance.suite.lint import lint
 from conformance.suite.manifest import Uncovered
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.strength import Strength
@@ -233,3 +237,45 @@ def test_a_writer_killed_between_its_two_renames_is_recovered_from(out: Path) ->
     with pytest.raises(SuiteError, match="without vectors"):
         write(out, ())
     assert content_of(out) == before
+
+
+class TestContent:
+    def test_its_digest_is_that_of_the_unpacked_members(self, tmp_path: Path) -> None:
+        suite = write(tmp_path / "suite")
+        (first, *_) = suite.manifest.listed
+        with zipfile.ZipFile(suite.path / first.path) as archive:
+            lines = [
+                f"{hashlib.sha256(archive.read(name)).hexdigest()}  {name}\n"
+                for name in sorted(archive.namelist())
+            ]
+        assert first.content == hashlib.sha256("".join(lines).encode()).hexdigest()
+
+    def test_another_packer_changes_the_file_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        one = write(tmp_path / "one", (value_vector((1.0,) * 64), index_vector()))
+        monkeypatch.setattr(zipfile, "ZIP_DEFLATED", zipfile.ZIP_STORED)
+        other = write(tmp_path / "other", (value_vector((1.0,) * 64), index_vector()))
+        for a, b in zip(one.manifest.listed, other.manifest.listed, strict=True):
+            assert a.content == b.content
+            assert a.sha256 != b.sha256
+
+    def test_a_suite_that_says_none_is_read(self, tmp_path: Path) -> None:
+        suite = write(tmp_path / "suite")
+        file = suite.path / "manifest.json"
+        document = json.loads(file.read_bytes())
+        for entry in document["vectors"]:
+            del entry["content"]
+        file.write_text(json.dumps(document))
+        assert open_suite(suite.path).verify() == ()
+        entries = open_suite(suite.path).manifest.to_json()["vectors"]
+        assert all("content" not in entry for entry in entries)
+
+    def test_one_that_is_wrong_is_found_by_lint(self, tmp_path: Path) -> None:
+        suite = write(tmp_path / "suite")
+        file = suite.path / "manifest.json"
+        document = json.loads(file.read_bytes())
+        document["vectors"][0]["content"] = "0" * 64
+        file.write_text(json.dumps(document))
+        (problem,) = lint(open_suite(suite.path))
+        assert problem.endswith("what it holds has another digest than the manifest says")
