@@ -9,7 +9,7 @@ with a static :class:`Kind`. Whatever reads an expression visits that tree
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
@@ -21,6 +21,9 @@ from conformance.spec.functions import of_type, repeated
 from conformance.spec.kinds import Domain, Kind, closest
 from conformance.spec.syntax import parse
 from conformance.spec.tree import Node
+
+if TYPE_CHECKING:
+    from conformance.spec.batch import Batch
 
 __all__ = ["Domain", "Expression", "Kind", "Value", "closest", "compile_expression"]
 
@@ -69,6 +72,10 @@ class Expression:
         except ArithmeticError as error:
             raise EvaluationError(f"'{self.text}' has no value here: {error}") from None
         return value
+
+    def many(self, batch: Batch) -> Any:
+        """The value for each case of a batch, see :mod:`conformance.spec.batch`."""
+        return batch.visit(self.tree)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an expression cannot be changed ({name})")

@@ -1,7 +1,7 @@
 """The typed tree of an expression, which everything that reads expressions visits.
 
-Visitors: :mod:`~conformance.spec.closures` evaluates one case,
-``conformance.generate.feasible.translate`` makes terms for a solver.
+Visitors: :mod:`~conformance.spec.closures` evaluates one case, :mod:`~conformance.spec.batch`
+thousands at once, ``conformance.generate.feasible.translate`` makes terms for a solver.
 """
 
 from __future__ import annotations
