@@ -104,7 +104,13 @@ def generate(
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
         made = list(
-            plan.make(list(sources.values()), root=seed, processes=processes, progress=progress.at)
+            plan.make(
+                list(sources.values()),
+                root=seed,
+                processes=processes,
+                progress=progress.at,
+                suite=suite,
+            )
         )
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = (
             (vector, one.suites[vector.id])

@@ -56,6 +56,7 @@ class WindowBatch(Batch):
 
     def under(self, definitions: Mapping[str, Definition], changed: Collection[str]) -> WindowBatch:
         """The same cases under other definitions, which differ for the names ``changed``."""
+        _ = self.axis_rows, self.grid  # so that both speak of the same windows
         new = copy(self)
         new.definitions = definitions
         new._kept = {name: kept for name, kept in self._kept.items() if name not in changed}

@@ -137,8 +137,9 @@ class Batch:
     def name(self, name: str) -> tuple[Value, Bools]:
         """The value of a name, and for which cases it is not settled."""
         if name not in self._kept:
-            with self.meaning({}):
-                self._kept[name] = self.tracked(lambda: self.worked_out(name))
+            before, self._own = self._own, {}
+            self._kept[name] = self.tracked(lambda: self.worked_out(name))
+            self._own = before
         return self._kept[name]
 
     def worked_out(self, name: str) -> Value:
@@ -152,7 +153,7 @@ class Batch:
     def meaning(self, names: Mapping[str, Value]) -> Iterator[None]:
         """Names that mean something else meanwhile, but not to the definitions that are asked."""
         before = self._own
-        self._own = names
+        self._own = {**before, **names}
         try:
             yield
         finally:
