@@ -32,24 +32,38 @@ def cover(
     and made anew, and kept if it is no larger (Ruiz and Stuetzle, "A simple and effective iterated
     greedy algorithm", European Journal of Operational Research 177, 2007). Deterministic.
     """
-    search = _Search([frozenset(shows(member)) for member in pool], [cost(m) for m in pool])
+    items = [frozenset(shows(member)) for member in pool]
+    columns = {item: column for column, item in enumerate(frozenset().union(*items))}
+    flags = np.zeros((len(items), len(columns)), np.bool_)
+    across = np.fromiter((columns[item] for shown in items for item in shown), np.intp)
+    flags[np.repeat(np.arange(len(items)), list(map(len, items))), across] = True
     begun = {id(member) for member in start}
     first = [index for index, member in enumerate(pool) if id(member) in begun]
-    return [pool[index] for index in sorted(search.best(tries, first))]
+    chosen = cover_rows(flags, [cost(member) for member in pool], tries=tries, start=first)
+    return [pool[index] for index in chosen]
+
+
+def cover_rows(
+    flags: NDArray[np.bool_],
+    costs: Sequence[float] | NDArray[np.int64],
+    *,
+    tries: int = 0,
+    start: Collection[int] = (),
+) -> list[int]:
+    """:func:`cover` of a table (members, items) of which member shows which item, in numbers."""
+    return sorted(_Search(flags, costs).best(tries, list(start)))
 
 
 class _Search:
     """Sets of items as rows of bits, with their costs."""
 
-    def __init__(self, items: Sequence[frozenset[Hashable]], costs: Sequence[float]) -> None:
-        columns = {item: column for column, item in enumerate(frozenset().union(*items))}
-        self._width = -(-len(columns) // 64) * 64
-        flags = np.zeros((len(items), self._width), np.bool_)
-        place = columns.__getitem__
-        across = np.fromiter((place(item) for shown in items for item in shown), np.intp)
-        flags[np.repeat(np.arange(len(items)), list(map(len, items))), across] = True
-        self._rows: Bits = np.packbits(flags, axis=1, bitorder="little").view("<u8")
-        self._flags = flags
+    def __init__(
+        self, flags: NDArray[np.bool_], costs: Sequence[float] | NDArray[np.int64]
+    ) -> None:
+        width = -(-flags.shape[1] // 64) * 64
+        self._flags = np.zeros((len(flags), width), np.bool_)
+        self._flags[:, : flags.shape[1]] = flags
+        self._rows: Bits = np.packbits(self._flags, axis=1, bitorder="little").view("<u8")
         self._costs = np.array(costs, np.float64)
         self._all: Bits = np.bitwise_or.reduce(self._rows, axis=0)
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance.audit import PRECISION
 from conformance.audit.vacuity import passing
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.model import OPEN_BIT, Answer, Case, Vector
+from conformance.reference.changes import may_differ
+from conformance.reference.many import WindowBatch
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
+from conformance.spec.table import table_of
+
+SLICE = 500
+"""Cases whose geometry is looked at together: enough to be fast, few enough for little memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +44,32 @@ class Bank:
         self.faults = tuple(faults)
         self._altered = [(fault.id, Altered(spec, fault.variant)) for fault in faults]
 
-    def prints(self, case: Case, data: Array) -> dict[str, bytes]:
-        """For each fault that gives other outputs than the right ones, graded or not, which."""
+    def may_differ(self, cases: Sequence[Case]) -> NDArray[np.bool_]:
+        """Which faults may give other outputs than the right ones on which case, (cases, faults).
+
+        Told from the geometry of all at once, which is much faster than working outputs out.
+        """
+        found = np.ones((len(cases), len(self.faults)), np.bool_)
+        axes = np.array([len(case.shapes[self.spec.data.name]) - 2 for case in cases])
+        for count in np.unique(axes):
+            for rows in _slices(np.flatnonzero(axes == count)):
+                table = table_of(self.spec, [cases[row] for row in rows], int(count))
+                batch = WindowBatch(table)
+                for place, (_, altered) in enumerate(self._altered):
+                    found[rows, place] = may_differ(batch, altered)
+        return found
+
+    def prints(
+        self, case: Case, data: Array, among: NDArray[np.bool_] | None = None
+    ) -> dict[str, bytes]:
+        """For each fault that gives other outputs than the right ones, graded or not, which.
+
+        Only those in ``among`` are looked at, if it is given: a row of :meth:`may_differ`.
+        """
         subject = Subject(self.spec, case, data)
         right = _print((), subject.outputs)
         found = {}
-        for fault, altered in self._altered:
+        for fault, altered in self._among(among):
             outputs = subject.under(altered)
             if outputs is not subject.outputs:
                 other = _print((), outputs)
@@ -49,7 +77,15 @@ class Bank:
                     found[fault] = other
         return found
 
-    def kills(self, vector: Vector) -> tuple[Kill, ...]:
+    def _among(self, among: NDArray[np.bool_] | None) -> Iterable[tuple[str, Altered]]:
+        return self._altered if among is None else compress(self._altered, among)
+
+    def all_kills(self, vectors: Sequence[Vector]) -> list[tuple[Kill, ...]]:
+        """:meth:`kills` of some vectors, faster together."""
+        may = self.may_differ([vector.case for vector in vectors])
+        return [self.kills(vector, row) for vector, row in zip(vectors, may, strict=True)]
+
+    def kills(self, vector: Vector, among: NDArray[np.bool_] | None = None) -> tuple[Kill, ...]:
         """The faults that a value vector notices; none for a must-reject vector.
 
         Nor does one count that an impostor passes, though its geometry may exempt it.
@@ -60,15 +96,29 @@ class Bank:
         shapes = {answer.expected.shape for answer in allowed}
         subject = Subject(self.spec, vector.case, vector.inputs[0], shapes)
         found = []
-        for fault, altered in self._altered:
+        known: dict[int, tuple[Sequence[Array], tuple[bool, bool, bytes]]] = {}
+        for fault, altered in self._among(among):
             outputs = subject.under(altered)
-            if outputs is subject.outputs or accepts(vector.answers, outputs, PRECISION):
+            if outputs is subject.outputs:
                 continue
-            must = not any(
-                accepts(answers, outputs, PRECISION) for answers in vector.readings.values()
-            )
-            found.append(Kill(fault, must, _print(vector.answers, outputs)))
+            if id(outputs) not in known:  # what is kept keeps its id
+                known[id(outputs)] = outputs, self._judged(vector, outputs)
+            noticed, must, print_ = known[id(outputs)][1]
+            if noticed:
+                found.append(Kill(fault, must, print_))
         return tuple(found)
+
+    def _judged(self, vector: Vector, outputs: Sequence[Array]) -> tuple[bool, bool, bytes]:
+        """Whether outputs are noticed, although every reading is allowed, and their fingerprint."""
+        if accepts(vector.answers, outputs, PRECISION):
+            return False, False, b""
+        must = not any(accepts(answers, outputs, PRECISION) for answers in vector.readings.values())
+        return True, must, _print(vector.answers, outputs)
+
+
+def _slices(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    for begin in range(0, len(rows), SLICE):
+        yield rows[begin : begin + SLICE]
 
 
 def _print(answers: Sequence[Answer], outputs: Sequence[Array]) -> bytes:

@@ -35,7 +35,8 @@ class Chunk:
     def run(self) -> dict[str, tuple[Kill, ...]]:
         suite = open_suite(self.path)
         bank = Bank(find(self.op), faults(self.op))
-        return {vector_id: bank.kills(suite.get(vector_id)) for vector_id in self.ids}
+        vectors = [suite.get(vector_id) for vector_id in self.ids]
+        return dict(zip(self.ids, bank.all_kills(vectors), strict=True))
 
 
 def audit(

@@ -107,7 +107,9 @@ def generate(
     _announce(known, anew)
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
-        made = list(plan.make(anew, root=root, processes=processes, progress=progress.at))
+        made = list(
+            plan.make(anew, root=root, processes=processes, progress=progress.at, suite=suite)
+        )
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
             recorded.vectors(known, processes=processes, progress=progress.at),
             (

@@ -1,4 +1,4 @@
-"""Fewer cases that show the same: children that join what two cases show.
+"""Fewer cases that show the same: a cover of a pool, and children that join what two cases show.
 
 A pool that was drawn at random covers pairs of edges thinly: many a chosen case is there for one
 or two of them. Taking the data of one case with the geometry of another, axis by axis, gives cases
@@ -7,86 +7,129 @@ that show what both alone show, and a cover of the larger pool takes fewer.
 
 from __future__ import annotations
 
-import random
-from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection
 
-from conformance.audit.cover import cover
-from conformance.generate.coverage import Candidate
-from conformance.generate.crossing import cross
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.audit.cover import cover_rows
+from conformance.generate.chance import Chance
+from conformance.generate.crossing import crossed
 from conformance.generate.pairs import Pool
+from conformance.spec.batch import Bools, code
+from conformance.spec.table import Table
 
 SLACK = 2
 """How many edges more than the simplest case a case may show and still isolate an edge."""
 
+MOST_BRED = 400
+"""How many children of a round are looked at closely, at most."""
 
-Items = Callable[[Candidate], frozenset[Hashable]]
+Rows = NDArray[np.int64]
 
 
 def choose(
-    pool: Pool,
-    tries: int = 0,
-    isolated: Collection[str] = (),
-    start: Collection[Candidate] = (),
-) -> list[Candidate]:
-    """Few, cheap candidates that show all that the pool shows; fewer with more ``tries``.
+    pool: Pool, tries: int = 0, isolated: Collection[str] = (), start: Collection[int] = ()
+) -> list[int]:
+    """Few, cheap cases that show all that the pool shows, by row; fewer with more ``tries``.
 
     Those in ``start`` are taken before any other. For ``isolated`` see :func:`asked`.
     """
-    simplest_first = sorted(pool.candidates.values(), key=lambda one: (one.cost, one.case.id))
-    items = asked(pool, isolated)
-    return cover(simplest_first, items, lambda one: one.cost, tries=tries, start=start)
+    order = np.argsort(pool.seen.cost, kind="stable")
+    place = {int(row): number for number, row in enumerate(order)}
+    begun = [place[row] for row in start]
+    flags = asked(pool, isolated)[order]
+    return [
+        int(order[n]) for n in cover_rows(flags, pool.seen.cost[order], tries=tries, start=begun)
+    ]
 
 
-def asked(pool: Pool, isolated: Collection[str]) -> Items:
-    """What a candidate shows of all that is asked of a cover.
+def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
+    """What each case shows of all that is asked of a cover, (cases, items).
 
-    Each edge in ``isolated`` is to be shown by a candidate that shows hardly more than it must.
+    Each pair of edges in any element type, each edge in each type; or each edge alone. Each edge
+    in ``isolated`` is to be shown by a case that shows hardly more than it must.
     """
-    fewest = dict.fromkeys(isolated, len(pool.spec.edges))
-    for one in pool.candidates.values():
-        for edge in one.edges & fewest.keys():
-            fewest[edge] = min(fewest[edge], len(one.edges))
+    shows = pool.shows
+    counts = shows.sum(axis=1)
+    simple = np.zeros_like(shows)
+    for edge, name in enumerate(pool.edges):
+        if name in isolated and shows[:, edge].any():
+            simple[:, edge] = shows[:, edge] & (counts <= counts[shows[:, edge]].min() + SLACK)
+    if not pool.effort.pairs:
+        return np.concatenate([shows, simple], axis=1)
+    first, second = np.triu_indices(shows.shape[1], 1)
+    needed = pool.pairs[first, second]
+    pairs = shows[:, first[needed]] & shows[:, second[needed]]
+    return np.concatenate([pairs, typed(pool), simple], axis=1)
 
-    def items(one: Candidate) -> frozenset[Hashable]:
-        simple = (e for e in one.edges & fewest.keys() if len(one.edges) <= fewest[e] + SLACK)
-        return one.items.union(("isolated", edge) for edge in simple)
 
-    return items
+def typed(pool: Pool) -> Bools:
+    """Which edge each case shows in which element type, (cases, types times edges)."""
+    return _in_types(pool, pool.shows, pool.seen.table).reshape(len(pool), -1)
+
+
+def _in_types(pool: Pool, shows: Bools, table: Table) -> Bools:
+    own = table.columns[pool.spec.data.type]
+    codes = np.array([code(dtype) for dtype in pool.dtypes])
+    return shows[:, None, :] & (own[:, None] == codes)[:, :, None]
 
 
 def breed(pool: Pool, rounds: int, children: int) -> None:
     """Add children of the cases that a cover chooses, in some rounds of so many.
 
-    A child is kept if it shows all that one of its parents alone shows and something that another
-    case alone does, or what nothing showed. Deterministic: the same pool gives the same children.
+    A child is kept if it shows all that one of its parents alone shows, and something that another
+    case alone does. Deterministic: the same pool gives the same children.
     """
-    chance = random.Random(f"{pool.root}/{pool.spec.op}/{pool.rank}/{len(pool.candidates)}")  # noqa: S311
     for _ in range(rounds):
-        chosen = choose(pool)
+        chosen = np.array(choose(pool))
         if len(chosen) < 2:
             return
-        own = owned(chosen, lambda one: one.items)
-        single = frozenset().union(*own.values())
-        for _ in range(children):
-            a, b = chance.sample(chosen, 2)
-            case = cross(pool.spec, a.case, b.case, chance)
-            if case.id in pool.candidates:
-                continue
-            shown = len(pool.shown) + len(pool.typed)
-            child = pool.add(case)
-            if child is None or len(pool.shown) + len(pool.typed) > shown:
-                continue
-            merit = single.intersection(child.items)
-            if not any(own[parent.case.id] < merit for parent in (a, b)):
-                del pool.candidates[case.id]
+        chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/{len(pool)}/breed")
+        a = chance.below(len(chosen), children)
+        b = (a + 1 + chance.below(len(chosen) - 1, children)) % len(chosen)
+        seen = pool.sight.look(crossed(pool.seen.table, chosen[a], chosen[b], chance))
+        parents = np.stack([a, b])[:, seen.origin]
+        own = _Own(pool, chosen)
+        merit = own.merit(seen.table, seen.may[:, : len(pool.edges)], parents)
+        best = np.argsort(-merit, kind="stable")[:MOST_BRED]
+        best = best[merit[best] > 0]
+        found = pool.sight.settle(seen, best)
+        parents = np.stack([a, b])[:, found.origin]
+        merit = own.merit(found.table, found.shows[:, : len(pool.edges)], parents)
+        pool.keep(found.take(merit > 0))
 
 
-def owned(chosen: Sequence[Candidate], items: Items) -> dict[str, frozenset[Hashable]]:
-    """What each of the chosen alone shows, by id."""
-    shows = {one.case.id: items(one) for one in chosen}
-    counts = Counter(item for found in shows.values() for item in found)
-    return {
-        name: frozenset(item for item in found if counts[item] == 1)
-        for name, found in shows.items()
-    }
+class _Own:
+    """What each of the chosen cases alone shows: pairs, and edges in its type."""
+
+    def __init__(self, pool: Pool, chosen: Rows) -> None:
+        self.pool = pool
+        shows = pool.shows[chosen]
+        numbers = shows.astype(np.float32)
+        self.single = np.triu(numbers.T @ numbers == 1, 1)
+        self.pairs = shows[:, :, None] & shows[:, None, :] & self.single
+        own = _in_types(pool, shows, pool.seen.table.take(chosen))
+        self.once = own.sum(axis=0) == 1
+        self.typed = own & self.once
+
+    def merit(self, table: Table, shows: Bools, parents: Rows) -> Rows:
+        """How much that one of the chosen alone shows each case does; 0 if it does not take the
+        place of either parent, or of nothing else."""
+        numbers = shows.astype(np.float32)
+        inside = _in_types(self.pool, shows, table)
+        worth = _pairs_among(numbers, self.single) + (inside & self.once).sum(axis=(1, 2))
+        found = np.zeros(len(shows))
+        for parent in range(len(self.pairs)):
+            rows = np.flatnonzero((parents == parent).any(axis=0))
+            own = _pairs_among(numbers[rows], self.pairs[parent])
+            own = own + (inside[rows] & self.typed[parent]).sum(axis=(1, 2))
+            whole = self.pairs[parent].sum() + self.typed[parent].sum()
+            takes = (own == whole) & (worth[rows] > whole)
+            found[rows[takes]] = worth[rows[takes]]
+        return found.astype(np.int64)
+
+
+def _pairs_among(shows: NDArray[np.float32], pairs: Bools) -> NDArray[np.float32]:
+    """How many of some pairs each case shows."""
+    return np.asarray(((shows @ pairs.astype(np.float32)) * shows).sum(axis=1))

@@ -1,51 +1,90 @@
-"""A case made of parts of two others."""
+"""Cases made of parts of two others, thousands at once.
+
+A child takes its data (pattern, seed, types), its batch and channels, its single attributes and
+what stands on each axis from either parent; ``freely``, each column on its own, and then one of its
+numbers becomes another. It may be invalid.
+"""
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
-from conformance.generate.spelling import in_full, spelled
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.generate.chance import Chance
+from conformance.generate.spelling import spelled
 from conformance.model import Case
-from conformance.spec.environment import dimensions
+from conformance.spec.batch import word
 from conformance.spec.model import OpSpec
+from conformance.spec.table import Table
+
+Rows = NDArray[np.int64]
 
 
-def cross(spec: OpSpec, a: Case, b: Case, chance: random.Random) -> Case:
-    """A case with every part from one of two parents of the same rank; it may be invalid.
+def crossed(table: Table, a: Rows, b: Rows, chance: Chance, *, freely: bool = False) -> Table:
+    """The child of each case at ``a`` with the one beside it at ``b``."""
+    count, axes, spec = len(a), table.axes, table.spec
 
-    Parts are the data (pattern, seed, types), batch and channels, the single attributes together,
-    and what stands on each axis.
-    """
-    axes = len(a.shapes[spec.data.name]) - 2
-    data, batch, single = (chance.choice((a, b)) for _ in range(3))
-    by_axis = [chance.choice((a, b)) for _ in range(axes)]
+    def either() -> Rows:
+        return np.where(chance.one_in(2, count), a, b)
 
-    given = {id(parent): in_full(spec, parent) for parent in (a, b)}
-    attributes: dict[str, Any] = {}
-    for quantity in spec.attributes:
-        if quantity.per_axis:
-            attributes[quantity.name] = [
-                given[id(parent)][quantity.name][axis] for axis, parent in enumerate(by_axis)
-            ]
-        else:
-            attributes[quantity.name] = given[id(single)][quantity.name]
+    data, planes, single = either(), either(), either()
+    by_axis = [either() for _ in range(axes)]
+    # What stands on an axis may come from another one.
+    source = [
+        np.where(chance.one_in(4, count), chance.below(max(1, axes), count), axis)
+        for axis in range(axes)
+    ]
+    columns: dict[str, Any] = {key: table.columns[key][data] for key in ("pattern", *spec.types)}
+    for key, quantity in spec.quantities.items():
+        column = table.columns[key]
+        if not quantity.per_axis:
+            whole = planes if key in spec.dims else single
+            columns[key] = column[either() if freely else whole]
+            continue
+        own, together = either(), chance.one_in(2, count)
+        parents = [np.where(together, own, one) if freely else one for one in by_axis]
+        columns[key] = np.stack([column[s, p] for s, p in zip(source, parents, strict=True)])
+    if freely:
+        _nudge(spec, columns, chance, count)
+    return Table(spec, axes, columns, table.seeds[data], table.odd[a] | table.odd[b])
+
+
+def _nudge(spec: OpSpec, columns: dict[str, Any], chance: Chance, count: int) -> None:
+    """One number of an axis of each case: one more or less, 0, 1, twice as much, or another's."""
+    keys = [key for key, one in spec.quantities.items() if one.per_axis]
+    places = [(key, axis) for key in keys for axis in range(len(columns[key]))]
+    which, way = chance.below(len(places), count), chance.below(8, count)
+    for number, (key, axis) in enumerate(places):
+        at = np.flatnonzero(which == number)
+        old = columns[key][axis, at]
+        other, place = places[int(chance.below(len(places), 1)[0])]
+        ways = [old - 1, old + 1, 0 * old, 0 * old + 1, 2 * old, columns[other][place, at]]
+        columns[key][axis, at] = np.select([way[at] == k for k in range(len(ways))], ways, old)
+
+
+def case_of(table: Table, row: int) -> Case:
+    """One of the cases, spelled as a drawn one is."""
+    spec = table.spec
+
+    def value(key: str) -> Any:
+        found = table.value(key, row)
+        quantity = spec.quantities.get(key)
+        return word(found) if quantity is None or quantity.type == "enum" else found
+
+    seed = int(table.seeds[row])
     shape: list[int] = []
-    sizes = {id(parent): dimensions(spec, parent.shapes[spec.data.name]) for parent in (a, b)}
     for name in spec.data.shape:
-        if spec.dims[name].per_axis:
-            shape += [sizes[id(parent)][name][axis] for axis, parent in enumerate(by_axis)]
-        else:
-            shape.append(sizes[id(batch)][name])
+        found = value(name)
+        shape += found if spec.dims[name].per_axis else [found]
+    attributes = {quantity.name: value(quantity.key) for quantity in spec.attributes}
     return Case(
-        op=a.op,
-        types=dict(data.types),
+        op=spec.op,
+        types={name: value(name) for name in spec.types},
         shapes={spec.data.name: tuple(shape)},
-        attributes=spelled(spec, attributes, data.seed),
-        operands={
-            o.name: tuple(parent.operands[o.name][axis] for axis, parent in enumerate(by_axis))
-            for o in spec.operands
-        },
-        pattern=data.pattern,
-        seed=data.seed,
+        attributes=spelled(spec, attributes, seed),
+        operands={one.name: tuple(value(one.quantity.key)) for one in spec.operands},
+        pattern=value("pattern"),
+        seed=seed,
     )

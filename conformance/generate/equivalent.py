@@ -34,10 +34,10 @@ class Search:
         pool = Pool(spec, self.rank, 0, Effort(base=half, aimed=-(-half // max(1, aimed))))
         pool.fill()
         found: dict[str, str] = {}
-        for one in pool.candidates.values():
-            if bank.prints(one.case, data_of(spec, one.case)).keys() - found.keys():
-                for kill in bank.kills(build(spec, one.case)):
-                    found.setdefault(kill.fault, one.case.id)
+        for case in pool.cases():
+            if bank.prints(case, data_of(spec, case)).keys() - found.keys():
+                for kill in bank.kills(build(spec, case)):
+                    found.setdefault(kill.fault, case.id)
         return found
 
 

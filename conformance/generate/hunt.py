@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations, islice
+from math import prod
+
+import numpy as np
 
 from conformance.audit.cover import cover
-from conformance.audit.kills import Bank
+from conformance.audit.kills import SLICE, Bank
 from conformance.audit.score import Score, achievements
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
@@ -28,36 +31,46 @@ OTHER = 0x5EED
 """Added to the root, so that the hunt draws other cases than those that were chosen from."""
 
 
-def hunt(spec: OpSpec, score: Score, *, root: int, effort: Effort) -> list[Vector]:
+def hunt(
+    spec: OpSpec, score: Score, *, root: int, effort: Effort, cases: Iterable[Case] = ()
+) -> list[Vector]:
     """Few vectors that notice what those of ``score`` do not, and tell apart what they do not.
 
-    What no drawn case shows either is left for the audit to report.
+    Without ``effort.pairs`` nothing is told apart. They are sought among ``cases`` first, which are
+    valid, and then among drawn ones. What none shows is left for the audit to report.
     """
-    wanted = set(_wanted(score))
-    bank = Bank(spec, ())
+    wanted = {item for item in _wanted(score) if effort.pairs or item[0] != "apart"}
+    names = {name for _, *among in wanted for name in among}
+    bank = Bank(spec, _named(score.faults, names))
     tried: Counter[Item] = Counter()
     met: Counter[Item] = Counter()
     found: list[tuple[Vector, frozenset[Item]]] = []
-    for case in _cases(spec, root, effort) if wanted else ():
-        if not wanted:
-            break
-        names = {name for _, *among in wanted for name in among}
-        bank = bank if len(bank.faults) == len(names) else Bank(spec, _named(score.faults, names))
-        maybe = list(_shown(bank.prints(case, data_of(spec, case)), wanted))
-        if not maybe:
-            continue
-        vector = build(spec, case)
-        noticed = bank.kills(vector)
-        prints = {kill.fault: kill.print for kill in noticed}
-        apart = [item for item in _shown(prints, wanted) if item[0] == "apart"]
-        items = frozenset(wanted.intersection((*apart, *achievements(noticed))))
-        if items and not vacuous(spec, vector):
-            found.append((vector, items))
-            met.update(items)
-        tried.update(maybe)
-        wanted -= {item for item in wanted if met[item] >= ENOUGH or tried[item] >= PATIENCE}
+    some = chain(sorted(cases, key=_size), _cases(spec, root, effort))
+    while wanted and (slice_ := list(islice(some, SLICE))):
+        may = bank.may_differ(slice_)
+        for case, row in zip(slice_, may, strict=True):
+            # What is no longer wanted is not worked out.
+            open_ = {name for _, *among in wanted for name in among}
+            row = row & np.array([fault.id in open_ for fault in bank.faults], np.bool_)
+            maybe = set(_shown(bank.prints(case, data_of(spec, case), row), wanted))
+            if not maybe:
+                continue
+            vector = build(spec, case)
+            noticed = bank.kills(vector, row)
+            prints = {kill.fault: kill.print for kill in noticed}
+            apart = [item for item in _shown(prints, wanted) if item[0] == "apart"]
+            items = frozenset(wanted.intersection((*apart, *achievements(noticed))))
+            if items and not vacuous(spec, vector):
+                found.append((vector, items))
+                met.update(items)
+            tried.update(maybe)
+            wanted -= {item for item in maybe if met[item] >= ENOUGH or tried[item] >= PATIENCE}
     chosen = cover(found, lambda one: one[1], lambda one: one[0].inputs[0].size + 200)
     return [vector for vector, _ in chosen]
+
+
+def _size(case: Case) -> tuple[int, str]:
+    return sum(prod(shape) for shape in case.shapes.values()), case.id
 
 
 def _named(faults: Sequence[Fault], names: Collection[str]) -> list[Fault]:

@@ -3,94 +3,126 @@
 from __future__ import annotations
 
 import importlib.util
-import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, product
-from math import prod
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
 
 from conformance.audit.vacuity import vacuous
-from conformance.errors import EvaluationError
 from conformance.generate.build import build
-from conformance.generate.coverage import Candidate, candidate, pairs
-from conformance.generate.crossing import cross
+from conformance.generate.chance import Chance
+from conformance.generate.crossing import case_of, crossed
 from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover, Unknown
-from conformance.generate.patterns import fills
-from conformance.generate.pool import draw, text_of
+from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, sized, together
+from conformance.generate.pool import draw
 from conformance.generate.strategies import Aim
 from conformance.model import Case
-from conformance.reference.windows import WindowEnvironment
-from conformance.spec.model import Draw, Edge, OpSpec
+from conformance.spec.batch import Bools, code
+from conformance.spec.model import Draw, OpSpec
+from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 from conformance.suite.manifest import Uncovered
-
-MAX_ELEMENTS = 1 << 15
-"""No vector has more elements, in its data or in an output; proofs hold within this bound."""
 
 LIMITS = Limits(MAX_ELEMENTS)
 
 PATIENT_MS = 30_000
 """How long a check of the solver may take where nothing else has settled a pair."""
 
-MAX_TAPS = 1 << 21
-"""No vector has more taps, over all windows and planes; no proof rests on it."""
-
 Pair = tuple[str, str]
+Rows = NDArray[np.int64]
 
 SEEDS = 32
 """How often the prover's geometry is filled anew, until its data show what is wanted."""
 
-PARENTS = 60
-"""Among how many of the smallest cases of either edge parents are chosen."""
+KEPT = 3
+"""How many cases that newly show a pair are kept, the cheapest ones."""
+
+LOOKED_AT = 2
+"""In how many cases of a round that may show a pair the data are looked at for it."""
+
+MOST_LOOKED_AT = 600
+"""In how many cases of a round the data are looked at, at most."""
+
+BARREN = 2
+"""After how many rounds that found nothing new no more is expected of crossing."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many cases are drawn: at large, at each edge, and at what is then still missing; how many
-    are then crossed for it; how many rounds of how many children are bred before what is missing is
-    sought, and after; and how many cases are drawn at what no other way has found."""
+    """How many cases are drawn, at large and at each aim of an edge; how many children are crossed
+    at most in a round, and in how many rounds; in how many more a smaller cover is sought. Without
+    ``pairs`` each edge is to be shown alone."""
 
-    base: int = 1200
-    aimed: int = 24
-    missing: int = 16
-    crossed: int = 1000
-    early: int = 1
-    late: int = 5
-    children: int = 2500
-    insistent: int = 256
+    base: int = 400
+    aimed: int = 6
+    children: int = 40_000
+    rounds: int = 8
+    condensing: int = 3
+    pairs: bool = True
+
+
+SMOKE = Effort(base=120, aimed=3, children=8_000, rounds=4, condensing=0, pairs=False)
 
 
 @dataclass
 class Pool:
-    """The candidates of one rank, by id, and what is known of pairs that none shows.
+    """The cases of one rank, what they show, and what is known of pairs that none shows.
 
     ``infeasible`` gives for each pair that cannot be (an edge with itself: the edge alone; an
     element type with an edge: the edge in that type) what contradicts it; ``uncovered`` is neither
-    shown nor proven. ``sought`` are the aims that nothing new comes of any more, each with how many
-    cases were drawn.
+    shown nor proven.
     """
 
     spec: OpSpec
     rank: int
     root: int
     effort: Effort
-    candidates: dict[str, Candidate] = field(default_factory=dict)
     infeasible: dict[Pair, tuple[str, ...]] = field(default_factory=dict)
     uncovered: list[Uncovered] = field(default_factory=list)
-    shown: set[Pair] = field(default_factory=set)
-    typed: set[tuple[str, str]] = field(default_factory=set)
-    banned: set[str] = field(default_factory=set)
     strict: bool = False
-    sought: set[tuple[int, str]] = field(default_factory=set)
     answers: dict[Pair, Feasible | Infeasible | Unknown] = field(default_factory=dict)
+    _known: set[bytes] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.sight = Sight(self.spec, self.rank - 2)
+        self.edges = self.sight.edges
+        self.place = {name: number for number, name in enumerate(self.edges)}
+        self.dtypes = self.spec.types[self.spec.data.type]
+        self.seen = self.sight.look(table_of(self.spec, [], self.rank - 2))
+        self._count()
+
+    def __len__(self) -> int:
+        return len(self.seen)
+
+    def _count(self) -> None:
+        """Note anew what is shown: ``pairs`` (edges, edges) and ``typed`` (types, edges)."""
+        shows = self.shows
+        numbers = shows.astype(np.float32)
+        self.pairs = numbers.T @ numbers > 0
+        own = self.seen.table.columns[self.spec.data.type]
+        self.typed = np.stack([shows[own == code(one)].any(axis=0) for one in self.dtypes])
+
+    @property
+    def shows(self) -> Bools:
+        """Which edges each case shows, (cases, edges)."""
+        return self.seen.shows[:, : len(self.edges)]
+
+    def cases(self) -> Iterator[Case]:
+        """All cases."""
+        return (case_of(self.seen.table, row) for row in range(len(self)))
+
+    def case(self, row: int) -> Case:
+        return case_of(self.seen.table, row)
 
     @cached_property
     def prover(self) -> Prover | None:
         """None without the package z3-solver."""
         if importlib.util.find_spec("z3") is None:
             return None
-        return Prover(self.spec, self.rank, LIMITS)
+        return Prover(self.spec, self.rank, LIMITS, drawn=0)  # crossing has tried its chance
 
     def ask(self, pair: Pair, *, anew: bool = False) -> Feasible | Infeasible | Unknown | None:
         """Whether a case can show two edges, or one, given twice. None without z3.
@@ -112,64 +144,74 @@ class Pool:
 
     def fill(self) -> None:
         """Draw at large, and at each edge."""
-        self.draw(self.effort.base)
-        for edge in self.spec.edges:
-            for aim in edge.aims:
-                self.draw(self.effort.aimed, aim)
+        cases = draw(self.spec, self.rank, self.effort.base, root=self.root)
+        for aim in (aim for edge in self.spec.edges for aim in edge.aims):
+            cases += draw(self.spec, self.rank, self.effort.aimed, root=self.root, aim=aim)
+        self.add(cases)
 
     def draw(self, count: int, aim: Aim | None = None) -> None:
         """Draw cases and keep those that are valid and small enough."""
-        for case in draw(self.spec, self.rank, count, root=self.root, aim=aim):
-            self.add(case)
+        self.add(draw(self.spec, self.rank, count, root=self.root, aim=aim))
 
-    def add(self, case: Case) -> Candidate | None:
-        """Keep a case if it is valid, small enough and not banned."""
-        if case.id in self.candidates:
-            return self.candidates[case.id]
-        if not fills(case.pattern, case.types[self.spec.data.type]):
-            return None
-        if case.id in self.banned or violations(self.spec, case) or not sized(self.spec, case):
-            return None
-        try:
-            one = candidate(self.spec, case)
-        except EvaluationError:  # windows too large to be listed
-            return None
-        if one is None:
-            self.banned.add(case.id)
-            return None
-        if self.strict and self._news(one) and vacuous(self.spec, build(self.spec, case)):
-            self.banned.add(case.id)
-            return None
-        self.candidates[case.id] = one
-        self._show(one)
-        return one
+    def add(self, cases: list[Case]) -> None:
+        """Keep those of some cases that are valid and small enough."""
+        seen = self.sight.look(table_of(self.spec, cases, self.rank - 2), patiently=True)
+        self.keep(self.sight.settle(seen, np.arange(len(seen))))
 
-    def _news(self, one: Candidate) -> bool:
-        return not self.shown.issuperset(pairs(one.edges)) or any(
-            (one.dtype, edge) not in self.typed for edge in one.edges
-        )
+    def keep(self, found: Seen) -> None:
+        """Keep cases of which it is settled what they show, if they are new and not banned."""
+        if self.strict:
+            found = found.take(self._not_vacuous(found))
+        table = found.table
+        columns = [np.atleast_2d(column) for column in table.columns.values()]
+        keys = np.concatenate([*columns, table.seeds[None]]).astype(np.int64).T.copy()
+        fresh = np.zeros(len(found), np.bool_)
+        for row, key in enumerate(keys):
+            if key.tobytes() not in self._known:
+                self._known.add(key.tobytes())
+                fresh[row] = True
+        self.seen = together([self.seen, found.take(fresh)])
+        self._count()
 
-    def _show(self, one: Candidate) -> None:
-        self.shown.update(pairs(one.edges), ((edge, edge) for edge in one.edges))
-        self.typed.update((one.dtype, edge) for edge in one.edges)
+    def _not_vacuous(self, found: Seen) -> Bools:
+        good = np.ones(len(found), np.bool_)
+        for row in range(len(found)):
+            good[row] = not vacuous(self.spec, build(self.spec, case_of(found.table, row)))
+        return good
 
-    def ban(self, case_id: str) -> None:
-        """Never use a case; what it shows is to be shown by another."""
-        del self.candidates[case_id]
-        self.banned.add(case_id)
+    def ban(self, rows: Iterable[int]) -> None:
+        """Never use some cases again; what they show is to be shown by others."""
+        left = np.ones(len(self), np.bool_)
+        left[list(rows)] = False
+        self.seen = self.seen.take(left)
 
     def reopen(self) -> bool:
         """Count anew what is shown; whether that is less than before, so that more is sought.
 
-        From then on a case is only kept for something new if it is not vacuous.
+        From then on a case is only kept if it is not vacuous.
         """
-        before = len(self.shown) + len(self.typed)
+        before = self.pairs.sum() + self.typed.sum()
         self.strict = True
-        self.shown.clear()
-        self.typed.clear()
-        for one in self.candidates.values():
-            self._show(one)
-        return len(self.shown) + len(self.typed) < before
+        self._count()
+        return bool(self.pairs.sum() + self.typed.sum() < before)
+
+    def missing(self) -> list[Pair]:
+        """What is asked for, not shown and not known to be infeasible: edges alone, then pairs."""
+        names = sorted(self.edges)
+        asked = [(name, name) for name in names]
+        asked += combinations(names, 2) if self.effort.pairs else ()
+        return [pair for pair in asked if self.lacks(pair)]
+
+    def lacks(self, pair: Pair) -> bool:
+        """Whether a pair is neither shown nor known to be infeasible."""
+        a, b = pair
+        if self.pairs[self.place[a], self.place[b]]:
+            return False
+        if pair not in self.infeasible:
+            alone = self.infeasible.get((a, a)) or self.infeasible.get((b, b))
+            if alone:
+                self.infeasible[pair] = alone
+        return pair not in self.infeasible
 
 
 def settle(pool: Pool) -> None:
@@ -179,130 +221,121 @@ def settle(pool: Pool) -> None:
     what no case is found for is uncovered.
     """
     pool.uncovered.clear()
-    _settle_pairs(pool)
+    _cross(pool)
+    for anew in (False, True) if pool.prover is not None else ():
+        for pair in pool.missing():
+            if pool.lacks(pair):
+                _prove(pool, pair, anew=anew)
+        if pool.missing():
+            _cross(pool)
+    pool.uncovered += [Uncovered(pool.spec.op, pool.rank, "", pair) for pair in pool.missing()]
     _settle_types(pool)
 
 
-def _settle_pairs(pool: Pool) -> None:
-    edges = {edge.name: edge for edge in pool.spec.edges}
-    for a, b in _asked(edges):
-        if (a, b) in pool.shown or (a, b) in pool.infeasible:
-            continue
-        alone = pool.infeasible.get((a, a)) or pool.infeasible.get((b, b))
-        if alone:
-            pool.infeasible[a, b] = alone
-            continue
-        if _proven(pool, (a, b)):
-            continue
-        for look in (_merged, _crossed, _blended, _insisted):
-            if (a, b) not in pool.shown:
-                look(pool, edges[a], edges[b])
-        if (a, b) in pool.shown or _proven(pool, (a, b), anew=True):
-            continue
-        if (a, b) not in pool.shown:
-            pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, "", (a, b)))
-
-
-def _proven(pool: Pool, pair: Pair, *, anew: bool = False) -> bool:
+def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
     """Ask the prover: whether no case shows the pair. A case that does goes into the pool."""
     answer = pool.ask(pair, anew=anew)
     if isinstance(answer, Infeasible):
         pool.infeasible[pair] = answer.uses
-        return True
     if isinstance(answer, Feasible):
-        _try_model(pool, answer.case, pair)
-    return False
+        pool.add([replace(answer.case, seed=seed) for seed in range(SEEDS)])
 
 
-def _asked(edges: Iterable[str]) -> Iterator[Pair]:
-    """Each edge alone, then each pair."""
-    names = sorted(edges)
-    yield from ((name, name) for name in names)
-    yield from combinations(names, 2)
-
-
-def _try_model(pool: Pool, case: Case, wanted: Pair) -> None:
-    """Cases of the geometry that the prover came upon, until the data show the edges too."""
-    for seed in range(SEEDS):
-        pool.add(replace(case, seed=seed))
-        if wanted in pool.shown:
+def _cross(pool: Pool) -> None:
+    """Children of cases that show the one edge with such as show the other, until none is new."""
+    barren = 0
+    for number in range(pool.effort.rounds):
+        wanted = np.array([(pool.place[a], pool.place[b]) for a, b in pool.missing()])
+        if not len(wanted) or barren == BARREN or not len(pool):
             return
+        chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/{len(pool)}/{number}")
+        each = int(np.clip(pool.effort.children // len(wanted), 16, 1500))
+        a, b = (_showing(pool, edges, each, chance) for edges in wanted.T)
+        children = pool.sight.look(crossed(pool.seen.table, a, b, chance, freely=number % 3 > 0))
+        before = pool.pairs.sum()
+        pool.keep(_news(pool, children, wanted))
+        barren = 0 if pool.pairs.sum() > before else barren + 1
 
 
-def _merged(pool: Pool, a: Edge, b: Edge, count: int | None = None) -> None:
-    """Draw what both edges aim at; where they narrow the same, the one or the other."""
-    for one, other in _ways(a, b):
-        _draw_until(pool, (a.name, b.name), {**one, **other}, count)
-        if one.keys() & other.keys():
-            _draw_until(pool, (a.name, b.name), {**other, **one}, count)
+def _showing(pool: Pool, edges: Rows, each: int, chance: Chance) -> Rows:
+    """So many cases for each edge that show it, or any where none does."""
+    found = []
+    for edge in edges:
+        rows = np.flatnonzero(pool.shows[:, edge])
+        rows = rows if len(rows) else np.arange(len(pool))
+        found.append(rows[chance.below(len(rows), each)])
+    return np.concatenate(found)
 
 
-def _insisted(pool: Pool, a: Edge, b: Edge) -> None:
-    _merged(pool, a, b, pool.effort.insistent)
-
-
-def _crossed(pool: Pool, a: Edge, b: Edge) -> None:
-    """Children of small cases that show the one edge with small ones that show the other."""
-    wanted = a.name, b.name
-    chance = random.Random(f"{pool.root}/{pool.spec.op}/{pool.rank}/{wanted}")  # noqa: S311
-    smallest_first = sorted(pool.candidates.values(), key=lambda found: (found.cost, found.case.id))
-    one, other = (
-        [found.case for found in smallest_first if edge in found.edges][:PARENTS] for edge in wanted
-    )
-    for _ in range(pool.effort.crossed if one and other else 0):
-        if wanted in pool.shown:
-            return
-        pool.add(cross(pool.spec, chance.choice(one), chance.choice(other), chance))
-
-
-def _blended(pool: Pool, a: Edge, b: Edge) -> None:
-    """Draw what both edges aim at, some of it as the one does and some as the other."""
-    for one, other in _ways(a, b):
-        for name in sorted(one.keys() & other.keys()):
-            _draw_until(pool, (a.name, b.name), {**one, **other, name: one[name]})
-            _draw_until(pool, (a.name, b.name), {**other, **one, name: other[name]})
-
-
-def _ways(a: Edge, b: Edge) -> Iterator[tuple[Aim, Aim]]:
-    return product(a.aims or ({},), b.aims or ({},))
-
-
-def _draw_until(pool: Pool, wanted: Pair, aim: Aim, count: int | None = None) -> None:
-    count = count or pool.effort.missing
-    if wanted in pool.shown or (count, text_of(aim)) in pool.sought:
-        return
-    pool.sought.add((count, text_of(aim)))  # the same cases would come again
-    pool.draw(count, aim)
+def _news(pool: Pool, children: Seen, wanted: Rows) -> Seen:
+    """The cheapest children that show what is wanted, their data looked at where that matters."""
+    order = np.argsort(children.cost, kind="stable")
+    children = children.take(order)
+    certain, maybe = [], []
+    for a, b in wanted:
+        rows = np.flatnonzero(children.shows[:, a] & children.shows[:, b])
+        certain.append(rows[:KEPT])
+        if len(rows) < KEPT:
+            may = np.flatnonzero(children.may[:, a] & children.may[:, b])
+            maybe.append(np.setdiff1d(may[: LOOKED_AT + len(rows)], rows)[:LOOKED_AT])
+    unsure = np.unique(np.concatenate(maybe))[:MOST_LOOKED_AT] if maybe else np.arange(0)
+    rows = np.unique(np.concatenate([*certain, unsure])).astype(np.int64)
+    found = pool.sight.settle(children, rows)
+    showing = np.zeros(len(found), np.bool_)
+    for a, b in wanted:
+        showing[np.flatnonzero(found.shows[:, a] & found.shows[:, b])[:KEPT]] = True
+    return found.take(showing)
 
 
 def _settle_types(pool: Pool) -> None:
     """Show each edge in each element type: by a case that shows it in another, or by drawing."""
-    data = pool.spec.data.type
-    for edge in pool.spec.edges:
-        if (edge.name, edge.name) in pool.infeasible:
+    if not pool.effort.pairs:
+        return
+    for dtype, edge in _untyped(pool):
+        _retype(pool, dtype, edge)
+    for dtype, edge in _untyped(pool):
+        name = pool.edges[edge]
+        against = None if pool.prover is None else pool.prover.excludes(name, pool.dtypes[dtype])
+        if against is not None:
+            pool.infeasible[pool.dtypes[dtype], name] = against
             continue
-        for dtype in pool.spec.types[data]:
-            if (dtype, edge.name) in pool.typed or (dtype, edge.name) in pool.infeasible:
-                continue
-            showing = [one for one in pool.candidates.values() if edge.name in one.edges]
-            for one in sorted(showing, key=lambda one: (one.cost, one.case.id))[:8]:
-                pool.add(replace(one.case, types={**one.case.types, data: dtype}))
-            if (dtype, edge.name) not in pool.typed and _excluded(pool, dtype, edge):
-                continue
-            for aim in edge.aims or ({},):
-                if (dtype, edge.name) not in pool.typed:
-                    pool.draw(4 * pool.effort.missing, {**aim, data: Draw(values=(dtype,))})
-            if (dtype, edge.name) not in pool.typed:
-                pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, dtype, (edge.name,)))
+        for aim in pool.spec.edges[edge].aims or ({},):
+            if not pool.typed[dtype, edge]:
+                narrowed = {pool.spec.data.type: Draw(values=(pool.dtypes[dtype],))}
+                pool.draw(64, {**aim, **narrowed})
+        if not pool.typed[dtype, edge]:
+            missing = Uncovered(pool.spec.op, pool.rank, pool.dtypes[dtype], (name,))
+            pool.uncovered.append(missing)
 
 
-def _excluded(pool: Pool, dtype: str, edge: Edge) -> bool:
-    """Whether no case shows an edge in an element type, by the prover."""
-    against = None if pool.prover is None else pool.prover.excludes(edge.name, dtype)
-    if against is None:
-        return False
-    pool.infeasible[dtype, edge.name] = against
-    return True
+def _untyped(pool: Pool) -> list[tuple[int, int]]:
+    return [
+        (int(dtype), int(edge))
+        for dtype, edge in np.argwhere(~pool.typed)
+        if pool.pairs[edge, edge] and (pool.dtypes[dtype], pool.edges[edge]) not in pool.infeasible
+    ]
+
+
+def _retype(pool: Pool, dtype: int, edge: int) -> None:
+    """The geometry of small cases that show an edge with the data of others, in another type."""
+    if pool.typed[dtype, edge]:
+        return
+    showing = np.flatnonzero(pool.shows[:, edge])
+    showing = showing[np.argsort(pool.seen.cost[showing], kind="stable")][:24]
+    data = pool.spec.data.type
+    of_type = np.flatnonzero(pool.seen.table.columns[data] == code(pool.dtypes[dtype]))[:48]
+    table = pool.seen.table
+    own = table.take(np.concatenate([showing, np.repeat(showing, len(of_type))]))
+    other = np.concatenate([showing, np.tile(of_type, len(showing))])
+    columns = dict(own.columns)
+    for key in ("pattern", *pool.spec.types):
+        columns[key] = table.columns[key][other].copy()
+    columns[data][: len(showing)] = code(pool.dtypes[dtype])
+    children = pool.sight.look(replace(own, columns=columns, seeds=table.seeds[other]))
+    children = children.take(children.may[:, edge])
+    order = np.argsort(children.cost + 1 * ~children.shows[:, edge], kind="stable")[:12]
+    found = pool.sight.settle(children, order)
+    pool.keep(found.take(np.flatnonzero(found.shows[:, edge])[:KEPT]))
 
 
 def drawn(
@@ -312,18 +345,3 @@ def drawn(
     for case in draw(spec, rank, count, root=root, aim=aim):
         if not violations(spec, case) and sized(spec, case):
             yield case
-
-
-def sized(spec: OpSpec, case: Case) -> bool:
-    """Whether the data and the output are neither empty nor too large, and their windows too."""
-    shape = case.shapes[spec.data.name]
-    if not prod(shape):
-        return False
-    env = WindowEnvironment(spec, case)
-    out, size = prod(shape[:2]) * prod(env.out), prod(shape)
-    if not 0 < out <= MAX_ELEMENTS or size > MAX_ELEMENTS:
-        return False
-    if out * prod(shape[2:]) <= MAX_TAPS:
-        return True
-    taps = prod(int(env.along("taps", axis).sum()) for axis in range(env["axes"]))
-    return prod(shape[:2]) * taps <= MAX_TAPS

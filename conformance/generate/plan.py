@@ -11,7 +11,7 @@ from conformance.audit.kills import Bank
 from conformance.audit.score import Score
 from conformance.generate.build import build
 from conformance.generate.hunt import hunt
-from conformance.generate.pairs import Effort, Pair
+from conformance.generate.pairs import SMOKE, Effort, Pair
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
 from conformance.generate.stream import stream
@@ -53,12 +53,13 @@ class OperatorTask:
         catalogue = faults(spec.op)
         vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
         kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
-        found = hunt(spec, Score(spec.op, catalogue, kills), root=self.root, effort=self.effort)
+        spare = [case for ranked in self.ranked for case in ranked.spare]
+        score = Score(spec.op, catalogue, kills)
+        found = hunt(spec, score, root=self.root, effort=self.effort, cases=spare)
         bank = Bank(spec, catalogue)
-        for vector in with_twins(spec, found):
-            if vector.id not in kills:
-                kills[vector.id] = bank.kills(vector)
-                vectors.append(vector)
+        more = [vector for vector in with_twins(spec, found) if vector.id not in kills]
+        kills |= zip((vector.id for vector in more), bank.all_kills(more), strict=True)
+        vectors += more
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
         rejected = [build(spec, *case) for case in reject_cases(spec, root=self.root)]
         score = Score(spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors})
@@ -82,10 +83,14 @@ def make(
     root: int,
     processes: int,
     progress: parallel.Progress,
+    suite: str = "core",
     effort: Effort | None = None,
 ) -> Iterator[Made]:
-    """The core suites of some operators, by name or specification file, in their order."""
-    effort = effort or Effort()
+    """The core suites of some operators, by name or specification file, in their order.
+
+    For the ``suite`` smoke only what it needs is sought; all else is not to be used.
+    """
+    effort = effort or (SMOKE if suite == "smoke" else Effort())
     # High ranks take longest, and what begins last should be short.
     work = [RankTask(op, rank, root, effort) for op in ops for rank in find(op).ranks]
     work.sort(key=lambda task: -task.rank)

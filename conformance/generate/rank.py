@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
-from conformance.generate.condense import Items, asked, breed, choose, owned
-from conformance.generate.coverage import Candidate
+from conformance.generate.condense import asked, breed, choose
 from conformance.generate.pairs import Effort, Pair, Pool, settle
 from conformance.generate.suites import with_twins
-from conformance.model import Vector
+from conformance.model import Case, Vector
+from conformance.spec.batch import Bools
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import question
 from conformance.suite.manifest import Uncovered
 
-SAMPLE = Effort(base=200, aimed=8)
+SAMPLE = Effort(base=100, aimed=2)
 """How many cases of a lower rank are drawn to see which edges it shows."""
 
-TRIES = 160
+TRIES = 100
 """How often a part of a cover is made anew to find a smaller one."""
-
 
 MOST_LOOKED_AT = 128
 """How many cases are looked at, at most, that could take the place of a vacuous one."""
@@ -36,7 +37,7 @@ class Ranked:
 
     ``vectors`` show every edge in every element type and every pair that can be shown, their twins
     among them, and isolate the edges that no lower rank shows; ``kills`` gives by id the faults
-    that each notices.
+    that each notices. ``spare`` are the other cases that were looked at.
     """
 
     rank: int
@@ -44,6 +45,7 @@ class Ranked:
     kills: Mapping[str, tuple[Kill, ...]]
     infeasible: Mapping[Pair, tuple[str, ...]]
     uncovered: tuple[Uncovered, ...]
+    spare: tuple[Case, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,18 +65,20 @@ class RankTask:
         spec = find(self.op)
         pool = Pool(spec, self.rank, self.root, self.effort)
         pool.fill()
-        breed(pool, self.effort.early, self.effort.children)
         settle(pool)
-        breed(pool, self.effort.late, self.effort.children)
-        isolated = {edge for edge, _ in pool.shown} - _shown_below(spec, self.rank, self.root)
+        breed(pool, self.effort.condensing, self.effort.children // 2)
+        shown = {edge for number, edge in enumerate(pool.edges) if pool.pairs[number, number]}
+        below = _shown_below(spec, self.rank, self.root) if self.effort.pairs else shown
+        isolated = shown - below
         vectors = with_twins(spec, _meaningful(pool, isolated))
         bank = Bank(spec, faults(spec.op))
         return Ranked(
             rank=self.rank,
             vectors=tuple(vectors),
-            kills={vector.id: bank.kills(vector) for vector in vectors},
+            kills=dict(zip((v.id for v in vectors), bank.all_kills(vectors), strict=True)),
             infeasible=pool.infeasible,
             uncovered=tuple(pool.uncovered),
+            spare=tuple(pool.cases()),
         )
 
 
@@ -88,50 +92,47 @@ def _meaningful(pool: Pool, isolated: Collection[str]) -> list[Vector]:
         while bad := _useless(pool, chosen, built):
             # Where most cases are vacuous, one at a time would take for ever.
             looked_at = min(2 * looked_at, MOST_LOOKED_AT)
-            more = _also_vacuous(pool, asked(pool, isolated), chosen, bad, looked_at)
-            for case_id in bad | more:
-                pool.ban(case_id)
-            good = [one for one in chosen if one.case.id not in bad]
-            chosen = choose(pool, isolated=isolated, start=good)
+            bad |= _also_vacuous(pool, asked(pool, isolated), chosen, bad, looked_at)
+            left = np.delete(np.arange(len(pool)), sorted(bad))
+            kept = set(chosen) - bad
+            pool.ban(bad)
+            chosen = choose(
+                pool, isolated=isolated, start=[n for n, row in enumerate(left) if row in kept]
+            )
         if not pool.reopen():
-            return [built[one.case.id] for one in chosen]
+            return [built[pool.case(row).id] for row in chosen]
         settle(pool)
 
 
-def _useless(pool: Pool, chosen: Sequence[Candidate], built: dict[str, Vector]) -> set[str]:
-    """The ids of those that are vacuous, or ask what another has asked."""
+def _useless(pool: Pool, chosen: Sequence[int], built: dict[str, Vector]) -> set[int]:
+    """The rows of those that are vacuous, or ask what another has asked."""
     found, asked = set(), set()
-    for one in chosen:
-        name = one.case.id
-        if name not in built:
-            built[name] = build(pool.spec, one.case)
-        same = question(built[name])
-        if same in asked or vacuous(pool.spec, built[name]):
-            found.add(name)
+    for row in chosen:
+        case = pool.case(row)
+        if case.id not in built:
+            built[case.id] = build(pool.spec, case)
+        same = question(built[case.id])
+        if same in asked or vacuous(pool.spec, built[case.id]):
+            found.add(row)
         asked.add(same)
     return found
 
 
 def _also_vacuous(
-    pool: Pool, items: Items, chosen: Sequence[Candidate], bad: Collection[str], count: int
-) -> set[str]:
+    pool: Pool, items: Bools, chosen: Sequence[int], bad: Collection[int], count: int
+) -> set[int]:
     """More that are vacuous, of so many that would take the place of each of ``bad``: those that
     show most of what it alone shows, for their cost."""
-    looked_at = {one.case.id for one in chosen}
+    looked_at = set(chosen)
     found = set()
-    alone = owned(chosen, items)
-    for name in sorted(bad):
-        worth = {
-            one.case.id: len(alone[name] & items(one)) / one.cost
-            for one in pool.candidates.values()
-            if not alone[name].isdisjoint(items(one))
-        }
-        for case_id in sorted(worth, key=lambda able: (-worth[able], able))[:count]:
-            one = pool.candidates[case_id]
-            if one.case.id not in looked_at:
-                looked_at.add(one.case.id)
-                if vacuous(pool.spec, build(pool.spec, one.case)):
-                    found.add(one.case.id)
+    alone = items[list(chosen)].sum(axis=0) == 1
+    for row in sorted(bad):
+        worth = (items & (items[row] & alone)).sum(axis=1) / pool.seen.cost
+        for other in map(int, np.argsort(-worth, kind="stable")[:count]):
+            if worth[other] and other not in looked_at:
+                looked_at.add(other)
+                if vacuous(pool.spec, build(pool.spec, pool.case(other))):
+                    found.add(other)
     return found
 
 
@@ -142,5 +143,5 @@ def _shown_below(spec: OpSpec, rank: int, root: int) -> set[str]:
         if lower < rank:
             pool = Pool(spec, lower, root, SAMPLE)
             pool.fill()
-            shown.update(edge for edge, _ in pool.shown)
+            shown.update(name for n, name in enumerate(pool.edges) if pool.pairs[n, n])
     return shown

@@ -71,6 +71,7 @@ class Subject:
         self.env = pooling.environment(spec, case, data)
         self._computed = pooling.computed(self.env, spec)
         self.outputs = pooling.placed(self.env, self._computed)
+        self._known: dict[tuple[Any, ...], list[Array]] = {}
 
     def under(self, altered: Altered) -> list[Array]:
         """The outputs of an implementation.
@@ -117,14 +118,23 @@ class Subject:
             env = self.env.under(part.definitions, part.changed)
             if not any(_differs(self.env, env, name) for name in part.replaced):
                 return right
-            shape = (*env.data.shape[:2], *env.out)
-            of_interest = env.out == self.env.out or shape in self.shapes
-            if not of_interest and _taps(env) > LARGE:
-                # Too large to be worked out: zeros that take no memory.
-                return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
-            return made(env, part.only_moves)
+            # What replaces the same rules by the same values gives the same outputs.
+            key = (made, *((name, _bytes(env, name)) for name in sorted(part.replaced)))
+            if key not in self._known:
+                self._known[key] = self._anew(env, part, right, made)
+            return self._known[key]
         except EvaluationError:
             return right
+
+    def _anew(
+        self, env: DataEnvironment, part: _Part, right: list[Array], made: Made
+    ) -> list[Array]:
+        shape = (*env.data.shape[:2], *env.out)
+        of_interest = env.out == self.env.out or shape in self.shapes
+        if not of_interest and _taps(env) > LARGE:
+            # Too large to be worked out: zeros that take no memory.
+            return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
+        return made(env, part.only_moves)
 
     def _guard(self, variant: Variant) -> bool | Array:
         if variant.where is None:
@@ -172,6 +182,19 @@ def _reached(spec: OpSpec, variants: Iterable[Variant]) -> frozenset[str]:
         if not more:
             return frozenset(changed)
         changed |= more
+
+
+def _bytes(env: DataEnvironment, name: str) -> tuple[tuple[Any, ...], ...]:
+    """The value of a rule, to be compared; for what a tap does, the windows that come of it."""
+    found: list[Any] = []
+    if name in ("tap", "reads"):
+        for window in env.windows:
+            found += (window.counted, np.where(window.counted, window.indices, -1))
+    else:
+        value = env[name]
+        found += value if isinstance(value, tuple) else (value,)
+    arrays = map(np.asarray, found)
+    return tuple((array.shape, array.dtype.str, array.tobytes()) for array in arrays)
 
 
 def _differs(right: Mapping[str, Any], env: Mapping[str, Any], name: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.reference.many import WindowBatch
 from conformance.spec.environment import Evaluable, Overlay
 from conformance.spec.expressions import Value
 from conformance.spec.model import OpSpec, Variant
@@ -29,6 +30,14 @@ class _Replaced:
         replaced = self.replacement.evaluate(Overlay(env, original=original))
         return replaced if guard is True else np.where(guard, replaced, original)  # type: ignore[arg-type]
 
+    def many(self, batch: WindowBatch) -> Any:
+        original = self.original.many(batch)
+        with batch.meaning({"original": original}):
+            replaced = self.replacement.many(batch)
+        if self.where is None:
+            return replaced
+        return batch.applied("where", self.where.many(batch), replaced, original)
+
 
 @dataclass(frozen=True)
 class _Misread:
@@ -47,6 +56,14 @@ class _Misread:
         if self.where is not None and not self.where.evaluate(given):
             return original
         return self.replacement.evaluate(given)
+
+    def many(self, batch: WindowBatch) -> Any:
+        original = batch.given[self.key]
+        with batch.meaning({**batch.given, "original": original}):
+            replaced = self.replacement.many(batch)
+            if self.where is None:
+                return replaced
+            return batch.applied("where", self.where.many(batch), replaced, original)
 
 
 def definitions_of(spec: OpSpec, variants: Iterable[Variant]) -> Mapping[str, Evaluable]:

@@ -1,103 +1,147 @@
-"""Compiled pieces of expressions: functions of an environment, chosen by kind beforehand.
+"""The visitor that evaluates one case: trees become nested functions of an environment.
 
-What an operation is applied to (one value, or one an axis) is settled when the expression is
-compiled, so that evaluation spends its time on the arithmetic.
+What an operation is applied to (one value, or one an axis) is settled beforehand, by kind, so that
+evaluation spends its time on the arithmetic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any
 
+from conformance.spec import arithmetic
 from conformance.spec.arithmetic import Operation
-from conformance.spec.kinds import Kind
+from conformance.spec.tree import REPEATER, Node
 
 Environment = Mapping[str, Any]
 Run = Callable[[Environment], Any]
 
-
 UNEQUAL = "values with different numbers of axes meet"
-REPEATER = "axis"
-"""The name, with an entry an axis, that tells how often a single value is repeated."""
+
+ELEMENTWISE: dict[str, tuple[Operation, Operation]] = {
+    "+": (operator.add, arithmetic.add),
+    "-": (operator.sub, arithmetic.subtract),
+    "*": (operator.mul, arithmetic.multiply),
+    "//": (operator.floordiv, arithmetic.floor_divide),
+    "%": (operator.mod, arithmetic.modulo),
+    "ceil_div": (lambda a, b: -(-a // b), arithmetic.ceil_divide),
+    "min": (min, arithmetic.smaller),
+    "max": (max, arithmetic.larger),
+    "rounded": (arithmetic.rounded, arithmetic.rounded),
+    "abs": (abs, abs),
+    "negative": (operator.neg, operator.neg),
+    "not": (operator.not_, arithmetic.invert),
+    "and": (operator.and_, operator.and_),
+    "or": (operator.or_, operator.or_),
+    "where": (arithmetic.select, arithmetic.select),
+    "==": (operator.eq, operator.eq),
+    "!=": (operator.ne, operator.ne),
+    "<": (operator.lt, operator.lt),
+    "<=": (operator.le, operator.le),
+    ">": (operator.gt, operator.gt),
+    ">=": (operator.ge, operator.ge),
+}
+"""What is worked out axis by axis: on plain values of a case, and where arrays may occur."""
+
+WHOLE: dict[str, tuple[Operation, Operation]] = {
+    "any": (any, arithmetic.some),
+    "all": (all, arithmetic.every),
+    "count": (sum, arithmetic.count),
+    "sum": (sum, arithmetic.total),
+    "prod": (math.prod, arithmetic.product),
+    "least": (arithmetic.least, arithmetic.least),
+    "greatest": (arithmetic.greatest, arithmetic.greatest),
+    "distinct": (arithmetic.distinct, arithmetic.distinct),
+    "reverse": (lambda entries: entries[::-1], lambda entries: entries[::-1]),
+    "entry": (arithmetic.entry, arithmetic.entry),
+    "flat": (arithmetic.flat, arithmetic.flat),
+    "somewhere": (arithmetic.somewhere, arithmetic.somewhere),
+    "everywhere": (arithmetic.everywhere, arithmetic.everywhere),
+}
+"""What takes values as they are, with all their axes and windows."""
 
 
-class Code(NamedTuple):
-    """A compiled node: what it gives, how, the names it reads, and where it stands in the text."""
+def closure(node: Node) -> Run:
+    """A function that evaluates a tree over an environment, which must have each name read.
 
-    kind: Kind
-    run: Run
-    names: frozenset[str]
-    offset: int
+    It raises ArithmeticError where there is no value.
+    """
+    if node.op == "constant":
+        value = node.value
+        return lambda _env: value
+    if node.op == "name":
+        return operator.itemgetter(node.value)
+    if node.decides:
+        return _deciding(node)
+    runs = [closure(arg) for arg in node.args]
+    if node.op == "repeat":
+        x = runs[0]
+        # The number of entries, not `axes`: a tap's environment has the entry of one axis only.
+        return lambda env: (x(env),) * len(env[REPEATER])
+    plain, general = ELEMENTWISE.get(node.op) or WHOLE[node.op]
+    operation = plain if node.kind.is_case and node.args[0].kind.is_case else general
+    if node.op in WHOLE:
+        return _applied(operation, runs)
+    return _elementwise(operation, node.args, runs)
 
 
-def constant(value: int | bool | str) -> Run:
-    return lambda _env: value
+def _deciding(node: Node) -> Run:
+    """``and``, ``or``, ``where`` by a condition on the case; what it rules out is not evaluated.
+
+    So that a branch may divide by what the condition rules out.
+    """
+    test, x = (closure(arg) for arg in node.args[:2])
+    if node.op == "where":
+        y = closure(node.args[2])
+        return lambda env: x(env) if test(env) else y(env)
+    decided = node.op == "or"
+
+    def single(env: Environment) -> Any:
+        return decided if test(env) is decided else x(env)
+
+    def per_axis(env: Environment) -> Any:
+        return (decided,) * len(env[REPEATER]) if test(env) is decided else x(env)
+
+    return per_axis if node.kind.per_axis else single
 
 
-def unary(operation: Operation, a: Code) -> Run:
-    """``operation`` on one value, or on each axis's."""
-    x = a.run
-    if a.kind.per_axis:
-        return lambda env: tuple(map(operation, x(env)))
-    return lambda env: operation(x(env))
-
-
-def binary(operation: Operation, a: Code, b: Code) -> Run:
-    """``operation`` on two values; a single one meets every axis of the other."""
-    x, y = a.run, b.run
-    if not a.kind.per_axis and not b.kind.per_axis:
+def _applied(operation: Operation, runs: Sequence[Run]) -> Run:
+    if len(runs) == 1:
+        (x,) = runs
+        return lambda env: operation(x(env))
+    x, y, *more = runs
+    if not more:
         return lambda env: operation(x(env), y(env))
-    if not b.kind.per_axis:
-        return lambda env: tuple(map(operation, x(env), repeat(y(env))))
-    if not a.kind.per_axis:
-        return lambda env: tuple(map(operation, repeat(x(env)), y(env)))
-
-    def both(env: Environment) -> tuple[Any, ...]:
-        p, q = x(env), y(env)
-        if len(p) != len(q):
-            raise ArithmeticError(UNEQUAL)
-        return tuple(map(operation, p, q))
-
-    return both
+    return lambda env: operation(*(run(env) for run in runs))
 
 
-def ternary(operation: Operation, a: Code, b: Code, c: Code) -> Run:
-    """``operation`` on three values, of which at least the first may be one an axis."""
-    codes = (a, b, c)
-    if not any(code.kind.per_axis for code in codes):
-        x, y, z = a.run, b.run, c.run
-        return lambda env: operation(x(env), y(env), z(env))
+def _elementwise(operation: Operation, args: Sequence[Node], runs: Sequence[Run]) -> Run:
+    """``operation`` on single values, or axis by axis; a single one meets every axis."""
+    spread = [arg.kind.per_axis for arg in args]
+    if not any(spread):
+        return _applied(operation, runs)
+    if len(runs) == 1:
+        (x,) = runs
+        return lambda env: tuple(map(operation, x(env)))
+    if len(runs) == 2:
+        x, y = runs
+        if spread == [True, False]:
+            return lambda env: tuple(map(operation, x(env), repeat(y(env))))
+        if spread == [False, True]:
+            return lambda env: tuple(map(operation, repeat(x(env)), y(env)))
 
     def each(env: Environment) -> tuple[Any, ...]:
-        values = [code.run(env) for code in codes]
-        lists = [v for v, code in zip(values, codes, strict=True) if code.kind.per_axis]
-        if len({len(entries) for entries in lists}) > 1:
+        values = [run(env) for run in runs]
+        lists = [value for value, many in zip(values, spread, strict=True) if many]
+        if any(len(entries) != len(lists[0]) for entries in lists):
             raise ArithmeticError(UNEQUAL)
         columns: list[Iterator[Any]] = [
-            iter(v) if code.kind.per_axis else repeat(v)
-            for v, code in zip(values, codes, strict=True)
+            iter(value) if many else repeat(value)
+            for value, many in zip(values, spread, strict=True)
         ]
         return tuple(map(operation, *columns))
 
     return each
-
-
-def repeated(a: Code) -> Code:
-    """A single value repeated for each axis; a per-axis one as it is."""
-    if a.kind.per_axis:
-        return a
-    x = a.run
-    kind = replace(a.kind, per_axis=True, joined=a.kind.entangled)
-    # The number of entries, not `axes`: a tap's environment holds the entry of one axis only.
-    return Code(kind, lambda env: (x(env),) * len(env[REPEATER]), a.names | {REPEATER}, a.offset)
-
-
-def choice(condition: Code, a: Code, b: Code) -> Run:
-    """``a`` or ``b`` by one condition for the whole case; the other is not evaluated.
-
-    So that a branch may divide by what the condition rules out.
-    """
-    test, x, y = condition.run, a.run, b.run
-    return lambda env: x(env) if test(env) else y(env)

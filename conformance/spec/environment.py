@@ -16,6 +16,9 @@ class Evaluable(Protocol):
 
     def evaluate(self, env: Mapping[str, Value]) -> Value: ...
 
+    def many(self, batch: Any) -> Any:
+        """The value for each case of a :class:`~conformance.spec.batch.Batch`."""
+
 
 class Environment(dict[str, Any]):
     """Values by name; a definition is evaluated when it is first asked for, and then kept.

@@ -1,24 +1,29 @@
 """The expression language of specifications: a small, whitelisted part of Python's syntax.
 
-Text is parsed to a syntax tree, each node is checked against a whitelist and given a static
-:class:`Kind`, and the tree becomes nested closures. Nothing is ever passed to ``eval``. The
-language is described in ``docs/spec-format.md``.
+Text is parsed once: each part of the syntax is checked against a whitelist and becomes a node
+with a static :class:`Kind`. Whatever reads an expression visits that tree
+(:mod:`conformance.spec.tree`). Nothing is ever passed to ``eval``. The language is described in
+``docs/spec-format.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from conformance.errors import EvaluationError, ExpressionError
 from conformance.spec import arithmetic
-from conformance.spec.closures import Code, Run, repeated
+from conformance.spec.closures import Run, closure
 from conformance.spec.compiler import Compiler
-from conformance.spec.functions import of_type
+from conformance.spec.functions import of_type, repeated
 from conformance.spec.kinds import Domain, Kind, closest
 from conformance.spec.syntax import parse
+from conformance.spec.tree import Node
+
+if TYPE_CHECKING:
+    from conformance.spec.batch import Batch
 
 __all__ = ["Domain", "Expression", "Kind", "Value", "closest", "compile_expression"]
 
@@ -28,24 +33,27 @@ bool may stand for one that is the same everywhere."""
 
 
 class Expression:
-    """A compiled expression. Immutable; equal to another of the same text.
+    """An expression, parsed and typed. Immutable; equal to another of the same text.
 
-    ``kind`` is what it gives, ``names`` are the names that it may read.
+    ``tree`` is what visitors go through, ``kind`` what it gives, ``names`` are the names that it
+    may read.
     """
 
-    __slots__ = ("_run", "kind", "names", "text")
+    __slots__ = ("_run", "kind", "names", "text", "tree")
 
     text: str
+    tree: Node
     kind: Kind
     names: frozenset[str]
     _run: Run
 
-    def __init__(self, text: str, code: Code) -> None:
+    def __init__(self, text: str, tree: Node) -> None:
         for name, value in (
             ("text", text),
-            ("kind", code.kind),
-            ("names", code.names),
-            ("_run", code.run),
+            ("tree", tree),
+            ("kind", tree.kind),
+            ("names", tree.names),
+            ("_run", closure(tree)),
         ):
             object.__setattr__(self, name, value)
 
@@ -64,6 +72,10 @@ class Expression:
         except ArithmeticError as error:
             raise EvaluationError(f"'{self.text}' has no value here: {error}") from None
         return value
+
+    def many(self, batch: Batch) -> Any:
+        """The value for each case of a batch, see :mod:`conformance.spec.batch`."""
+        return batch.visit(self.tree)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an expression cannot be changed ({name})")
@@ -100,12 +112,12 @@ def compile_expression(
     if want is not None:
         enums |= want.values or frozenset()
     body = parse(text)
-    code = Compiler(text, scope, enums).compile(body)
+    tree = Compiler(text, scope, enums).compile(body)
     if want is not None:
-        _check(code, want)
+        _check(tree, want)
         if repeat and want.per_axis:
-            code = repeated(code)
-    expression = Expression(" ".join(text.split()), code)
+            tree = repeated(tree)
+    expression = Expression(" ".join(text.split()), tree)
     if not expression.names:
         _check_constant(expression)
     return expression
@@ -118,15 +130,15 @@ def _check_constant(expression: Expression) -> None:
         raise ExpressionError(error.message, expected="a value") from None
 
 
-def _check(code: Code, want: Kind) -> None:
+def _check(node: Node, want: Kind) -> None:
     """Refuses a value that is not what is wanted where the expression stands."""
-    kind = code.kind
+    kind = node.kind
     hint = None
     if kind.type == want.type == "enum" and not (kind.values or set()) <= (want.values or set()):
         unknown = min((kind.values or frozenset()) - (want.values or frozenset()))
         message, hint = f"'{unknown}' is not a value here", closest(unknown, want.values or ())
     elif kind.type != want.type:
-        of_type(code, want.type)
+        of_type(node, want.type)
         return
     elif kind.per_axis and not want.per_axis:
         message = f"this is {kind}"
@@ -140,4 +152,4 @@ def _check(code: Code, want: Kind) -> None:
         message, hint = "this depends on several axes at once", "each axis has its own windows"
     else:
         return
-    raise ExpressionError(message, offset=code.offset, expected=str(want), hint=hint)
+    raise ExpressionError(message, offset=node.offset, expected=str(want), hint=hint)

@@ -2,75 +2,73 @@
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
 from conformance.errors import ExpressionError
-from conformance.spec import arithmetic
-from conformance.spec.arithmetic import Operation
-from conformance.spec.closures import Code, Run, binary, choice, repeated, ternary, unary
 from conformance.spec.kinds import Domain, Kind, elementwise
+from conformance.spec.tree import Node
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function: how it is written, what it gives, and how a call of it is compiled."""
+    """A function: how it is written, what it gives, and the node of a call of it."""
 
     signature: str
     about: str
-    build: Callable[[Sequence[Code], int], Code]
+    build: Callable[[Sequence[Node], int], Node]
     least: int = 1
     most: int | None = 1
 
 
-def of_type(code: Code, type_: str) -> Code:
-    """``code``, if its value is of this type."""
-    if code.kind.type != type_:
+def of_type(node: Node, type_: str) -> Node:
+    """``node``, if its value is of this type."""
+    if node.kind.type != type_:
         want = {"int": "a whole number", "bool": "a truth value", "enum": "an enum value"}[type_]
         hint = None
-        if type_ == "int" and code.kind.type == "bool":
+        if type_ == "int" and node.kind.type == "bool":
             hint = "where(condition, 1, 0) makes a number of a truth value; count adds them up"
-        elif type_ == "bool" and code.kind.type == "int":
+        elif type_ == "bool" and node.kind.type == "int":
             hint = "compare the number with something, for example with > 0"
-        raise ExpressionError(f"this is {code.kind}", offset=code.offset, expected=want, hint=hint)
-    return code
+        raise ExpressionError(f"this is {node.kind}", offset=node.offset, expected=want, hint=hint)
+    return node
 
 
-def joined(kind: Kind, run: Run, codes: Sequence[Code], offset: int) -> Code:
-    """The code of a node above ``codes``; refuses what no tap can have a value for."""
+def made(op: str, kind: Kind, args: Sequence[Node], offset: int) -> Node:
+    """A node above ``args``; refuses what no tap can have a value for."""
     if kind.domain is Domain.TAP and kind.joined:
         raise ExpressionError(
             "a tap's value cannot depend on other axes, or on the data",
             offset=offset,
             expected="per-axis values of the case and the window",
         )
-    names = frozenset().union(*(code.names for code in codes))
-    return Code(kind, run, names, offset)
+    return Node(op, tuple(args), kind, offset)
 
 
-def numeric(plain: Operation, general: Operation, codes: Sequence[Code], offset: int) -> Code:
-    """An operation on two numbers: ``plain`` where no array can occur, else ``general``."""
-    a, b = (of_type(code, "int") for code in codes)
-    kind = elementwise("int", (a.kind, b.kind))
-    return joined(kind, binary(plain if kind.is_case else general, a, b), codes, offset)
+def numeric(op: str, args: Sequence[Node], offset: int) -> Node:
+    """An operation on numbers, entry by entry."""
+    kinds = [of_type(arg, "int").kind for arg in args]
+    return made(op, elementwise("int", kinds), args, offset)
 
 
-def conditional(condition: Code, a: Code, b: Code, kind: Kind, offset: int) -> Code:
-    """``a`` where ``condition`` holds, else ``b``, as a value of ``kind``."""
-    codes = (condition, a, b)
-    if condition.kind.per_axis or not condition.kind.is_case:
-        return joined(kind, ternary(arithmetic.select, *codes), codes, offset)
-    if a.kind.per_axis != b.kind.per_axis:
-        a, b = repeated(a), repeated(b)
-    return joined(kind, choice(condition, a, b), (condition, a, b), offset)
+def logical(op: str, a: Node, b: Node) -> Node:
+    """``a and b`` or ``a or b``."""
+    kind = elementwise("bool", (of_type(a, "bool").kind, of_type(b, "bool").kind))
+    return made(op, kind, (a, b), a.offset)
 
 
-def _where(codes: Sequence[Code], offset: int) -> Code:
-    condition = of_type(codes[0], "bool")
-    a, b = codes[1], of_type(codes[2], codes[1].kind.type)
+def repeated(node: Node) -> Node:
+    """A single value repeated for each axis; a per-axis one as it is."""
+    if node.kind.per_axis:
+        return node
+    kind = replace(node.kind, per_axis=True, joined=node.kind.entangled)
+    return Node("repeat", (node,), kind, node.offset)
+
+
+def _where(args: Sequence[Node], offset: int) -> Node:
+    condition = of_type(args[0], "bool")
+    a, b = args[1], of_type(args[2], args[1].kind.type)
     values = None
     if a.kind.type == "enum":
         values = (a.kind.values or frozenset()) | (b.kind.values or frozenset())
@@ -81,163 +79,136 @@ def _where(codes: Sequence[Code], offset: int) -> Code:
                 expected="a condition on the case alone, since enums do not vary within one",
             )
     kind = elementwise(a.kind.type, (condition.kind, a.kind, b.kind), values)
-    return conditional(condition, a, b, kind, offset)
+    node = made("where", kind, (condition, a, b), offset)
+    if node.decides and a.kind.per_axis != b.kind.per_axis:
+        return made("where", kind, (condition, repeated(a), repeated(b)), offset)
+    return node
 
 
-def _extreme(name: str, plain: Operation, general: Operation, over_axes: Operation) -> Function:
-    def build(codes: Sequence[Code], offset: int) -> Code:
-        if len(codes) > 1:
-            return reduce(lambda a, b: numeric(plain, general, (a, b), offset), codes)
-        if not codes[0].kind.per_axis:
+def _numeric(op: str) -> Callable[[Sequence[Node], int], Node]:
+    return lambda args, offset: numeric(op, args, offset)
+
+
+def _extreme(name: str) -> Function:
+    side = {"min": "smallest", "max": "largest"}[name]
+
+    def build(args: Sequence[Node], offset: int) -> Node:
+        if len(args) > 1:
+            return reduce(lambda a, b: numeric(name, (a, b), offset), args)
+        if not args[0].kind.per_axis:
             raise ExpressionError(
                 f"{name} of a single value", offset=offset, expected="two values, or one per axis"
             )
-        return _over_axes("int", "int", over_axes)(codes, offset)
+        op = {"min": "least", "max": "greatest"}[name]
+        return _over_axes(op, "int", "int")(args, offset)
 
-    side = {"min": "smallest", "max": "largest"}[name]
     about = f"the {side} of several values, axis by axis; of one per-axis value, over the axes"
     return Function(f"{name}(a, b, ...) or {name}(a)", about, build, 1, None)
 
 
-def _over_axes(
-    takes: str, gives: str, operation: Operation, plain: Operation | None = None
-) -> Callable[[Sequence[Code], int], Code]:
-    def build(codes: Sequence[Code], offset: int) -> Code:
-        code = of_type(codes[0], takes)
-        _per_axis(code)
-        kind = replace(code.kind, type=gives, per_axis=False, joined=False)
+def _over_axes(op: str, takes: str, gives: str) -> Callable[[Sequence[Node], int], Node]:
+    def build(args: Sequence[Node], offset: int) -> Node:
+        node = of_type(args[0], takes)
+        _per_axis(node)
+        kind = replace(node.kind, type=gives, per_axis=False, joined=False)
         if kind.domain is Domain.TAP:
             raise ExpressionError(
                 "the taps of different axes do not meet",
                 offset=offset,
                 expected="a value of the case or the window here",
             )
-        x = code.run
-        reducer = plain if plain is not None and kind.is_case else operation
-        return joined(kind, lambda env: reducer(x(env)), codes, offset)
+        return made(op, kind, args, offset)
 
     return build
 
 
-def _per_axis(code: Code) -> None:
-    if code.kind.per_axis:
+def _per_axis(node: Node) -> None:
+    if node.kind.per_axis:
         return
     hint = "it needs no function over the axes"
-    if not code.kind.is_case and code.kind.type == "bool":
+    if not node.kind.is_case and node.kind.type == "bool":
         hint = "somewhere(...) and everywhere(...) ask about all windows"
     raise ExpressionError(
-        f"this is {code.kind}", offset=code.offset, expected="a value per axis", hint=hint
+        f"this is {node.kind}", offset=node.offset, expected="a value per axis", hint=hint
     )
 
 
-def _absolute(codes: Sequence[Code], offset: int) -> Code:
-    code = of_type(codes[0], "int")
-    return joined(elementwise("int", (code.kind,)), unary(abs, code), codes, offset)
-
-
-def _distinct(codes: Sequence[Code], offset: int) -> Code:
-    code = of_type(codes[0], "int")
-    _per_axis(code)
-    if not code.kind.is_case:
+def _of_the_case(node: Node) -> None:
+    if not node.kind.is_case:
         raise ExpressionError(
-            f"this is {code.kind}", offset=code.offset, expected="a value of the case alone"
+            f"this is {node.kind}", offset=node.offset, expected="a value of the case alone"
         )
-    return joined(Kind("bool"), unary(arithmetic.distinct, _whole(code)), codes, offset)
 
 
-def _whole(code: Code) -> Code:
-    """A per-axis value to be handed over as one tuple."""
-    return code._replace(kind=replace(code.kind, per_axis=False))
+def _distinct(args: Sequence[Node], offset: int) -> Node:
+    node = of_type(args[0], "int")
+    _per_axis(node)
+    _of_the_case(node)
+    return made("distinct", Kind("bool"), args, offset)
 
 
-def _reverse(codes: Sequence[Code], offset: int) -> Code:
-    code = codes[0]
-    _per_axis(code)
-    if code.kind.domain is Domain.TAP or not code.kind.is_case:
+def _reverse(args: Sequence[Node], offset: int) -> Node:
+    _per_axis(args[0])
+    _of_the_case(args[0])
+    return made("reverse", args[0].kind, args, offset)
+
+
+def _entry(args: Sequence[Node], offset: int) -> Node:
+    node, number = args[0], of_type(args[1], "int")
+    _per_axis(node)
+    _of_the_case(node)
+    _of_the_case(number)
+    if number.kind.per_axis:
         raise ExpressionError(
-            f"this is {code.kind}", offset=code.offset, expected="a value of the case alone"
+            f"this is {number.kind}", offset=number.offset, expected="a value of the case alone"
         )
-    x = code.run
-    return joined(code.kind, lambda env: x(env)[::-1], codes, offset)
+    return made("entry", replace(node.kind, per_axis=False), args, offset)
 
 
-def _entry(codes: Sequence[Code], offset: int) -> Code:
-    code, number = codes[0], of_type(codes[1], "int")
-    _per_axis(code)
-    for one in (code, number):
-        if not one.kind.is_case or (one is number and one.kind.per_axis):
-            raise ExpressionError(
-                f"this is {one.kind}", offset=one.offset, expected="a value of the case alone"
-            )
-    kind = replace(code.kind, per_axis=False)
-    return joined(kind, binary(arithmetic.entry, _whole(code), number), codes, offset)
-
-
-def _flat(codes: Sequence[Code], offset: int) -> Code:
-    for code in codes:
-        _per_axis(of_type(code, "int"))
-    kind = replace(elementwise("int", (c.kind for c in codes)), per_axis=False, joined=False)
+def _flat(args: Sequence[Node], offset: int) -> Node:
+    for node in args:
+        _per_axis(of_type(node, "int"))
+    kind = replace(elementwise("int", (n.kind for n in args)), per_axis=False, joined=False)
     if kind.domain is Domain.TAP:
         raise ExpressionError("the taps of different axes do not meet", offset=offset)
-    position, size = map(_whole, codes)
-    return joined(kind, binary(arithmetic.flat, position, size), codes, offset)
+    return made("flat", kind, args, offset)
 
 
-def _rounded(codes: Sequence[Code], offset: int) -> Code:
-    return numeric(arithmetic.rounded, arithmetic.rounded, codes, offset)
-
-
-def _over_windows(operation: Operation) -> Callable[[Sequence[Code], int], Code]:
-    def build(codes: Sequence[Code], offset: int) -> Code:
-        code = of_type(codes[0], "bool")
-        if code.kind.per_axis:
+def _over_windows(op: str) -> Callable[[Sequence[Node], int], Node]:
+    def build(args: Sequence[Node], offset: int) -> Node:
+        node = of_type(args[0], "bool")
+        if node.kind.per_axis:
             raise ExpressionError(
-                f"this is {code.kind}",
-                offset=code.offset,
+                f"this is {node.kind}",
+                offset=node.offset,
                 expected="one truth value for each window",
                 hint="any(...) or all(...) first settles it over the axes",
             )
-        return joined(Kind("bool"), unary(operation, code), codes, offset)
+        return made(op, Kind("bool"), args, offset)
 
     return build
 
 
-def _ceil_div(codes: Sequence[Code], offset: int) -> Code:
-    return numeric(lambda a, b: -(-a // b), arithmetic.ceil_divide, codes, offset)
-
-
 FUNCTIONS: dict[str, Function] = {
-    "min": _extreme("min", min, arithmetic.smaller, arithmetic.least),
-    "max": _extreme("max", max, arithmetic.larger, arithmetic.greatest),
-    "abs": Function("abs(a)", "the magnitude", _absolute),
-    "ceil_div": Function("ceil_div(a, b)", "a / b, rounded up", _ceil_div, 2, 2),
+    "min": _extreme("min"),
+    "max": _extreme("max"),
+    "abs": Function("abs(a)", "the magnitude", _numeric("abs")),
+    "ceil_div": Function("ceil_div(a, b)", "a / b, rounded up", _numeric("ceil_div"), 2, 2),
     "rounded": Function(
         "rounded(a, bits)",
         "a with at most so many significant bits, to nearest, of two to even",
-        _rounded,
+        _numeric("rounded"),
         2,
         2,
     ),
     "where": Function(
         "where(condition, a, b)", "a where the condition holds, else b", _where, 3, 3
     ),
-    "any": Function(
-        "any(p)", "whether p holds on some axis", _over_axes("bool", "bool", arithmetic.some, any)
-    ),
-    "all": Function(
-        "all(p)", "whether p holds on every axis", _over_axes("bool", "bool", arithmetic.every, all)
-    ),
-    "count": Function(
-        "count(p)", "on how many axes p holds", _over_axes("bool", "int", arithmetic.count, sum)
-    ),
-    "sum": Function(
-        "sum(a)", "the sum over the axes", _over_axes("int", "int", arithmetic.total, sum)
-    ),
-    "prod": Function(
-        "prod(a)",
-        "the product over the axes",
-        _over_axes("int", "int", arithmetic.product, math.prod),
-    ),
+    "any": Function("any(p)", "whether p holds on some axis", _over_axes("any", "bool", "bool")),
+    "all": Function("all(p)", "whether p holds on every axis", _over_axes("all", "bool", "bool")),
+    "count": Function("count(p)", "on how many axes p holds", _over_axes("count", "bool", "int")),
+    "sum": Function("sum(a)", "the sum over the axes", _over_axes("sum", "int", "int")),
+    "prod": Function("prod(a)", "the product over the axes", _over_axes("prod", "int", "int")),
     "reverse": Function("reverse(a)", "the values of the axes in the opposite order", _reverse),
     "entry": Function("entry(a, k)", "the value on axis k, counted from 0", _entry, 2, 2),
     "distinct": Function("distinct(a)", "whether no two axes have the same value", _distinct),
@@ -245,18 +216,9 @@ FUNCTIONS: dict[str, Function] = {
         "flat(position, size)", "the row-major index of a position in a box of a size", _flat, 2, 2
     ),
     "somewhere": Function(
-        "somewhere(p)", "whether p holds for some window", _over_windows(arithmetic.somewhere)
+        "somewhere(p)", "whether p holds for some window", _over_windows("somewhere")
     ),
     "everywhere": Function(
-        "everywhere(p)", "whether p holds for every window", _over_windows(arithmetic.everywhere)
+        "everywhere(p)", "whether p holds for every window", _over_windows("everywhere")
     ),
 }
-
-OPERATORS: dict[str, tuple[Operation, Operation]] = {
-    "Add": (operator.add, arithmetic.add),
-    "Sub": (operator.sub, arithmetic.subtract),
-    "Mult": (operator.mul, arithmetic.multiply),
-    "FloorDiv": (operator.floordiv, arithmetic.floor_divide),
-    "Mod": (operator.mod, arithmetic.modulo),
-}
-"""The arithmetic operators, by the name of their node in Python's syntax tree."""

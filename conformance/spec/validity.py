@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from conformance.errors import EvaluationError
 from conformance.model import Case
+from conformance.spec.batch import Batch, Bools, Entry, code
 from conformance.spec.environment import Environment, dimensions
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity
+from conformance.spec.table import Table
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,44 @@ def violations(spec: OpSpec, case: Case) -> tuple[Violation, ...]:
     if env is not None:
         found += _requirements(spec, env, broken)
     return tuple(found)
+
+
+def valid(table: Table, batch: Batch) -> tuple[Bools, Bools]:
+    """Which cases of a batch break no condition, and of which that is not settled; both (cases,).
+
+    What is not settled is for :func:`violations` to say.
+    """
+    spec = table.spec
+    sound = np.full(len(table), table.axes + 2 in spec.ranks)
+    unsettled = table.odd.copy()
+    for variable, allowed in spec.types.items():
+        sound &= np.isin(table.columns[variable], list(map(code, allowed)))
+    for key, quantity in spec.quantities.items():
+        column = table.columns[key]
+        if quantity.type == "enum":
+            sound &= np.isin(column, list(map(code, quantity.values)))
+        for bound, within in ((quantity.min, np.greater_equal), (quantity.max, np.less_equal)):
+            if bound is None:
+                continue
+            limits, unknown = batch.evaluate(bound)
+            spread = limits if isinstance(limits, tuple) else (limits,) * len(np.atleast_2d(column))
+            legal = np.all(
+                [within(*p) for p in zip(np.atleast_2d(column), _arrays(spread), strict=True)],
+                axis=0,
+            )
+            # A bound without a value bounds nothing, and a default that is left out is not judged.
+            default = np.all(np.atleast_2d(column) == quantity.default, axis=0)
+            unsettled |= unknown | (~legal & default)
+            sound &= legal | unknown | default
+    for requirement in spec.require:
+        holds, may = batch.truth(requirement.that)
+        unsettled |= may & ~holds
+        sound &= may
+    return sound & ~unsettled, (sound & unsettled) | table.odd
+
+
+def _arrays(entries: Iterable[Entry]) -> list[Any]:
+    return [entry.array for entry in entries]
 
 
 def _rank(spec: OpSpec, case: Case) -> Iterable[Violation]:

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/bench_generate.py
 
-Drawing gives cases; judging a candidate decides whether its case is valid and which edges it shows;
+Drawing gives cases; looking decides, in a batch, which are valid and which edges each shows;
 building computes data, exact answers, bounds and readings. Streaming is all three, as
 `--suite full` does them in each of its processes.
 """
@@ -14,15 +14,16 @@ import tempfile
 from pathlib import Path
 
 import measure
+import numpy as np
 
 import conformance
 from conformance.generate.build import build
-from conformance.generate.coverage import candidate
+from conformance.generate.looking import Sight
 from conformance.generate.pool import draw
 from conformance.generate.stream import Piece
 from conformance.model import Case
 from conformance.spec import loader
-from conformance.spec.validity import violations
+from conformance.spec.table import table_of
 
 RUNS = 3
 DRAWS = 400
@@ -38,10 +39,10 @@ def one_operator(op: str) -> None:
     def drawing() -> None:
         drawn[:] = draw(spec, RANK, DRAWS, root=next(roots))
 
-    def candidates() -> None:
-        for case in drawn:
-            if not violations(spec, case):
-                candidate(spec, case)
+    def looking() -> None:
+        sight = Sight(spec, RANK - 2)
+        seen = sight.look(table_of(spec, drawn, RANK - 2))
+        sight.settle(seen, np.arange(len(seen)))
 
     cases = [v.case for v in conformance.load_suite().vectors([op]) if v.case.reject is None]
 
@@ -51,9 +52,9 @@ def one_operator(op: str) -> None:
 
     times = measure.timed(RUNS, drawing)
     measure.show(f"{op}: drawing", measure.rates(times, DRAWS), "draws/s")
-    times = measure.timed(RUNS, candidates)
+    times = measure.timed(RUNS, looking)
     edges = f"{len(spec.edges)} edges of each"
-    measure.show(f"{op}: candidates", measure.rates(times, len(drawn)), "cases/s", edges)
+    measure.show(f"{op}: looking", measure.rates(times, len(drawn)), "cases/s", edges)
     times = measure.timed(RUNS, building)
     readings = f"{len(cases)} vectors, {len(spec.interpretations)} interpretation(s)"
     measure.show(f"{op}: building", measure.rates(times, len(cases)), "vectors/s", readings)

@@ -11,18 +11,19 @@ from conformance.audit.vacuity import vacuous
 from conformance.generate import plan
 from conformance.generate.build import build, describe
 from conformance.generate.condense import SLACK
-from conformance.generate.coverage import Candidate, candidate
-from conformance.generate.pairs import MAX_ELEMENTS, Effort, Pool
+from conformance.generate.looking import MAX_ELEMENTS, Sight
+from conformance.generate.pairs import SMOKE, Effort, Pool
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
 from conformance.generate.suites import twins
 from conformance.model import Case, Vector
 from conformance.spec.loader import find
+from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 from conformance.suite.store import Suite, open_suite
 
 MAX = find("AdaptiveMaxPool-8")
-FEW = Effort(base=60, aimed=4, missing=4, early=1, late=1, children=60)
+FEW = Effort(base=60, aimed=4, children=600, rounds=4, condensing=1)
 
 
 BLOCK = """\
@@ -169,11 +170,8 @@ class TestRanks:
         spec = find(str(block))
         pool = Pool(spec, 3, 0, FEW)
         pool.fill()
-        drawn = [
-            one.edges
-            for one in pool.candidates.values()
-            if not vacuous(spec, build(spec, one.case))
-        ]
+        built = [build(spec, case) for case in pool.cases()]
+        drawn = [vector.edges for vector in built if not vacuous(spec, vector)]
         for edge in spec.edges:
             fewest = min(len(edges) for edges in drawn if edge.name in edges)
             own = min(len(vector.edges) for vector in ranked.vectors if edge.name in vector.edges)
@@ -201,25 +199,26 @@ class TestMake:
         assert made.uncovered == ()
         assert made.strength.infeasible == {3: {("one", "several"): ()}}
 
-
-class TestCandidates:
-    def test_each_edge_is_asked_in_its_type_and_each_pair_in_any(self) -> None:
-        case = Case("Op-1", {"T": "f16"}, {"data": (1, 1, 1)}, {})
-        found = Candidate(case, frozenset({"b", "a", "c"}), 1, "f16")
-        assert sorted(found.items) == [
-            *(("a", "b"), ("a", "c"), ("b", "c")),
-            *(("f16", "a"), ("f16", "b"), ("f16", "c")),
-        ]
-
-    def test_a_case_with_a_twin_costs_twice(self) -> None:
-        one, other = (
-            candidate(
-                MAX, dataclasses.replace(TestTwins.CASE, attributes={"index_element_type": t})
-            )
-            for t in ("i32", "i64")
+    def test_smoke_alone_shows_every_edge_and_refusal(self, block: Path) -> None:
+        (made,) = plan.make(
+            [str(block)], root=3, processes=1, progress=lambda *_: None, suite="smoke"
         )
-        assert other.cost == 2 * one.cost
-        assert other.edges - one.edges == {"index-i64"}
+        smoke = [v for v in made.vectors if "smoke" in made.suites[v.id]]
+        spec = find(str(block))
+        assert {edge for v in smoke for edge in v.edges} == {edge.name for edge in spec.edges}
+        assert [v.case.reject for v in smoke if v.case.reject] == ["zero-block"]
+        assert made.uncovered == ()
+        assert not SMOKE.pairs
+
+
+class TestCost:
+    def test_a_case_with_a_twin_costs_twice(self) -> None:
+        cases = [
+            dataclasses.replace(TestTwins.CASE, attributes={"index_element_type": t})
+            for t in ("i32", "i64")
+        ]
+        one, other = Sight(MAX, 1).look(table_of(MAX, cases, 1)).cost
+        assert other == 2 * one
 
 
 class TestBuild:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from conformance.generate.build import build
-from conformance.generate.crossing import cross
+from conformance.generate.chance import Chance
+from conformance.generate.crossing import case_of, crossed
 from conformance.generate.pool import draw
 from conformance.generate.spelling import in_full, spelled
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Quantity
+from conformance.spec.table import table_of
 from conformance.suite.store import open_suite
 
 # Spelling is one mechanism: three operators show it, and one with a default per axis.
@@ -73,12 +74,14 @@ def test_what_has_no_default_or_another_value_is_always_given(spec: OpSpec) -> N
 
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
 def test_a_child_has_an_attribute_from_a_parent_that_leaves_it_out(spec: OpSpec) -> None:
-    chance = random.Random(0)
+    chance = Chance("parents")
     drawn = draw(spec, 4, 40, root=6)
-    for _ in range(40):
-        a, b = chance.sample(drawn, 2)
-        child = in_full(spec, cross(spec, a, b, chance))
-        parents = [in_full(spec, parent) for parent in (a, b)]
+    table = table_of(spec, drawn, 2)
+    a, b = (chance.below(len(drawn), 40) for _ in range(2))
+    children = crossed(table, a, b, chance)
+    for row, both in enumerate(zip(a, b, strict=True)):
+        child = in_full(spec, case_of(children, row))
+        parents = [in_full(spec, drawn[parent]) for parent in both]
         for quantity in spec.attributes:
             if not quantity.per_axis:
                 assert child[quantity.name] in [parent[quantity.name] for parent in parents]

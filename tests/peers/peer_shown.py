@@ -48,6 +48,6 @@ def _asked(spec: OpSpec, asks: str, effort: Effort) -> Iterator[Case]:
     for rank in spec.ranks:
         pool = Pool(spec, rank, 0, effort)
         pool.fill()
-        for one in pool.candidates.values():
-            if condition.evaluate(facts(spec, one.case, data_of(spec, one.case))):
-                yield one.case
+        for case in pool.cases():
+            if condition.evaluate(facts(spec, case, data_of(spec, case))):
+                yield case

@@ -44,7 +44,7 @@ reject:
   zero-stride: {set: {strides: 0}, breaks: strides.min, why: The window never moves.}
 """
 
-EFFORT = {"base": 100, "aimed": 8, "missing": 20, "early": 1, "late": 1, "children": 60}
+EFFORT = {"base": 100, "aimed": 8, "children": 600, "rounds": 4, "condensing": 1}
 MAIN = f"""
 from functools import partial
 from conformance.cli import main

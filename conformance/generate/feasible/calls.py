@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import combinations
@@ -12,13 +11,15 @@ from conformance.generate.feasible.backend import Truth
 from conformance.generate.feasible.term import ONE, ZERO, Term
 from conformance.generate.feasible.trace import EITHER, ForAll
 from conformance.generate.feasible.values import Choice, Untranslatable, Value, elementwise
+from conformance.spec.tree import Node
 
 if TYPE_CHECKING:
     from conformance.generate.feasible.translate import Translator
 
 
-def call(tr: Translator, name: str, args: Sequence[ast.expr], window: Any, want: int) -> Value:
+def call(tr: Translator, node: Node, window: Any, want: int) -> Value:
     """The value of a call; ``want`` is as in :mod:`.trace`."""
+    name, args = node.op, node.args
     if name in ("somewhere", "everywhere"):
         return _over_windows(tr, name == "somewhere", args[0], want)
     if name == "where":
@@ -41,7 +42,7 @@ def _settled(value: Value, entry: Any) -> Value:
     return Value((entry,), False, value.case, value.array)
 
 
-def _where(tr: Translator, args: Sequence[ast.expr], window: Any) -> Value:
+def _where(tr: Translator, args: Sequence[Node], window: Any) -> Value:
     condition = tr.node(args[0], window, EITHER)
     test, logic = condition.truths, tr.logic
     if condition.per_axis or not condition.case:
@@ -74,7 +75,7 @@ def _chosen(tr: Translator, condition: Truth, a: Any, b: Any) -> Any:
     return logic.either(logic.both(condition, a), logic.both(logic.negate(condition), b))
 
 
-def _over_windows(tr: Translator, some: bool, body: ast.expr, want: int) -> Value:
+def _over_windows(tr: Translator, some: bool, body: Node, want: int) -> Value:
     """``somewhere`` names a window; ``everywhere`` speaks of all that are named.
 
     Wanted to be false, each is the other of the opposite.
@@ -96,10 +97,8 @@ def _over_windows(tr: Translator, some: bool, body: ast.expr, want: int) -> Valu
         tr.trace.windows.append(window)
         tr.trace.side.append(logic.implies(guard, says(window, some)))
     if want * sign <= 0:
-        text = ast.unparse(body)
-        tr.trace.foralls.append(
-            ForAll(logic.negate(guard), lambda window: says(window, not some), text)
-        )
+        instance = lambda window: says(window, not some)  # noqa: E731
+        tr.trace.foralls.append(ForAll(logic.negate(guard), instance))
     return Value((held,))
 
 
@@ -118,11 +117,14 @@ def _distinct(tr: Translator, values: Sequence[Value]) -> Value:
 def _extreme(name: str) -> Callable[[Translator, Sequence[Value]], Value]:
     def build(tr: Translator, values: Sequence[Value]) -> Value:
         operation = getattr(tr.algebra, name)
-        if len(values) > 1:
-            return reduce(
-                lambda a, b: elementwise(tr.logic, operation, a.of(Term), b.of(Term)), values
-            )
-        return _settled(values[0], reduce(operation, values[0].numbers))
+        return elementwise(tr.logic, operation, *(value.of(Term) for value in values))
+
+    return build
+
+
+def _over_axes(name: str) -> Callable[[Translator, Sequence[Value]], Value]:
+    def build(tr: Translator, values: Sequence[Value]) -> Value:
+        return _settled(values[0], reduce(getattr(tr.algebra, name), values[0].numbers))
 
     return build
 
@@ -166,6 +168,8 @@ def _entry(_tr: Translator, values: Sequence[Value]) -> Value:
 _FUNCTIONS: dict[str, Callable[[Translator, Sequence[Value]], Value]] = {
     "min": _extreme("least"),
     "max": _extreme("greatest"),
+    "least": _over_axes("least"),
+    "greatest": _over_axes("greatest"),
     "abs": _absolute,
     "ceil_div": _ceil_div,
     "count": _count,

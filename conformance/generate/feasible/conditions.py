@@ -57,7 +57,7 @@ class Conditions:
                 continue
             try:
                 with self.question.translator.tracing() as trace:
-                    found = self.question.translator.text(bound.text)
+                    found = self.question.translator.value(bound)
                 limits = repeated(found, len(value.entries)).numbers
             except Untranslatable:
                 continue
@@ -114,9 +114,7 @@ class Conditions:
                     continue
                 try:
                     with self.question.translator.tracing():
-                        limits = repeated(
-                            self.question.translator.text(bound.text), len(value.entries)
-                        )
+                        limits = repeated(self.question.translator.value(bound), len(value.entries))
                     pairs = zip(value.numbers, limits.numbers, strict=True)
                 except Untranslatable:
                     continue

@@ -47,16 +47,22 @@ class Prover:
     """Answers questions about one operator and rank, within limits.
 
     ``timeout_ms`` is about how long one check of the solver may take, of which most answers take a
-    few. The same questions in the same order have the same answers. Raises UsageError if z3 is not
-    installed.
+    few. Where the solver alone finds no case soon, ``drawn`` cases are tried. The same questions in
+    the same order have the same answers. Raises UsageError if z3 is not installed.
     """
 
     def __init__(
-        self, spec: OpSpec, rank: int, limits: Limits = LIMITS, timeout_ms: int = 5000
+        self,
+        spec: OpSpec,
+        rank: int,
+        limits: Limits = LIMITS,
+        timeout_ms: int = 5000,
+        drawn: int = DRAWN,
     ) -> None:
         self.spec = spec
         self.limits = limits
         self.timeout_ms = timeout_ms
+        self.drawn = drawn
         self._question = Question(spec, rank)
         self._conditions = Conditions(self._question)
         self._axioms = Axioms(self._question)
@@ -121,7 +127,7 @@ class Prover:
             answer = self._under(edges, labels, wishes)
             if answer is not None:
                 return answer
-            drawn = self._drawn(edges) if number == 1 else None
+            drawn = self._drawn(edges) if number == 1 and self.drawn else None
             if drawn is not None:
                 return Feasible(drawn)
         return Unknown(f"z3 finds no answer within about {self.timeout_ms} ms a check")
@@ -161,7 +167,7 @@ class Prover:
         for edge in edges:
             for first in self._edges[edge.name].aims[:1]:
                 aim |= first
-        for case in draw(self.spec, self._question.axes + 2, DRAWN, root=0, aim=aim):
+        for case in draw(self.spec, self._question.axes + 2, self.drawn, root=0, aim=aim):
             self._witnesses.shown(case)
         return self._witnesses.of(edge.name for edge in edges)
 

@@ -89,7 +89,7 @@ class Question:
         key = (name, window, want)
         if key not in self._known:
             with translator.tracing() as trace:
-                value = translator.text(self.spec.definitions[name].text, window, want)
+                value = translator.value(self.spec.definitions[name], window, want)
             self._known[key] = self._declared(name, value), trace
         value, trace = self._known[key]
         translator.include(trace)
@@ -152,7 +152,7 @@ class Question:
     def statement(self, expression: Expression) -> tuple[Truth, Trace]:
         """When a condition on the case has the value true, on every axis."""
         with self.translator.tracing() as trace:
-            value = self.translator.text(expression.text, None, POSITIVE)
+            value = self.translator.value(expression, None, POSITIVE)
         return self.logic.all((*value.truths, *trace.defined, *trace.side)), trace
 
     def case(self, model: Any) -> Case:

@@ -18,7 +18,6 @@ class ForAll:
 
     guard: Truth
     instance: Callable[[Any], Truth]
-    text: str
 
 
 @dataclass

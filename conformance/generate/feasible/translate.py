@@ -1,11 +1,10 @@
-"""From the text of an expression to solver propositions about all cases at once."""
+"""The visitor that makes solver propositions about all cases at once of an expression."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial, reduce
+from functools import partial
 from typing import Any, Protocol
 
 from conformance.generate.feasible import calls
@@ -22,14 +21,15 @@ from conformance.generate.feasible.values import (
     member,
     single,
 )
-from conformance.spec.syntax import parse
+from conformance.spec.expressions import Expression
+from conformance.spec.tree import Node
 
 
 class Names(Protocol):
     """The names of a question."""
 
     def value(self, name: str, window: Any, translator: Translator, want: int) -> Value | None:
-        """What a name stands for; None for a word that is no name."""
+        """What a name stands for; None for one that is not known."""
 
     def window(self) -> Any:
         """A new window of which nothing is known."""
@@ -70,66 +70,59 @@ class Translator:
         if truth is not True:
             self.trace.defined.append(truth)
 
-    def text(self, text: str, window: Any = None, want: int = POSITIVE) -> Value:
+    def value(self, expression: Expression, window: Any = None, want: int = POSITIVE) -> Value:
         """The value of an expression, in a window if it depends on one.
 
         Raises Untranslatable for what there are no symbols for.
         """
-        return self.node(parse(text), window, want)
+        return self.node(expression.tree, window, want)
 
-    def node(self, node: ast.expr, window: Any, want: int) -> Value:
-        match node:
-            case ast.Constant(value=bool() as truth):
-                return single(truth)
-            case ast.Constant(value=int() as literal):
-                return single(constant(literal))
-            case ast.Name(id=name):
-                return self._name(name, window, want)
-            case ast.UnaryOp(op=ast.USub()):
-                number = self._number(node.operand, window)
+    def node(self, node: Node, window: Any, want: int) -> Value:
+        match node.op:
+            case "constant":
+                return single(_constant(node.value))
+            case "name":
+                return self._name(str(node.value), window, want)
+            case "repeat":  # single values meet every axis
+                return self.node(node.args[0], window, want)
+            case "not":
+                return self._each(self.logic.negate, self.node(node.args[0], window, -want))
+            case "and" | "or":
+                parts = [partial(self.node, arg, window, want) for arg in node.args]
+                return self._joined(node.op == "and", parts)
+            case "negative":
+                number = self.number(node.args[0], window)
                 return self._each(lambda a: self.algebra.scale(a, -1), number)
-            case ast.UnaryOp(op=ast.Not()):
-                return self._each(self.logic.negate, self.node(node.operand, window, -want))
-            case ast.BinOp():
+            case "+" | "-" | "*" | "//" | "%":
                 return self._arithmetic(node, window)
-            case ast.BoolOp():
-                values = [partial(self.node, value, window, want) for value in node.values]
-                return self._joined(isinstance(node.op, ast.And), values)
-            case ast.Compare():
-                terms = [node.left, *node.comparators]
-                pairs = zip(terms, node.ops, terms[1:], strict=False)
-                return self._joined(
-                    True, [partial(self._comparison, *pair, window) for pair in pairs]
-                )
-            case ast.Call(func=ast.Name(id=name)):
-                return calls.call(self, name, node.args, window, want)
-        raise Untranslatable(ast.unparse(node))
+            case "==" | "!=" | "<" | "<=" | ">" | ">=":
+                return self._comparison(node, window)
+        return calls.call(self, node, window, want)
 
     def _each(self, operation: Callable[..., Any], *values: Value) -> Value:
         return elementwise(self.logic, operation, *values)
 
-    def _number(self, node: ast.expr, window: Any) -> Value:
+    def number(self, node: Node, window: Any) -> Value:
         return self.node(node, window, EITHER).of(Term)
 
     def _name(self, name: str, window: Any, want: int) -> Value:
-        if name in ("true", "false"):
-            return single(name == "true")
-        return self.names.value(name, window, self, want) or single(member(name))
+        found = self.names.value(name, window, self, want)
+        if found is None:
+            raise Untranslatable(name)
+        return found
 
-    def _arithmetic(self, node: ast.BinOp, window: Any) -> Value:
-        a, b = self._number(node.left, window), self._number(node.right, window)
-        operations: dict[type[ast.operator], Callable[..., Term]] = {
-            ast.Add: self.algebra.add,
-            ast.Sub: self.algebra.subtract,
-            ast.Mult: self.algebra.multiply,
-            ast.FloorDiv: lambda x, y: self.division.divide(x, y)[0],
-            ast.Mod: lambda x, y: self.division.divide(x, y)[1],
+    def _arithmetic(self, node: Node, window: Any) -> Value:
+        a, b = (self.number(arg, window) for arg in node.args)
+        operations: dict[str, Callable[..., Term]] = {
+            "+": self.algebra.add,
+            "-": self.algebra.subtract,
+            "*": self.algebra.multiply,
+            "//": lambda x, y: self.division.divide(x, y)[0],
+            "%": lambda x, y: self.division.divide(x, y)[1],
         }
-        if type(node.op) not in operations:
-            raise Untranslatable(ast.unparse(node))
-        if isinstance(node.op, ast.FloorDiv | ast.Mod):
+        if node.op in ("//", "%"):
             self.divisor(b)
-        return self._each(operations[type(node.op)], a, b)
+        return self._each(operations[node.op], a, b)
 
     def divisor(self, value: Value) -> None:
         """Notes that there is no value if a divisor is 0 that does not depend on the window."""
@@ -166,28 +159,18 @@ class Translator:
         finally:
             self._path.pop()
 
-    def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr, window: Any) -> Value:
-        if isinstance(op, ast.In | ast.NotIn):
-            return self._membership(left, op, right, window)
-        a, b = self._pair(left, right, window)
+    def _comparison(self, node: Node, window: Any) -> Value:
+        a, b = (self.node(arg, window, EITHER) for arg in node.args)
         algebra, logic = self.algebra, self.logic
-        operation: Callable[[Any, Any], Truth]
-        match op:
-            case ast.Eq():
-                operation = self._same
-            case ast.NotEq():
-                operation = lambda x, y: logic.negate(self._same(x, y))  # noqa: E731
-            case ast.Lt():
-                operation = algebra.less
-            case ast.LtE():
-                operation = algebra.most
-            case ast.Gt():
-                operation = lambda x, y: algebra.less(y, x)  # noqa: E731
-            case ast.GtE():
-                operation = lambda x, y: algebra.most(y, x)  # noqa: E731
-            case _:
-                raise Untranslatable("a comparison")
-        return self._each(operation, a, b)
+        operations: dict[str, Callable[[Any, Any], Truth]] = {
+            "==": self._same,
+            "!=": lambda x, y: logic.negate(self._same(x, y)),
+            "<": algebra.less,
+            "<=": algebra.most,
+            ">": lambda x, y: algebra.less(y, x),
+            ">=": lambda x, y: algebra.most(y, x),
+        }
+        return self._each(operations[node.op], a, b)
 
     def _same(self, a: Any, b: Any) -> Truth:
         if isinstance(a, Term) and isinstance(b, Term):
@@ -199,24 +182,8 @@ class Translator:
             raise Untranslatable("values of different types are compared")
         return self.logic.same(a, b)
 
-    def _pair(self, left: ast.expr, right: ast.expr, window: Any) -> tuple[Value, Value]:
-        """Both sides of a comparison; beside an enum a word is first of all its member."""
-        a, b = (self.node(side, window, EITHER) for side in (left, right))
-        return self._beside(b, left, a), self._beside(a, right, b)
 
-    def _beside(self, enum: Value, node: ast.expr, value: Value) -> Value:
-        entry = enum.entries[0] if enum.entries else None
-        if isinstance(node, ast.Name) and isinstance(entry, Choice) and node.id in entry.members:
-            return single(member(node.id))
+def _constant(value: int | bool | str | None) -> Any:
+    if isinstance(value, bool):
         return value
-
-    def _membership(self, left: ast.expr, op: ast.cmpop, right: ast.expr, window: Any) -> Value:
-        if not isinstance(right, ast.List | ast.Tuple):
-            raise Untranslatable(ast.unparse(right))
-        a = self.node(left, window, EITHER)
-        tests = []
-        for element in right.elts:
-            b = self._beside(a, element, self.node(element, window, EITHER))
-            tests.append(self._each(self._same, a, b))
-        found = reduce(lambda x, y: self._each(self.logic.either, x, y), tests)
-        return self._each(self.logic.negate, found) if isinstance(op, ast.NotIn) else found
+    return member(value) if isinstance(value, str) else constant(int(value or 0))

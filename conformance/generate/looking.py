@@ -1,0 +1,218 @@
+"""Which edges cases show, and what it costs to keep them: of thousands of cases at once.
+
+Most edges are told from the geometry. Those that read the data are told in part: that a case
+cannot show them, or may. Where it matters, that case's data are looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES
+from conformance.errors import EvaluationError
+from conformance.generate.crossing import case_of
+from conformance.generate.patterns import fills
+from conformance.generate.values import data_of
+from conformance.model import Case
+from conformance.reference import facts
+from conformance.reference.many import WindowBatch
+from conformance.reference.windows import WindowEnvironment
+from conformance.spec.batch import Bools, code, word
+from conformance.spec.expressions import compile_expression
+from conformance.spec.model import OpSpec
+from conformance.spec.scope import scope_of
+from conformance.spec.table import Table, joined
+from conformance.spec.validity import valid, violations
+
+MAX_ELEMENTS = 1 << 15
+"""No vector has more elements, in its data or in an output; proofs hold within this bound."""
+
+MAX_TAPS = 1 << 21
+"""No vector has more taps, over all windows and planes; no proof rests on it."""
+
+SLICE = 4000
+"""Cases that are evaluated at once, at most: more need memory, fewer time."""
+
+WINDOWS = 1 << 20
+"""Windows of all cases that are evaluated at once, at most, unless one case has more."""
+
+FILE = 10_000
+"""What one vector less is worth, in bytes."""
+
+TAPS_A_BYTE = 16
+"""How many taps are worth a byte: a vector takes time, too, wherever it is run."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """Valid cases, the edges that each shows (cases, edges), and what it costs to keep it.
+
+    ``shows`` are the edges that it certainly shows, ``may`` those that it may. The last column is
+    whether no element of it would be graded. ``origin`` is its row in the table that was looked at.
+    """
+
+    table: Table
+    shows: Bools
+    may: Bools
+    cost: NDArray[np.int64]
+    origin: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.cost)
+
+    def take(self, rows: NDArray[np.int64] | Bools) -> Seen:
+        shows, may = self.shows[rows], self.may[rows]
+        return Seen(self.table.take(rows), shows, may, self.cost[rows], self.origin[rows])
+
+    @property
+    def settled(self) -> Bools:
+        """Of which cases it is known which edges they show."""
+        return (self.shows == self.may).all(axis=1)
+
+
+def together(parts: list[Seen]) -> Seen:
+    """All of several, one after the other."""
+    arrays = zip(*((p.shows, p.may, p.cost, p.origin) for p in parts), strict=True)
+    return Seen(joined([part.table for part in parts]), *map(np.concatenate, arrays))
+
+
+class Sight:
+    """Looks at cases of one operator with so many axes."""
+
+    def __init__(self, spec: OpSpec, axes: int) -> None:
+        self.spec, self.axes = spec, axes
+        self.edges = tuple(edge.name for edge in spec.edges)
+        ungraded = compile_expression("everywhere(open)", scope_of(spec))
+        self._asked = [*(edge.when for edge in spec.edges), ungraded]
+        self._filled = [
+            (code(pattern), code(dtype))
+            for dtype in spec.types[spec.data.type]
+            for pattern in dict.fromkeys(
+                (*spec.data.patterns, *(p for e in spec.edges for a in e.aims for p in _aimed(a)))
+            )
+            if fills(pattern, dtype)
+        ]
+
+    def look(self, table: Table, *, patiently: bool = False) -> Seen:
+        """The valid cases that are neither empty nor too large, of some.
+
+        Of a few cases it cannot be told in a batch whether they are valid: ``patiently`` they are
+        judged alone, otherwise left out.
+        """
+        found = [
+            self._look(table, np.arange(begin, min(begin + SLICE, len(table))), patiently)
+            for begin in range(0, max(1, len(table)), SLICE)
+        ]
+        return together(found)
+
+    def _look(self, table: Table, rows: NDArray[np.int64], patiently: bool) -> Seen:
+        table = table.take(rows)
+        batch = WindowBatch(table)
+        sound, unsettled = valid(table, batch)
+        if patiently:
+            for row in np.flatnonzero(unsettled & ~table.odd):
+                sound[row] = _valid(self.spec, case_of(table, int(row)))
+        sound &= self._fills(table) & self._sized(table, batch)
+        table, rows = table.take(sound), rows[sound]
+        windows = np.stack([out[sound] for out in batch.out]).prod(axis=0)
+        ends = np.searchsorted(np.cumsum(windows), np.arange(WINDOWS, windows.sum(), WINDOWS))
+        borders = np.unique([0, *ends, len(table)])
+        parts = [np.arange(*border) for border in pairwise(borders)] or [np.arange(0)]
+        return together([self._edges(table.take(part), rows[part]) for part in parts])
+
+    def _fills(self, table: Table) -> Bools:
+        own = table.columns[self.spec.data.type]
+        found = np.zeros(len(table), np.bool_)
+        for pattern, dtype in self._filled:
+            found |= (table.columns["pattern"] == pattern) & (own == dtype)
+        return found
+
+    def _sized(self, table: Table, batch: WindowBatch) -> Bools:
+        planes = _product([table.columns[name] for name in ("N", "C")])
+        data = planes * _product(table.columns["size"])
+        outputs = planes * _product(batch.out)
+        least, most = np.minimum(data, outputs), np.maximum(data, outputs)
+        return np.asarray((least > 0) & (most <= MAX_ELEMENTS))
+
+    def _edges(self, table: Table, origin: NDArray[np.int64]) -> Seen:
+        batch = WindowBatch(table)
+        told = [batch.truth(asked) for asked in self._asked]
+        shows, may = (np.stack(columns, axis=1) for columns in zip(*told, strict=True))
+        cost, taps = self._cost(table, batch)
+        fit = (taps <= MAX_TAPS) & ~shows[:, -1]
+        return Seen(table, shows, may, cost, origin).take(fit)
+
+    def _cost(self, table: Table, batch: WindowBatch) -> tuple[Any, Any]:
+        """About the bytes of a vector, and at least its taps."""
+        planes = _product([table.columns[name] for name in ("N", "C")])
+        data, outputs = planes * _product(table.columns["size"]), planes * _product(batch.out)
+        sizes = np.array(
+            [DTYPES[word(n)].numpy.itemsize for n in table.columns[self.spec.data.type]]
+        )
+        # Of each output there are the exact value and at least three in the type.
+        size = data * sizes + outputs * (8 + 3 * sizes)
+        taps = np.zeros(len(table)) + planes
+        for axis, rows in enumerate(batch.axis_rows):
+            entry = batch.per_axis("taps")[axis]
+            own = np.broadcast_to(batch.lifted(entry.array, entry.rows, rows), rows.case.shape)
+            taps *= np.bincount(rows.case, weights=own, minlength=len(table))
+        size = size + batch.listed // TAPS_A_BYTE
+        has_twin = np.zeros(len(table), np.bool_)
+        for quantity in self.spec.attributes:
+            if quantity.twin is not None:
+                value = code(str(quantity.twin)) if quantity.type == "enum" else quantity.twin
+                has_twin |= table.columns[quantity.key] != value
+        return ((FILE + size) * np.where(has_twin, 2, 1)).astype(np.int64), taps
+
+    def settle(self, seen: Seen, rows: NDArray[np.int64]) -> Seen:
+        """Some of the cases, with their data looked at where an edge depends on them."""
+        seen = seen.take(rows)
+        kept = np.ones(len(seen), np.bool_)
+        for row in np.flatnonzero(~seen.settled):
+            case = case_of(seen.table, int(row))
+            env = facts(self.spec, case, data_of(self.spec, case))
+            try:
+                for edge in np.flatnonzero(seen.may[row] & ~seen.shows[row]):
+                    seen.shows[row, edge] = bool(self._asked[edge].evaluate(env))
+            except EvaluationError:  # windows too large to be listed
+                kept[row] = False
+        seen = replace(seen, may=seen.shows)
+        return seen.take(kept & ~seen.shows[:, -1])
+
+
+def _aimed(aim: object) -> tuple[str, ...]:
+    pattern = aim.get("pattern") if isinstance(aim, dict) else None
+    return tuple(map(str, pattern.values)) if pattern is not None else ()
+
+
+def _product(factors: object) -> NDArray[np.float64]:
+    """Of whole numbers; of large ones about."""
+    return np.prod(np.asarray(factors, np.float64), axis=0)
+
+
+def _valid(spec: OpSpec, case: Case) -> bool:
+    try:
+        return not violations(spec, case)
+    except EvaluationError:
+        return False
+
+
+def sized(spec: OpSpec, case: Case) -> bool:
+    """Whether the data and the output are neither empty nor too large, and their windows too."""
+    shape = case.shapes[spec.data.name]
+    if not prod(shape):
+        return False
+    env = WindowEnvironment(spec, case)
+    out, size = prod(shape[:2]) * prod(env.out), prod(shape)
+    if not 0 < out <= MAX_ELEMENTS or size > MAX_ELEMENTS:
+        return False
+    if out * prod(shape[2:]) <= MAX_TAPS:
+        return True
+    taps = prod(int(env.along("taps", axis).sum()) for axis in range(env["axes"]))
+    return prod(shape[:2]) * taps <= MAX_TAPS

@@ -1,0 +1,84 @@
+"""On which of many cases an implementation may give other outputs than the right ones.
+
+Guards and replaced rules are expressions: whether one holds anywhere, and whether a rule has
+another value, is decided for all cases at once from their geometry. Only where that leaves it open
+the outputs have to be worked out (:mod:`conformance.reference.subject`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conformance.reference.many import WindowBatch
+from conformance.reference.subject import Altered
+from conformance.spec.batch import Bools, Entry, Value
+from conformance.spec.kinds import Kind
+from conformance.spec.model import Variant
+from conformance.spec.tree import Node
+
+
+def may_differ(batch: WindowBatch, altered: Altered) -> Bools:
+    """Of which cases of a batch the outputs under some variants may not be the right ones."""
+    found = np.zeros(batch.count, np.bool_)
+    for place, variant in enumerate(altered.variants):
+        guard = _guard(batch, variant)
+        if guard.any():
+            part = altered.part(frozenset({place}))
+            changed = batch.under(part.definitions, part.changed)
+            same_windows = "out" not in part.changed
+            for name in part.replaced:
+                if guard.any():
+                    found |= guard & _differs(batch, changed, name, same_windows)
+    return found
+
+
+def _guard(batch: WindowBatch, variant: Variant) -> Bools:
+    """Where the guard of a variant may hold for something."""
+    if variant.where is None:
+        return np.ones(batch.count, np.bool_)
+    tree = variant.where.tree
+    value, unsettled = batch.tracked(lambda: batch.visit(Node("somewhere", (tree,), Kind("bool"))))
+    assert isinstance(value, Entry)
+    return np.asarray(unsettled | value.possible)
+
+
+def _differs(right: WindowBatch, batch: WindowBatch, name: str, same_windows: bool) -> Bools:
+    """Of which cases a rule may have another value."""
+    if name in ("tap", "reads"):
+        return _windows_differ(right, batch) if same_windows else np.ones(right.count, np.bool_)
+    (a, first), (b, second) = right.name(name), batch.name(name)
+    found = first | second
+    for one, other in zip(_entries(a, right), _entries(b, right), strict=True):
+        found = found | _unequal(right, one, other, same_windows)
+    return found
+
+
+def _entries(value: Value, batch: WindowBatch) -> tuple[Entry, ...]:
+    return value if isinstance(value, tuple) else (value,) * batch.axes
+
+
+def _unequal(batch: WindowBatch, a: Entry, b: Entry, same_windows: bool) -> Bools:
+    unknown = np.ones(batch.count, np.bool_)
+    if a.array is None or b.array is None or not (same_windows or a.rows is b.rows is None):
+        return unknown
+    rows = batch.joint((a, b))
+    one, other = (batch.lifted(entry.array, entry.rows, rows) for entry in (a, b))
+    unequal = np.asarray(one != other)
+    for entry in (a, b):
+        if entry.maybe is not None:
+            unequal = unequal | batch.lifted(entry.maybe != entry.array, entry.rows, rows)
+    if rows is None:
+        return np.broadcast_to(unequal, (batch.count,))
+    found = np.zeros(batch.count, np.bool_)
+    found[rows.case[np.broadcast_to(unequal, rows.case.shape)]] = True
+    return found
+
+
+def _windows_differ(right: WindowBatch, batch: WindowBatch) -> Bools:
+    """Of which cases other taps count, or they read other elements."""
+    found = np.zeros(right.count, np.bool_)
+    for one, other in zip(right.taps, batch.taps, strict=True):
+        found |= one.unsettled | other.unsettled
+        moved = one.counted & (one.position != other.position)
+        found[one.rows.case[(one.counted != other.counted) | moved]] = True
+    return found

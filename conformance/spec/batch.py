@@ -1,0 +1,455 @@
+"""The visitor that evaluates many cases of one number of axes at once.
+
+A value of the case is an array over the cases, one per axis a tuple of such arrays. A value over
+windows is flat: the windows of all cases in a row (:class:`Rows`). What the data hold is not known
+here: a number that depends on it is *unknown*, and a truth value then says where it certainly holds
+and where it may hold.
+
+Numbers are int64. Wherever that, or anything else here, is not certain to give what
+:mod:`~conformance.spec.closures` gives for the single case, the case is *unsettled*: a division by
+zero in a branch that is taken, a number that may be beyond 2**62, an axis that is not there. So no
+error is ever raised, or missed: whoever needs an unsettled case evaluates it alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import combinations
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.spec import arithmetic
+from conformance.spec.arithmetic import LIMIT
+from conformance.spec.tree import Node
+
+Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+Found = TypeVar("Found")
+
+_CODES: dict[str, int] = {}
+_WORDS: list[str] = []
+
+
+def code(word: str) -> int:
+    """The number that stands for an enum's member in arrays of this process."""
+    if word not in _CODES:
+        _CODES[word] = len(_WORDS)
+        _WORDS.append(word)
+    return _CODES[word]
+
+
+def word(number: int) -> str:
+    """The member that a code stands for."""
+    return _WORDS[number]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a flat value runs over: ``case`` is the case of each row.
+
+    ``places`` gives for other rows, of which these are combinations, the one that each row is of.
+    """
+
+    case: NDArray[np.intp]
+    places: Mapping[Rows, NDArray[np.intp]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """One value of all cases, or of all ``rows``.
+
+    ``array`` has an element for each case or row, or none at all (shape ``()``) if it is the same
+    for all; None for a number that is unknown. ``bound`` is at least the magnitude of every number.
+    Of a truth value ``array`` says where it certainly holds, ``maybe`` where it may, if not there.
+    """
+
+    array: Any
+    rows: Rows | None = None
+    bound: int = 1
+    maybe: Any = None
+
+    @property
+    def possible(self) -> Any:
+        return self.array if self.maybe is None else self.maybe
+
+
+Value = Entry | tuple[Entry, ...]
+UNKNOWN = Entry(None)
+
+
+class Definition(Protocol):
+    """An expression, or what stands for one."""
+
+    def many(self, batch: Batch) -> Value: ...
+
+
+def number(array: Any) -> Entry:
+    """An entry of numbers, one for each case."""
+    peak = max(abs(int(array.min())), abs(int(array.max()))) if array.size else 0
+    return Entry(array, bound=max(1, peak))
+
+
+class Batch:
+    """``count`` cases, all of so many ``axes``, by the names of what is known of them.
+
+    Definitions are evaluated when they are first asked for, and then kept with the cases that they
+    left unsettled.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        axes: int,
+        known: Mapping[str, Value],
+        definitions: Mapping[str, Definition],
+        unsettled: Bools | None = None,
+    ) -> None:
+        self.count, self.axes = count, axes
+        never = np.zeros(count, np.bool_) if unsettled is None else unsettled
+        self._kept: dict[str, tuple[Value, Bools]] = {k: (v, never) for k, v in known.items()}
+        self.definitions = definitions
+        self._unsettled = np.zeros(count, np.bool_)
+        self._active: Bools | None = None
+        self._own: Mapping[str, Value] = {}
+
+    def evaluate(self, expression: Definition) -> tuple[Value, Bools]:
+        """The value of an expression, and for which cases it is not settled."""
+        return self.tracked(lambda: expression.many(self))
+
+    def truth(self, expression: Definition) -> tuple[Bools, Bools]:
+        """Of which cases a condition on the case, on every axis, holds; and of which it may hold.
+
+        What is unsettled may hold.
+        """
+        value, unsettled = self.evaluate(expression)
+        holds, may = np.ones(self.count, np.bool_), np.ones(self.count, np.bool_)
+        for entry in value if isinstance(value, tuple) else (value,):
+            holds &= entry.array
+            may &= entry.possible
+        return holds & ~unsettled, may | unsettled
+
+    def name(self, name: str) -> tuple[Value, Bools]:
+        """The value of a name, and for which cases it is not settled."""
+        if name not in self._kept:
+            before, self._own = self._own, {}
+            self._kept[name] = self.tracked(lambda: self.worked_out(name))
+            self._own = before
+        return self._kept[name]
+
+    def worked_out(self, name: str) -> Value:
+        """The value of a name that was not asked for before."""
+        if name in self.definitions:
+            return self.definitions[name].many(self)
+        self.unsettle(np.ones(self.count, np.bool_))
+        return UNKNOWN
+
+    @contextmanager
+    def meaning(self, names: Mapping[str, Value]) -> Iterator[None]:
+        """Names that mean something else meanwhile, but not to the definitions that are asked."""
+        before = self._own
+        self._own = {**before, **names}
+        try:
+            yield
+        finally:
+            self._own = before
+
+    def tracked(self, work: Callable[[], Found]) -> tuple[Found, Bools]:
+        """A value, and the cases that are unsettled on the way to it."""
+        before = self._unsettled, self._active
+        self._unsettled, self._active = np.zeros(self.count, np.bool_), None
+        try:
+            with np.errstate(all="ignore"):
+                return work(), self._unsettled
+        finally:
+            self._unsettled, self._active = before
+
+    def unsettle(self, where: Bools | bool, rows: Rows | None = None) -> None:
+        """Note cases that are not settled, as far as what is evaluated now is asked of them."""
+        if rows is not None:
+            if not np.any(where):
+                return
+            marked = np.zeros(self.count, np.bool_)
+            marked[rows.case[np.broadcast_to(where, rows.case.shape)]] = True
+            where = marked
+        self._unsettled |= where if self._active is None else where & self._active
+
+    # Rows
+
+    @property
+    def grid(self) -> Rows:
+        """The combinations of the rows of all axes."""
+        raise NotImplementedError
+
+    def joint(self, entries: Sequence[Entry]) -> Rows | None:
+        found = list(dict.fromkeys(entry.rows for entry in entries if entry.rows is not None))
+        if len(found) < 2:
+            return found[0] if found else None
+        for rows in found:
+            if all(other is rows or other in rows.places for other in found):
+                return rows
+        return self.grid
+
+    @staticmethod
+    def lifted(array: Any, own: Rows | None, rows: Rows | None) -> Any:
+        """An array over other rows than its own, of which they are combinations."""
+        if own is rows or rows is None or np.ndim(array) == 0:
+            return array
+        return array[rows.case if own is None else rows.places[own]]
+
+    # Nodes
+
+    def visit(self, node: Node) -> Value:
+        if node.op == "constant":
+            return _constant(node.value)
+        if node.op == "name" and node.value in self._own:
+            return self._own[str(node.value)]
+        if node.op == "name":
+            value, unsettled = self.name(str(node.value))
+            self.unsettle(unsettled)
+            return value
+        if node.decides:
+            return self._deciding(node)
+        values = [self.visit(arg) for arg in node.args]
+        if node.op == "repeat":
+            return (values[0],) * self.axes  # type: ignore[return-value]
+        if node.op in _OVER_AXES:
+            return _OVER_AXES[node.op](self, *values)
+        return self.applied(node.op, *values)
+
+    def applied(self, op: str, *values: Value) -> Value:
+        """An operation of the language that goes axis by axis."""
+        return self.each(lambda *entries: self._one(op, entries), *values)
+
+    def each(self, operation: Callable[..., Entry], *values: Value) -> Value:
+        """``operation`` on single values, or axis by axis."""
+        if not any(isinstance(value, tuple) for value in values):
+            return operation(*values)
+        columns = (v if isinstance(v, tuple) else (v,) * self.axes for v in values)
+        return tuple(map(operation, *columns))
+
+    def _deciding(self, node: Node) -> Value:
+        """``and``, ``or``, ``where``: what the first argument rules out unsettles nothing."""
+        test = self.visit(node.args[0])
+        assert isinstance(test, Entry)
+        holds = np.broadcast_to(test.array, (self.count,))
+        may = np.broadcast_to(test.possible, (self.count,))
+        asked = {"and": (may,), "or": (~holds,), "where": (may, ~holds)}[node.op]
+        parts = [self._under(on, arg) for on, arg in zip(asked, node.args[1:], strict=True)]
+        return self.applied(node.op, test, *parts)
+
+    def _under(self, active: Bools, node: Node) -> Value:
+        before = self._active
+        self._active = active if before is None else active & before
+        try:
+            return self.visit(node)
+        finally:
+            self._active = before
+
+    def _one(self, op: str, entries: Sequence[Entry]) -> Entry:
+        """One operation on single values."""
+        if op in _DIVISIONS and entries[1].array is not None:
+            # Before it is spread over windows, of which there may be none.
+            self.unsettle(entries[1].array == 0, entries[1].rows)
+        rows = self.joint(entries)
+        entries = [
+            replace(
+                one,
+                rows=rows,
+                array=self.lifted(one.array, one.rows, rows),
+                maybe=self.lifted(one.maybe, one.rows, rows),
+            )
+            for one in entries
+        ]
+        if op in _LOGIC:
+            return replace(_LOGIC[op](*entries), rows=rows)
+        if op in ("somewhere", "everywhere"):
+            return self._over_windows(op == "somewhere", entries[0])
+        if op == "where":
+            return replace(_chosen(*entries), rows=rows)
+        if any(entry.array is None for entry in entries):
+            if op in ("//", "%", "ceil_div", "rounded"):
+                self.unsettle(True)
+            if op in _COMPARISONS:
+                return Entry(np.False_, maybe=np.True_)
+            return UNKNOWN
+        if op in _COMPARISONS:
+            return Entry(_COMPARISONS[op](*(entry.array for entry in entries)), rows)
+        return self._number(op, rows, entries)
+
+    def _number(self, op: str, rows: Rows | None, entries: Sequence[Entry]) -> Entry:
+        if op in ("+", "-", "*"):
+            return self._arithmetic(op, rows, *entries)
+        x, *more = (entry.array for entry in entries)
+        bound = max(entry.bound for entry in entries)
+        if op in ("//", "%", "ceil_div"):
+            return Entry(_DIVISIONS[op](x, np.where(more[0] == 0, 1, more[0])), rows, bound)
+        if op == "rounded":
+            wrong = more[0] < 1
+            self.unsettle(wrong, rows)
+            self.unsettle(bound > LIMIT // 2)
+            x, bits = (np.asarray(one, np.int64) for one in (x, np.where(wrong, 1, more[0])))
+            half = np.clip(x, -LIMIT // 2, LIMIT // 2)
+            return Entry(np.asarray(arithmetic.rounded(half, bits)), rows, LIMIT)
+        return Entry(_UNBOUNDED[op](x, *more), rows, bound)
+
+    def _arithmetic(self, op: str, rows: Rows | None, a: Entry, b: Entry) -> Entry:
+        def most() -> int:
+            return a.bound * b.bound if op == "*" else a.bound + b.bound
+
+        if most() > LIMIT:
+            a, b = (replace(one, bound=number(np.asarray(one.array)).bound) for one in (a, b))
+        function = _UNBOUNDED[op]
+        if most() <= LIMIT:
+            return Entry(function(a.array, b.array), rows, most())
+        near = np.abs(function(np.asarray(a.array, np.float64), np.asarray(b.array, np.float64)))
+        beyond = near > LIMIT / 2
+        self.unsettle(beyond, rows)
+        return Entry(np.where(beyond, 0, function(a.array, b.array)), rows, LIMIT)
+
+    def _over_windows(self, some: bool, entry: Entry) -> Entry:
+        rows = entry.rows
+        if rows is None:
+            return entry
+        # Alone, a value that happens to be the same for all windows holds where there is none, too.
+        there = np.zeros(self.count, np.bool_)
+        there[rows.case] = True
+        self.unsettle(~there)
+
+        def settled(array: Any) -> Bools:
+            hits = array if some else ~array
+            found = np.zeros(self.count, np.bool_)
+            found[rows.case[np.broadcast_to(hits, rows.case.shape)]] = True
+            return found if some else ~found
+
+        maybe = None if entry.maybe is None else settled(entry.maybe)
+        return Entry(settled(entry.array), maybe=maybe)
+
+    # Over the axes
+
+    def _folded(self, op: str, value: Value, first: Entry | None = None) -> Entry:
+        entries = value if isinstance(value, tuple) else (value,)
+        if first is not None:
+            entries = (first, *entries)
+        if not entries:
+            self.unsettle(True)
+            return Entry(np.int64(0))
+        return reduce(lambda a, b: self._one(op, (a, b)), entries)
+
+    def _counted(self, value: Value) -> Entry:
+        ones = self.each(
+            lambda p: self._one("where", (p, Entry(np.int64(1)), Entry(np.int64(0)))), value
+        )
+        return self._folded("+", ones, Entry(np.int64(0)))
+
+    def _distinct(self, value: Value) -> Entry:
+        assert isinstance(value, tuple)
+        unequal = tuple(self._one("!=", pair) for pair in combinations(value, 2))
+        return self._folded("and", unequal, Entry(np.True_))
+
+    def _entry(self, value: Value, place: Value) -> Entry:
+        assert isinstance(value, tuple)
+        assert isinstance(place, Entry)
+        if place.array is None:
+            self.unsettle(True)
+            return UNKNOWN
+        self.unsettle((place.array < 0) | (place.array >= self.axes))
+        found = Entry(np.int64(0))
+        for axis, entry in enumerate(value):
+            here = Entry(place.array == axis)
+            found = self._one("where", (here, entry, found))
+        return found
+
+    def _flat(self, position: Value, size: Value) -> Entry:
+        assert isinstance(position, tuple)
+        assert isinstance(size, tuple)
+        index = Entry(np.int64(0))
+        for at, extent in zip(position, size, strict=True):
+            index = self._one("+", (self._one("*", (index, extent)), at))
+        return index
+
+
+def _constant(value: int | bool | str | None) -> Entry:
+    if isinstance(value, bool):
+        return Entry(np.bool_(value))
+    if isinstance(value, str):
+        return Entry(np.int64(code(value)))
+    assert value is not None
+    return Entry(np.int64(value), bound=max(1, abs(value)))
+
+
+def _maybe(operation: Callable[..., Any], *entries: Entry) -> Any:
+    """What may hold, if that is not what holds."""
+    if all(entry.maybe is None for entry in entries):
+        return None
+    return operation(*(entry.possible for entry in entries))
+
+
+def _both(a: Entry, b: Entry) -> Entry:
+    return Entry(a.array & b.array, maybe=_maybe(np.logical_and, a, b))
+
+
+def _either(a: Entry, b: Entry) -> Entry:
+    return Entry(a.array | b.array, maybe=_maybe(np.logical_or, a, b))
+
+
+def _negated(a: Entry) -> Entry:
+    return Entry(np.logical_not(a.possible), maybe=None if a.maybe is None else ~a.array)
+
+
+def _chosen(test: Entry, a: Entry, b: Entry) -> Entry:
+    """``where``."""
+    if a.array is None or b.array is None:
+        return UNKNOWN
+    if np.asarray(a.array).dtype == np.bool_:
+        holds = (test.array & a.array) | (np.logical_not(test.possible) & b.array)
+        if test.maybe is a.maybe is b.maybe is None:
+            return Entry(holds)
+        may = (test.possible & a.possible) | (np.logical_not(test.array) & b.possible)
+        return Entry(holds, maybe=may)
+    if test.maybe is not None:
+        return UNKNOWN
+    return Entry(np.where(test.array, a.array, b.array), bound=max(a.bound, b.bound))
+
+
+_COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+_DIVISIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "//": np.floor_divide,
+    "%": np.mod,
+    "ceil_div": lambda a, b: -np.floor_divide(-a, b),
+}
+_UNBOUNDED: Mapping[str, Callable[..., Any]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "abs": np.abs,
+    "negative": np.negative,
+}
+_LOGIC: Mapping[str, Callable[..., Entry]] = {"and": _both, "or": _either, "not": _negated}
+_OVER_AXES: Mapping[str, Callable[..., Value]] = {
+    "any": lambda batch, p: batch._folded("or", p, Entry(np.False_)),
+    "all": lambda batch, p: batch._folded("and", p, Entry(np.True_)),
+    "count": Batch._counted,
+    "sum": lambda batch, a: batch._folded("+", a, Entry(np.int64(0))),
+    "prod": lambda batch, a: batch._folded("*", a, Entry(np.int64(1))),
+    "least": lambda batch, a: batch._folded("min", a),
+    "greatest": lambda batch, a: batch._folded("max", a),
+    "distinct": Batch._distinct,
+    "reverse": lambda _batch, a: a[::-1],
+    "entry": Batch._entry,
+    "flat": Batch._flat,
+}

@@ -1,0 +1,124 @@
+"""Many cases of one operator and rank by column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.model import Case
+from conformance.spec.arithmetic import LIMIT
+from conformance.spec.batch import Bools, Entry, Value, code, number
+from conformance.spec.environment import dimensions
+from conformance.spec.model import OpSpec, Quantity
+
+Column = NDArray[Any]
+_BLANK = {"int": 0, "bool": False, "enum": ""}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Cases by column; attributes that a case leaves out have their defaults.
+
+    ``columns`` hold the quantities by key, the types by name, and the ``pattern``: whole numbers
+    (int64), truth values, or codes of words (:func:`conformance.spec.batch.code`), of shape
+    (cases,), or (axes, cases) for what there is one of an axis. ``seeds`` are the cases' seeds.
+    ``odd`` are cases with what no column can hold: an attribute that is missing or of another type
+    or length; the rest of such a case means nothing.
+    """
+
+    spec: OpSpec
+    axes: int
+    columns: Mapping[str, Column]
+    seeds: NDArray[np.int64]
+    odd: Bools
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def take(self, rows: Any) -> Table:
+        """Some of the cases, by number or as a mask."""
+        columns = {key: column[..., rows] for key, column in self.columns.items()}
+        return Table(self.spec, self.axes, columns, self.seeds[rows], self.odd[rows])
+
+    def known(self) -> dict[str, Value]:
+        """What expressions may speak of, before any definition."""
+        axes = tuple(Entry(np.int64(axis), bound=self.axes + 1) for axis in range(self.axes))
+        found: dict[str, Value] = {
+            "rank": Entry(np.int64(self.axes + 2), bound=self.axes + 2),
+            "axes": Entry(np.int64(self.axes), bound=max(1, self.axes)),
+            "axis": axes,
+        }
+        for key, column in self.columns.items():
+            entry = Entry if column.dtype == np.bool_ else number
+            found[key] = tuple(map(entry, column)) if column.ndim == 2 else entry(column)
+        return found
+
+    def value(self, key: str, row: int) -> Any:
+        """A number or truth value of one case, or a list with one an axis."""
+        return self.columns[key][..., row].tolist()
+
+
+def table_of(spec: OpSpec, cases: Sequence[Case], axes: int) -> Table:
+    """Cases whose data have ``axes`` spatial axes; any others are odd."""
+    rows = [_row(spec, case, axes) for case in cases]
+    blank: dict[str, Any] = dict.fromkeys((*spec.types, "pattern"), "")
+    for key, quantity in spec.quantities.items():
+        one = _BLANK[quantity.type]
+        blank[key] = [one] * axes if quantity.per_axis else one
+    columns = {
+        key: _column(value, [row[key] if row else value for row in rows])
+        for key, value in blank.items()
+    }
+    seeds = np.array([case.seed for case in cases], np.int64)
+    return Table(spec, axes, columns, seeds, np.array([row is None for row in rows], np.bool_))
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """The cases of several tables of one operator and rank, one after the other."""
+    first = tables[0]
+    columns = {
+        key: np.concatenate([table.columns[key] for table in tables], axis=-1)
+        for key in first.columns
+    }
+    seeds, odd = (
+        np.concatenate([getattr(table, name) for table in tables]) for name in ("seeds", "odd")
+    )
+    return Table(first.spec, first.axes, columns, seeds, odd)
+
+
+def _column(blank: Any, values: list[Any]) -> Column:
+    if isinstance(blank, str):
+        return np.array([code(value) for value in values], np.int64)
+    if isinstance(blank, list):
+        dtype: Any = np.bool_ if blank[:1] == [False] and blank[0] is False else np.int64
+        return np.array(values, dtype).reshape(len(values), len(blank)).T.copy()
+    return np.array(values, np.bool_ if blank is False else np.int64)
+
+
+def _row(spec: OpSpec, case: Case, axes: int) -> dict[str, Any] | None:
+    """The values of one case by key; None if it is odd."""
+    shape = case.shapes[spec.data.name]
+    known = {quantity.name for quantity in spec.attributes}
+    if len(shape) != axes + 2 or not case.attributes.keys() <= known:
+        return None
+    row: dict[str, Any] = {**case.types, "pattern": case.pattern, **dimensions(spec, shape)}
+    row |= {q.key: q.of(case.attributes, axes) for q in spec.attributes}
+    row |= {o.quantity.key: case.operands.get(o.name) for o in spec.operands}
+    fits = all(_fits(quantity, row[key], axes) for key, quantity in spec.quantities.items())
+    return row if fits and spec.types.keys() <= case.types.keys() else None
+
+
+def _fits(quantity: Quantity, value: Any, axes: int) -> bool:
+    """Whether a column can hold a value."""
+    if quantity.per_axis and not (isinstance(value, list | tuple) and len(value) == axes):
+        return False
+    for entry in value if quantity.per_axis else (value,):
+        if type(entry) is not {"int": int, "bool": bool, "enum": str}[quantity.type]:
+            return False
+        if type(entry) is int and abs(entry) > LIMIT:
+            return False
+    return True

@@ -1,0 +1,62 @@
+"""What geometry says of mutants is right: where it says nothing differs, the outputs are equal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from conformance.audit.kills import Bank
+from conformance.generate.pairs import drawn
+from conformance.generate.values import data_of
+from conformance.spec.catalogue import Fault, faults
+from conformance.spec.loader import find
+from conformance.spec.variation import variant
+
+OPS = ["AvgPool-1", "AdaptiveMaxPool-8", "MaxPool-8", "onnx.LpPool-18", "torch.avg_pool-2"]
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_no_mutant_is_left_out_that_differs(op: str) -> None:
+    spec = find(op)
+    bank = Bank(spec, faults(op))
+    cases = [case for rank in spec.ranks for case in drawn(spec, rank, 14, root=5)]
+    may = bank.may_differ(cases)
+    assert may.shape == (len(cases), len(bank.faults))
+    for case, row in zip(cases, may, strict=True):
+        told = {fault.id for fault, one in zip(bank.faults, row, strict=True) if one}
+        alone = bank.prints(case, data_of(spec, case))
+        assert alone.keys() <= told, (case, alone.keys() - told)
+        assert bank.prints(case, data_of(spec, case), row) == alone
+    assert may.mean() < 0.7
+
+
+def made(name: str, replace: dict[str, str], where: str | None = None) -> Fault:
+    spec = find("AvgPool-1")
+    return Fault(name, "made", spec.op, variant(spec, name, replace, where=where), "")
+
+
+def test_guards_values_and_windows_decide() -> None:
+    spec = find("AvgPool-1")
+    bank = Bank(
+        spec,
+        [
+            made("never", {"divisor": "original + 1"}, where="axes > 9"),
+            made("second-image", {"divisor": "original + 1"}, where="N > 1"),
+            made("same", {"start": "original + 0"}),
+            made("every-tap", {"tap": "original and at > -1"}),
+            made("first-lost", {"tap": "original and at > 0"}),
+            made("swapped", {"pads_begin": "pads_end", "pads_end": "pads_begin"}),
+            made("data", {"divisor": "where(nan_taps > 0, 1, original)"}),
+        ],
+    )
+    cases = [case for rank in spec.ranks for case in drawn(spec, rank, 30, root=2)]
+    never, second, same, every, first, swapped, data = bank.may_differ(cases).T
+    assert not never.any()
+    assert not same.any()
+    assert not every.any()
+    assert second.tolist() == [case.shapes["data"][0] > 1 for case in cases]
+    assert first.any()
+    assert data.all()
+    unequal = [case.attributes["pads_begin"] != case.attributes["pads_end"] for case in cases]
+    assert swapped.tolist() == unequal
+    assert np.any(unequal)
