@@ -24,6 +24,8 @@ from conformance.spec.batch import Bools, code
 from conformance.spec.model import Draw, OpSpec
 from conformance.spec.table import table_of
 from conformance.spec.validity import violations
+from conformance.suite import cases as recorded
+from conformance.suite import proofs
 from conformance.suite.manifest import Uncovered
 
 LIMITS = Limits(MAX_ELEMENTS)
@@ -36,6 +38,9 @@ Rows = NDArray[np.int64]
 
 SEEDS = 32
 """How often the prover's geometry is filled anew, until its data show what is wanted."""
+
+REFILLS = 8
+"""How often the geometry of a recorded case is filled anew, until its data show what is wanted."""
 
 KEPT = 3
 """How many cases that newly show a pair are kept, the cheapest ones."""
@@ -217,11 +222,14 @@ class Pool:
 def settle(pool: Pool) -> None:
     """Show every pair of edges that the pool does not show yet, or prove that none can.
 
-    Then show each edge in each element type. Without the package z3-solver nothing is proven, and
-    what no case is found for is uncovered.
+    Then show each edge in each element type. What is known of a shipped specification is used:
+    proofs, and the geometries of its recorded cases. Beyond that, without the package z3-solver
+    nothing is proven, and what no case is found for is uncovered.
     """
     pool.uncovered.clear()
+    pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
     _cross(pool)
+    _refill(pool)
     for anew in (False, True) if pool.prover is not None else ():
         for pair in pool.missing():
             if pool.lacks(pair):
@@ -230,6 +238,28 @@ def settle(pool: Pool) -> None:
             _cross(pool)
     pool.uncovered += [Uncovered(pool.spec.op, pool.rank, "", pair) for pair in pool.missing()]
     _settle_types(pool)
+
+
+def _refill(pool: Pool) -> None:
+    """Geometries of recorded cases that show what crossing did not, filled with other data.
+
+    Where no other data are found that show it, the recorded case is taken as it is.
+    """
+    known = recorded.of(pool.spec) if pool.missing() else ()
+    known = tuple(one for one in known if len(one.shapes[pool.spec.data.name]) == pool.rank)
+    if not known:
+        return
+    seen = pool.sight.look(table_of(pool.spec, list(known), pool.rank - 2))
+    shows = pool.sight.settle(seen, np.arange(len(seen))).shows
+    chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/refill")
+    for pair in pool.missing():
+        a, b = (pool.place[edge] for edge in pair)
+        witnesses = [known[row] for row in np.flatnonzero(shows[:, a] & shows[:, b])]
+        for seed in chance.below(1 << 31, REFILLS):
+            if pool.lacks(pair):
+                pool.add([replace(case, seed=int(seed)) for case in witnesses])
+        if pool.lacks(pair):
+            pool.add(witnesses)
 
 
 def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:

@@ -17,6 +17,8 @@ from typing import Any
 from conformance import __version__
 from conformance.data import directory
 from conformance.model import LEVELS, Case
+from conformance.spec.digest import digest
+from conformance.spec.model import OpSpec
 from conformance.suite import strict_json
 from conformance.suite.strict_json import Record
 
@@ -77,6 +79,15 @@ class Cases:
 def file_of(op: str) -> Path:
     """Where the recorded cases of a shipped operator lie, if there are any."""
     return directory("specs") / "cases" / f"{op}.jsonl"
+
+
+def of(spec: OpSpec) -> tuple[Case, ...]:
+    """The value cases that are recorded of a specification; none of one that is not as shipped."""
+    file = file_of(spec.op)
+    known = read(file) if file.is_file() else None
+    if known is None or known.specification != digest(spec):
+        return ()
+    return tuple(one.case for one in known.recorded if one.case.reject is None)
 
 
 def shipped() -> tuple[str, ...]:
