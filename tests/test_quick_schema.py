@@ -1,4 +1,4 @@
-"""The quick check of a schema is right wherever jsonschema is."""
+"""A quick yes is a yes of jsonschema too, and a no one of data that JSON can hold."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import random
 import zipfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from conformance.suite import schema as suite
 ROOT = Path(__file__).parents[1]
 JUNK: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 1.0, 1.5, 1e40, float("nan"), 2**70),
-    *("", "a", "f32", "\n", "x" * 40, "must", "axis"),
+    # No "\n": before it Python's $ matches, and so jsonschema's, though no schema means it.
+    *("", "a", "f32", "\t", "x" * 40, "must", "axis"),
     *([], [1], [1, 1], [1, 1.0], ["a", "a"], [[]], {}, {"a": 1}, {"x": None}),
 )
 
@@ -69,7 +71,7 @@ def spoil(document: Any, draw: random.Random) -> Any:
     if what == 0:
         del held[key]
     elif what == 1 and isinstance(held, dict):
-        held[draw.choice(["a", "X 1", "format", "op", "\n"])] = draw.choice(JUNK)
+        held[draw.choice(["a", "X 1", "format", "op", "\t"])] = draw.choice(JUNK)
     elif what == 2 and isinstance(held, list):
         held.append(draw.choice([*held, *JUNK]))
     else:
@@ -79,8 +81,18 @@ def spoil(document: Any, draw: random.Random) -> Any:
 
 def agree(schema: dict[str, Any], document: Any) -> bool:
     found = accepts(schema)(document)
-    assert found == Draft202012Validator(schema).is_valid(document), document
+    sound = Draft202012Validator(schema).is_valid(document)
+    assert sound or not found, document
+    assert found or not sound or not is_json(document), document
     return found
+
+
+def is_json(document: Any) -> bool:
+    try:
+        json.dumps(document, allow_nan=False)
+    except ValueError:
+        return False
+    return True
 
 
 def test_documents_as_they_are_and_spoiled() -> None:
@@ -128,16 +140,6 @@ def test_each_keyword(schema: dict[str, Any]) -> None:
         agree(schema, value)
 
 
-def test_what_is_slow_to_tell_is_left_to_jsonschema() -> None:
-    unique = accepts({"if": {"uniqueItems": True}, "then": True, "else": True})
-    assert unique(["a", "b", "a"])
-    assert not unique([1, 1.5])
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [{"format": "date"}, {"items": {"multipleOf": 2}}, {"const": [1]}, {"enum": [1.5]}],
-)
-def test_what_is_not_known_is_refused(schema: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="no quick check"):
-        accepts(schema)
+@pytest.mark.parametrize("data", [{1: 2}, {None: 1}, {"a": float("nan")}, date(2026, 3, 1)])
+def test_what_json_cannot_hold_is_left_to_jsonschema(data: Any) -> None:
+    assert not accepts({"type": "object", "additionalProperties": {"type": "number"}})(data)
