@@ -1,16 +1,21 @@
-"""What it costs to begin: imports and commands, each in a fresh process.
+"""What it costs to begin, and to look something up: each in a fresh process.
 
     python tests/benchmarks/bench_start.py
+    python tests/benchmarks/bench_start.py OTHER   # lookups also with another checkout, in turn
 
 ``import conformance`` may take 0.3 s. ``use`` is that and the first touch of ``check``, which
-loads numpy.
+loads numpy. Lookups are measured in seconds of processor time, which other work disturbs least.
 """
 
 from __future__ import annotations
 
+import sys
+import tempfile
+
 import measure
 
 RUNS = 9
+LOOKUP_RUNS = 5
 
 STARTS = {
     "an empty program": measure.python("pass"),
@@ -22,6 +27,15 @@ STARTS = {
     "conformance --help": measure.conformance("--help"),
     "conformance check --help": measure.conformance("check", "--help"),
 }
+
+LOOKUPS = (
+    ("backends",),
+    ("show", "90c30e07"),
+    ("spec", "show", "AvgPool-1"),
+    ("docs", "--op", "AvgPool-1"),
+    ("coverage",),
+    ("suite", "lint"),
+)
 
 
 def bench() -> None:
@@ -37,5 +51,22 @@ def bench() -> None:
         measure.show(name, found, "ms")
 
 
+def lookups(other: str | None = None) -> None:
+    """Seconds of processor time of commands that answer a question, with the core suite."""
+    measure.title("Lookups (processor time of whole processes)")
+    with tempfile.TemporaryDirectory() as folder:
+        for words in LOOKUPS:
+            command = (*words, "--out", folder) if words[0] == "docs" else words
+            ways = {"": measure.conformance(*command)}
+            if other is not None:
+                ways |= {f" ({other})": measure.conformance(*command, checkout=other)}
+            times: dict[str, list[float]] = {way: [] for way in ways}
+            for _ in range(LOOKUP_RUNS):
+                for way, line in ways.items():
+                    times[way].append(measure.in_fresh_process(line).processor)
+            for way, found in times.items():
+                measure.show(" ".join(words) + way, found, "s")
+
+
 if __name__ == "__main__":
-    measure.run(bench)
+    measure.run(bench, lambda: lookups(*sys.argv[1:2]))

@@ -84,9 +84,10 @@ def python(code: str, *arguments: str) -> list[str]:
     return [sys.executable, "-c", code, *arguments]
 
 
-def conformance(*arguments: str) -> list[str]:
-    """The command line of this project, in this interpreter."""
-    return python("from conformance.cli import main; main()", *arguments)
+def conformance(*arguments: str, checkout: str | None = None) -> list[str]:
+    """The command line of this project, or of another checkout of it, in this interpreter."""
+    path = "" if checkout is None else f"import sys; sys.path.insert(0, {checkout!r}); "
+    return python(f"{path}from conformance.cli import main; main()", *arguments)
 
 
 def show(label: str, values: Sequence[float], unit: str, note: str = "") -> None:

@@ -15,6 +15,7 @@ import measure
 if __name__ == "__main__":
     measure.run(
         bench_start.bench,
+        bench_start.lookups,
         bench_suite_reading.bench,
         bench_reference.bench,
         bench_exact.bench,
