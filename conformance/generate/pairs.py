@@ -37,6 +37,9 @@ Rows = NDArray[np.int64]
 SEEDS = 32
 """How often the prover's geometry is filled anew, until its data show what is wanted."""
 
+PARENTS = 120
+"""Among how many of the cheapest cases of an edge parents are chosen."""
+
 KEPT = 3
 """How many cases that newly show a pair are kept, the cheapest ones."""
 
@@ -58,7 +61,7 @@ class Effort:
 
     base: int = 400
     aimed: int = 6
-    children: int = 40_000
+    children: int = 30_000
     rounds: int = 8
     condensing: int = 3
     pairs: bool = True
@@ -258,13 +261,12 @@ def _cross(pool: Pool) -> None:
 
 
 def _showing(pool: Pool, edges: Rows, each: int, chance: Chance) -> Rows:
-    """So many cases for each edge that show it, or any where none does."""
-    found = []
-    for edge in edges:
-        rows = np.flatnonzero(pool.shows[:, edge])
-        rows = rows if len(rows) else np.arange(len(pool))
-        found.append(rows[chance.below(len(rows), each)])
-    return np.concatenate(found)
+    """So many small cases for each edge that show it, or any where none does."""
+    order = np.argsort(pool.seen.cost, kind="stable")
+    shows = pool.shows[order]
+    parents = [order[np.flatnonzero(column)[:PARENTS]] for column in shows.T]
+    among = [parents[edge] if len(parents[edge]) else order for edge in edges]
+    return np.concatenate([rows[chance.below(len(rows), each)] for rows in among])
 
 
 def _news(pool: Pool, children: Seen, wanted: Rows) -> Seen:
@@ -291,21 +293,18 @@ def _settle_types(pool: Pool) -> None:
     """Show each edge in each element type: by a case that shows it in another, or by drawing."""
     if not pool.effort.pairs:
         return
+    hopeless = {(dtype, edge) for dtype, edge in _untyped(pool) if not _retype(pool, dtype, edge)}
     for dtype, edge in _untyped(pool):
-        _retype(pool, dtype, edge)
-    for dtype, edge in _untyped(pool):
-        name = pool.edges[edge]
-        against = None if pool.prover is None else pool.prover.excludes(name, pool.dtypes[dtype])
+        name, own = pool.edges[edge], pool.dtypes[dtype]
+        against = None if pool.prover is None else pool.prover.excludes(name, own)
         if against is not None:
-            pool.infeasible[pool.dtypes[dtype], name] = against
+            pool.infeasible[own, name] = against
             continue
         for aim in pool.spec.edges[edge].aims or ({},):
-            if not pool.typed[dtype, edge]:
-                narrowed = {pool.spec.data.type: Draw(values=(pool.dtypes[dtype],))}
-                pool.draw(64, {**aim, **narrowed})
+            if not pool.typed[dtype, edge] and (dtype, edge) not in hopeless:
+                pool.draw(64, {**aim, pool.spec.data.type: Draw(values=(own,))})
         if not pool.typed[dtype, edge]:
-            missing = Uncovered(pool.spec.op, pool.rank, pool.dtypes[dtype], (name,))
-            pool.uncovered.append(missing)
+            pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, own, (name,)))
 
 
 def _untyped(pool: Pool) -> list[tuple[int, int]]:
@@ -316,10 +315,13 @@ def _untyped(pool: Pool) -> list[tuple[int, int]]:
     ]
 
 
-def _retype(pool: Pool, dtype: int, edge: int) -> None:
-    """The geometry of small cases that show an edge with the data of others, in another type."""
+def _retype(pool: Pool, dtype: int, edge: int) -> bool:
+    """The geometry of small cases that show an edge with the data of others, in another type.
+
+    Whether any of them might show it, as far as their geometry tells.
+    """
     if pool.typed[dtype, edge]:
-        return
+        return True
     showing = np.flatnonzero(pool.shows[:, edge])
     showing = showing[np.argsort(pool.seen.cost[showing], kind="stable")][:24]
     data = pool.spec.data.type
@@ -336,6 +338,7 @@ def _retype(pool: Pool, dtype: int, edge: int) -> None:
     order = np.argsort(children.cost + 1 * ~children.shows[:, edge], kind="stable")[:12]
     found = pool.sight.settle(children, order)
     pool.keep(found.take(np.flatnonzero(found.shows[:, edge])[:KEPT]))
+    return len(children) > 0
 
 
 def drawn(
