@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,12 @@ LOOKED_AT = 2
 
 MOST_LOOKED_AT = 600
 """In how many cases of a round the data are looked at, at most."""
+
+LEFT_OVER = 12
+"""How many pairs may be left over for cases to be drawn at each of them."""
+
+DRAWN = 48
+"""How many cases are drawn for each way to aim at such a pair."""
 
 BARREN = 2
 """After how many rounds that found nothing new no more is expected of crossing."""
@@ -231,6 +237,8 @@ def settle(pool: Pool) -> None:
                 _prove(pool, pair, anew=anew)
         if pool.missing():
             _cross(pool)
+        for pair in pool.missing() if len(pool.missing()) <= LEFT_OVER else ():
+            _draw_both(pool, pair)
     pool.uncovered += [Uncovered(pool.spec.op, pool.rank, "", pair) for pair in pool.missing()]
     _settle_types(pool)
 
@@ -242,6 +250,15 @@ def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
         pool.infeasible[pair] = answer.uses
     if isinstance(answer, Feasible):
         pool.add([replace(answer.case, seed=seed) for seed in range(SEEDS)])
+
+
+def _draw_both(pool: Pool, pair: Pair) -> None:
+    """Draw what both edges aim at; where they narrow the same, the one or the other."""
+    aims = {edge.name: edge.aims or ({},) for edge in pool.spec.edges}
+    for one, other in product(*(aims[name] for name in pair)):
+        for aim in ({**one, **other}, {**other, **one}):
+            if pool.lacks(pair):
+                pool.draw(DRAWN, aim)
 
 
 def _cross(pool: Pool) -> None:
