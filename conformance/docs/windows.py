@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
@@ -17,10 +16,8 @@ from conformance.model import Case, Vector
 from conformance.reference import facts
 from conformance.reference.explain import described, window
 from conformance.reference.facts import DataEnvironment
-from conformance.spec.expressions import Expression, compile_expression
+from conformance.spec.expressions import Expression
 from conformance.spec.model import Edge, OpSpec
-from conformance.spec.scope import scope_of
-from conformance.spec.syntax import parse
 from conformance.spec.validity import violations
 
 MAX_GRID = 1 << 20
@@ -87,7 +84,7 @@ def _shown(spec: OpSpec, edge: Edge, vector: Vector) -> Shown | None:
         return None
     data = vector.inputs[0]
     try:
-        index = _telling(spec, edge, facts(spec, vector.case, data))
+        index = _telling(edge, facts(spec, vector.case, data))
         seen = None if index is None else window(spec, vector.case, data, index)
     except ConformanceError:
         return None  # windows that cannot be computed, or are too large to be listed
@@ -105,13 +102,13 @@ def _fits(spec: OpSpec, case: Case) -> bool:
     return same and not any(broken.level == "must" for broken in violations(spec, case))
 
 
-def _telling(spec: OpSpec, edge: Edge, env: DataEnvironment) -> tuple[int, ...] | None:
+def _telling(edge: Edge, env: DataEnvironment) -> tuple[int, ...] | None:
     shape = (*env.data.shape[:2], *env.out)
     if not prod(shape):
         return None
     if prod(shape) > MAX_GRID:
         return (0,) * len(shape)
-    asked = [np.asarray(part.evaluate(env), np.int64) for part in of_windows(spec, edge)]
+    asked = [np.asarray(part.evaluate(env), np.int64) for part in of_windows(edge)]
     holding = sum(asked, np.zeros((), np.int64))
     taps = _over_axes(env.on_grid(axis, env.along("taps", axis)) for axis in range(len(env.out)))
     beside = taps - _over_axes(env.per_axis("on_data"))
@@ -124,11 +121,8 @@ def _over_axes(counts: Iterable[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.asarray(reduce(np.multiply, counts), np.int64)
 
 
-def of_windows(spec: OpSpec, edge: Edge) -> Iterator[Expression]:
+def of_windows(edge: Edge) -> Iterator[Expression]:
     """What the edge asks of single windows: the conditions of its ``somewhere``."""
-    scope = scope_of(spec)
-    text = edge.when.text
-    for node in ast.walk(parse(text)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "somewhere":
-            condition = node.args[0]
-            yield compile_expression(text[condition.col_offset : condition.end_col_offset], scope)
+    for node in edge.when.tree.walk():
+        if node.op == "somewhere":
+            yield Expression(edge.when.text, node.args[0])

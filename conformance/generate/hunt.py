@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, islice, product
 from math import prod
 
 import numpy as np
@@ -14,17 +14,25 @@ from conformance.audit.kills import SLICE, Bank
 from conformance.audit.score import Score, achievements
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
+from conformance.generate.chance import Chance
+from conformance.generate.crossing import case_of, crossed
+from conformance.generate.looking import Sight
 from conformance.generate.pairs import Effort, drawn
 from conformance.generate.values import data_of
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
+from conformance.spec.table import table_of
 
 ENOUGH = 4
 """Vectors that are found for one item before the smallest of them is taken."""
 
 PATIENCE = 120
 """Cases whose outputs differ that are graded for one item before it is given up."""
+
+CHILDREN = 3000
+ROUNDS = 4
+"""How many children of known cases are looked at on each rank, and how often, at most."""
 
 Item = tuple[str, ...]
 OTHER = 0x5EED
@@ -45,13 +53,16 @@ def hunt(
     tried: Counter[Item] = Counter()
     met: Counter[Item] = Counter()
     found: list[tuple[Vector, frozenset[Item]]] = []
-    some = chain(sorted(cases, key=_size), _cases(spec, root, effort))
+    given = sorted(cases, key=_size)
+    some = chain(given, _cases(spec, root, effort), _crossed(spec, given, root, wanted))
     while wanted and (slice_ := list(islice(some, SLICE))):
         may = bank.may_differ(slice_)
         for case, row in zip(slice_, may, strict=True):
             # What is no longer wanted is not worked out.
             open_ = {name for _, *among in wanted for name in among}
             row = row & np.array([fault.id in open_ for fault in bank.faults], np.bool_)
+            if not row.any():
+                continue
             maybe = set(_shown(bank.prints(case, data_of(spec, case), row), wanted))
             if not maybe:
                 continue
@@ -67,6 +78,20 @@ def hunt(
             wanted -= {item for item in maybe if met[item] >= ENOUGH or tried[item] >= PATIENCE}
     chosen = cover(found, lambda one: one[1], lambda one: one[0].inputs[0].size + 200)
     return [vector for vector, _ in chosen]
+
+
+def _crossed(
+    spec: OpSpec, cases: Sequence[Case], root: int, wanted: Collection[Item]
+) -> Iterator[Case]:
+    """Children of the cases, as long as something is not noticed at all."""
+    for rank, number in product(spec.ranks, range(ROUNDS)):
+        own = [case for case in cases if len(case.shapes[spec.data.name]) == rank]
+        if own and any(item[0] != "apart" for item in wanted):
+            chance = Chance(f"{root}/{spec.op}/{rank}/{number}/hunt")
+            a, b = (chance.below(len(own), CHILDREN) for _ in range(2))
+            table = crossed(table_of(spec, own, rank - 2), a, b, chance, freely=number % 2 > 0)
+            seen = Sight(spec, rank - 2).look(table)
+            yield from (case_of(seen.table, row) for row in range(len(seen)))
 
 
 def _size(case: Case) -> tuple[int, str]:

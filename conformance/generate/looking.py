@@ -39,7 +39,7 @@ MAX_TAPS = 1 << 21
 SLICE = 4000
 """Cases that are evaluated at once, at most: more need memory, fewer time."""
 
-WINDOWS = 1 << 20
+WINDOWS = 1 << 18
 """Windows of all cases that are evaluated at once, at most, unless one case has more."""
 
 FILE = 10_000

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ SEEDS = 32
 REFILLS = 8
 """How often the geometry of a recorded case is filled anew, until its data show what is wanted."""
 
+PARENTS = 120
+"""Among how many of the cheapest cases of an edge parents are chosen."""
+
 KEPT = 3
 """How many cases that newly show a pair are kept, the cheapest ones."""
 
@@ -50,6 +53,12 @@ LOOKED_AT = 2
 
 MOST_LOOKED_AT = 600
 """In how many cases of a round the data are looked at, at most."""
+
+LEFT_OVER = 12
+"""How many pairs may be left over for cases to be drawn at each of them."""
+
+DRAWN = 48
+"""How many cases are drawn for each way to aim at such a pair."""
 
 BARREN = 2
 """After how many rounds that found nothing new no more is expected of crossing."""
@@ -63,7 +72,7 @@ class Effort:
 
     base: int = 400
     aimed: int = 6
-    children: int = 40_000
+    children: int = 30_000
     rounds: int = 8
     condensing: int = 3
     pairs: bool = True
@@ -236,6 +245,8 @@ def settle(pool: Pool) -> None:
                 _prove(pool, pair, anew=anew)
         if pool.missing():
             _cross(pool)
+        for pair in pool.missing() if len(pool.missing()) <= LEFT_OVER else ():
+            _draw_both(pool, pair)
     pool.uncovered += [Uncovered(pool.spec.op, pool.rank, "", pair) for pair in pool.missing()]
     _settle_types(pool)
 
@@ -271,6 +282,15 @@ def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
         pool.add([replace(answer.case, seed=seed) for seed in range(SEEDS)])
 
 
+def _draw_both(pool: Pool, pair: Pair) -> None:
+    """Draw what both edges aim at; where they narrow the same, the one or the other."""
+    aims = {edge.name: edge.aims or ({},) for edge in pool.spec.edges}
+    for one, other in product(*(aims[name] for name in pair)):
+        for aim in ({**one, **other}, {**other, **one}):
+            if pool.lacks(pair):
+                pool.draw(DRAWN, aim)
+
+
 def _cross(pool: Pool) -> None:
     """Children of cases that show the one edge with such as show the other, until none is new."""
     barren = 0
@@ -288,13 +308,12 @@ def _cross(pool: Pool) -> None:
 
 
 def _showing(pool: Pool, edges: Rows, each: int, chance: Chance) -> Rows:
-    """So many cases for each edge that show it, or any where none does."""
-    found = []
-    for edge in edges:
-        rows = np.flatnonzero(pool.shows[:, edge])
-        rows = rows if len(rows) else np.arange(len(pool))
-        found.append(rows[chance.below(len(rows), each)])
-    return np.concatenate(found)
+    """So many small cases for each edge that show it, or any where none does."""
+    order = np.argsort(pool.seen.cost, kind="stable")
+    shows = pool.shows[order]
+    parents = [order[np.flatnonzero(column)[:PARENTS]] for column in shows.T]
+    among = [parents[edge] if len(parents[edge]) else order for edge in edges]
+    return np.concatenate([rows[chance.below(len(rows), each)] for rows in among])
 
 
 def _news(pool: Pool, children: Seen, wanted: Rows) -> Seen:
@@ -321,21 +340,18 @@ def _settle_types(pool: Pool) -> None:
     """Show each edge in each element type: by a case that shows it in another, or by drawing."""
     if not pool.effort.pairs:
         return
+    hopeless = {(dtype, edge) for dtype, edge in _untyped(pool) if not _retype(pool, dtype, edge)}
     for dtype, edge in _untyped(pool):
-        _retype(pool, dtype, edge)
-    for dtype, edge in _untyped(pool):
-        name = pool.edges[edge]
-        against = None if pool.prover is None else pool.prover.excludes(name, pool.dtypes[dtype])
+        name, own = pool.edges[edge], pool.dtypes[dtype]
+        against = None if pool.prover is None else pool.prover.excludes(name, own)
         if against is not None:
-            pool.infeasible[pool.dtypes[dtype], name] = against
+            pool.infeasible[own, name] = against
             continue
         for aim in pool.spec.edges[edge].aims or ({},):
-            if not pool.typed[dtype, edge]:
-                narrowed = {pool.spec.data.type: Draw(values=(pool.dtypes[dtype],))}
-                pool.draw(64, {**aim, **narrowed})
+            if not pool.typed[dtype, edge] and (dtype, edge) not in hopeless:
+                pool.draw(64, {**aim, pool.spec.data.type: Draw(values=(own,))})
         if not pool.typed[dtype, edge]:
-            missing = Uncovered(pool.spec.op, pool.rank, pool.dtypes[dtype], (name,))
-            pool.uncovered.append(missing)
+            pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, own, (name,)))
 
 
 def _untyped(pool: Pool) -> list[tuple[int, int]]:
@@ -346,10 +362,13 @@ def _untyped(pool: Pool) -> list[tuple[int, int]]:
     ]
 
 
-def _retype(pool: Pool, dtype: int, edge: int) -> None:
-    """The geometry of small cases that show an edge with the data of others, in another type."""
+def _retype(pool: Pool, dtype: int, edge: int) -> bool:
+    """The geometry of small cases that show an edge with the data of others, in another type.
+
+    Whether any of them might show it, as far as their geometry tells.
+    """
     if pool.typed[dtype, edge]:
-        return
+        return True
     showing = np.flatnonzero(pool.shows[:, edge])
     showing = showing[np.argsort(pool.seen.cost[showing], kind="stable")][:24]
     data = pool.spec.data.type
@@ -366,6 +385,7 @@ def _retype(pool: Pool, dtype: int, edge: int) -> None:
     order = np.argsort(children.cost + 1 * ~children.shows[:, edge], kind="stable")[:12]
     found = pool.sight.settle(children, order)
     pool.keep(found.take(np.flatnonzero(found.shows[:, edge])[:KEPT]))
+    return len(children) > 0
 
 
 def drawn(

@@ -13,7 +13,7 @@ from conformance.spec.expressions import Expression
 from conformance.spec.model import Draw, OpSpec, Reject
 from conformance.spec.validity import violations
 
-TRIES = 10
+TRIES = 24
 """How many valid cases are drawn to start from; the smallest that serves is kept."""
 
 

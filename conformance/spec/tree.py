@@ -6,6 +6,7 @@ thousands at once, ``conformance.generate.feasible.translate`` makes terms for a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from conformance.spec.kinds import Kind
@@ -47,6 +48,12 @@ class Node:
             if self.op == "repeat" or (self.decides and self._repeats):
                 names |= {REPEATER}
         object.__setattr__(self, "names", names)
+
+    def walk(self) -> Iterator[Node]:
+        """The node, and all below it."""
+        yield self
+        for arg in self.args:
+            yield from arg.walk()
 
     @property
     def decides(self) -> bool:

@@ -48,7 +48,7 @@ def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
     env = facts(told.spec, found.vector.case, found.vector.inputs[0])
     assert edge.when.evaluate(env) is True
     shape = found.vector.answers[0].expected.shape
-    asked = [np.broadcast_to(part.evaluate(env), shape) for part in of_windows(told.spec, edge)]
+    asked = [np.broadcast_to(part.evaluate(env), shape) for part in of_windows(edge)]
     most = max(
         (sum(map(int, at)) for at in zip(*(a.ravel() for a in asked), strict=True)), default=0
     )

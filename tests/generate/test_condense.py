@@ -173,4 +173,4 @@ class TestPool:
         chosen = choose(found)
         for edge, shown in zip(found.edges, found.shows[chosen].any(axis=0), strict=True):
             assert shown != ((edge, edge) in found.infeasible)
-        assert len(chosen) < 15
+        assert len(chosen) < 25

@@ -86,7 +86,8 @@ def disagreements(
     batch = WindowBatch(table_of(spec, cases, rank - 2))
     found: list[str] = []
     compared = unsettled = 0
-    told = {text: batch.evaluate(one) for text, one in expressions(spec).items()}
+    asked = expressions(spec)
+    told = {text: batch.evaluate(one) for text, one in asked.items()}
     ends = {rows: _ends(rows, len(cases)) for rows in _all_rows(batch)}
     for place, case in enumerate(cases):
         if len(case.shapes[spec.data.name]) != rank or batch.table.odd[place]:
@@ -105,7 +106,7 @@ def disagreements(
                 continue
             compared += 1
             try:
-                alone = expressions(spec)[text].evaluate(env)
+                alone = asked[text].evaluate(env)
             except EvaluationError as error:
                 found.append(f"{text}: settled, but {error} {case}")
                 continue
