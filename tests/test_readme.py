@@ -19,13 +19,16 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 
 
-def test_the_quick_start_has_two_commands() -> None:
+def test_the_quick_start_goes_the_whole_way() -> None:
     start = README.index("## Quick start")
     section = README[start : README.index("\n## ", start + 1)]
     shell = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    assert len(shell) == len(blocks("sh")) == 2
-    assert "conformance check --backend openvino" in shell[0]
-    assert "pytest" in shell[1]
+    assert len(shell) == len(blocks("sh")) == 3
+    first, core, tests = shell
+    assert "conformance generate" in first
+    assert "--suite fresh --report reports/fresh" in first
+    assert "conformance check --backend openvino --report reports/openvino" in core
+    assert "pytest" in tests
 
 
 LIBRARY = """
