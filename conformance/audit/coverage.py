@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
+
+import numpy as np
 
 from conformance.model import Vector
 from conformance.reference import facts
+from conformance.reference.many import WindowBatch
 from conformance.spec.model import OpSpec
+from conformance.spec.table import table_of
 from conformance.suite.manifest import Manifest
 from conformance.suite.strength import Pair
+
+SLICE = 1000
+"""Vectors that are in memory at once."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +101,15 @@ def coverage(
     """
     shown: dict[int, list[tuple[str, tuple[str, ...]]]] = {rank: [] for rank in spec.ranks}
     wrong = []
-    for vector in vectors:
-        if vector.case.reject is not None:
-            continue
-        env = facts(spec, vector.case, vector.inputs[0])
-        edges = tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
-        if edges != vector.edges:
-            wrong.append(f"{vector.id}: lists edges that its inputs and attributes do not show")
-        shown[vector.inputs[0].ndim].append((vector.case.types[spec.data.type], edges))
+    asked = (vector for vector in vectors if vector.case.reject is None)
+    while some := list(islice(asked, SLICE)):
+        for rank in spec.ranks:
+            own = [vector for vector in some if vector.inputs[0].ndim == rank]
+            for vector, edges in zip(own, _edges(spec, rank, own), strict=True):
+                if edges != vector.edges:
+                    lists = "lists edges that its inputs and attributes do not show"
+                    wrong.append(f"{vector.id}: {lists}")
+                shown[rank].append((vector.case.types[spec.data.type], edges))
     strength = manifest.strength.get(spec.op)
     return [
         RankCoverage(
@@ -116,6 +124,22 @@ def coverage(
         )
         for rank, found in shown.items()
     ], wrong
+
+
+def _edges(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
+    """The edges of each vector: told by geometry for all at once, by the data for each alone."""
+    batch = WindowBatch(table_of(spec, [vector.case for vector in vectors], rank - 2))
+    told = [batch.truth(edge.when) for edge in spec.edges]
+    shows, may = (np.stack(columns, axis=1) for columns in zip(*told, strict=True))
+    for row, vector in enumerate(vectors):
+        unsure = np.flatnonzero(may[row] & ~shows[row])
+        if len(unsure):
+            env = facts(spec, vector.case, vector.inputs[0])
+            shows[row, unsure] = [spec.edges[edge].when.evaluate(env) for edge in unsure]
+    return [
+        tuple(edge.name for edge, holds in zip(spec.edges, row, strict=True) if holds)
+        for row in shows
+    ]
 
 
 def _pairs(edges: tuple[str, ...]) -> Iterator[Pair]:
