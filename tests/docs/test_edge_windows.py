@@ -16,19 +16,22 @@ from conformance.spec.loader import find
 from conformance.spec.model import Edge
 from conformance.suite.store import Suite
 
-SMOKE = tiers.suite(exhaustive=False)
+SMOKE = tiers.smoke()
 SPECS = {op: find(op) for op in SMOKE.manifest.ops}
-PAIRS = [
-    pytest.param(op, edge, id=f"{op}-{edge.name}")
-    for op, spec in SPECS.items()
-    for edge in spec.edges
-]
+PAIRS = tiers.sweep(
+    [
+        pytest.param(op, edge, id=f"{op}-{edge.name}")
+        for op, spec in SPECS.items()
+        for edge in spec.edges
+    ],
+    lambda op, edge: [op, edge.name],
+)
 
 
 @pytest.fixture(scope="module")
 def averages() -> Account:
     """AvgPool-1 with all vectors: the best of many."""
-    return account(SPECS["AvgPool-1"], tiers.suite(exhaustive=True))
+    return account(SPECS["AvgPool-1"], tiers.core())
 
 
 def shown(told: Account, edge: Edge) -> Shown:

@@ -24,7 +24,7 @@ from conformance.spec.loader import load_text, shipped
 from conformance.spec.model import Document, Erratum, OpSpec
 from conformance.suite.store import Suite
 
-SMOKE = tiers.suite(exhaustive=False)
+SMOKE = tiers.smoke()
 OPS = SMOKE.manifest.ops
 HOSTILE = sample_runs.HOSTILE
 

@@ -64,7 +64,7 @@ def test_tells_everything_in_the_specification(op: str, accounts: Mapping[str, A
 
 
 def test_the_command_tells_the_same() -> None:
-    told = account(shipped()["MaxPool-1"], tiers.suite(exhaustive=False))
+    told = account(shipped()["MaxPool-1"], tiers.smoke())
     found = show("MaxPool-1")
     assert found.exit_code == 0, found.output
     assert found.stdout.splitlines() == list(text(told, SECTIONS, 80))

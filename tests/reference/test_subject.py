@@ -18,10 +18,9 @@ from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.variation import variant
-from conformance.suite.store import open_suite
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
-OPERATORS = tuple(open_suite(None).manifest.ops)
+OPERATORS = tuple(tiers.core().manifest.ops)
 STEP, TURNS = 7, 9
 """Every STEP-th vector is looked at, each with the faults whose turn it is, one in TURNS; of smoke
 all, with so many faults that each has two vectors."""

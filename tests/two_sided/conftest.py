@@ -22,10 +22,10 @@ class Kept(Suite):
 
 @pytest.fixture(scope="session")
 def core() -> Suite:
-    whole = tiers.suite(True)
+    whole = tiers.core()
     return Kept(whole.path, whole.manifest)
 
 
 @pytest.fixture(scope="session")
 def suite(exhaustive: bool, core: Suite) -> Suite:
-    return core if exhaustive else tiers.suite(False)
+    return core if exhaustive else tiers.smoke()
