@@ -18,7 +18,7 @@ from conformance.model import Case
 if TYPE_CHECKING:
     from conformance.suite.store import Suite
 
-pytest_plugins = ["needs"]
+pytest_plugins = ["needs", "tiers"]
 
 for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     # A shell starts what is in the background with some signals ignored, which tests of signals

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterator
 from functools import cache
 
 import pytest
+import tiers
 
 from conformance.audit.coverage import coverage
 from conformance.audit.kills import Bank
@@ -22,9 +23,9 @@ from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.suite.manifest import FILE_NAME, Entry
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite
 
-OPS = open_suite().manifest.ops
+OPS = tiers.core().manifest.ops
 MAX_SMOKE = 60
 MAX_CORE = 600
 MAX_BYTES = 25 * 10**6
@@ -32,9 +33,8 @@ MAX_BYTES = 25 * 10**6
 pytestmark = pytest.mark.parametrize("op", OPS)
 
 
-@cache
 def suite(name: str) -> Suite:
-    return open_suite() if name == "core" else open_suite(name)
+    return tiers.core() if name == "core" else tiers.smoke()
 
 
 @cache

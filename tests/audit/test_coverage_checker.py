@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 from coverage_checker import Facts, Question, Specification, check
 from edge_expressions import evaluate, parsed
 
 from conformance.audit.coverage import RankCoverage, coverage
 from conformance.data import directory
 from conformance.spec.loader import find
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
 OPS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
@@ -43,7 +44,7 @@ def assert_agreed(suite: Suite, op: str) -> None:
 class TestTheShippedSuite:
     @pytest.mark.parametrize("op", OPS)
     def test_the_package_finds_the_same(self, op: str) -> None:
-        assert_agreed(open_suite(), op)
+        assert_agreed(tiers.core(), op)
 
     @pytest.mark.parametrize("op", OPS)
     def test_all_is_shown_that_is_not_called_infeasible(self, op: str) -> None:

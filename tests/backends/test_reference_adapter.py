@@ -5,6 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+import tiers
 from worked import FULL_KERNEL, INVALID, OVERRUN, avg, plane
 
 import conformance
@@ -18,7 +19,7 @@ def test_indices_of_one_type_alone_have_it() -> None:
 
 
 def test_it_is_right_on_each_operator_of_the_shipped_suite() -> None:
-    smoke = conformance.load_suite("smoke")
+    smoke = tiers.smoke()
     run = conformance.check(smoke, Reference())
     assert run.conformant
     counts = run.footer["counts"]

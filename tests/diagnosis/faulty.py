@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
+import tiers
+
 from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.search import Explanation, Search
 from conformance.dtypes import Array
@@ -14,9 +16,8 @@ from conformance.model import Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault, faults
 from conformance.spec.loader import find
-from conformance.suite.store import open_suite
 
-CORE = open_suite(None)
+CORE = tiers.core()
 
 
 @cache

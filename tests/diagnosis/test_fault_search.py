@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tiers
 import yaml
 from faulty import CORE, answered, bank, explained, searched
 from hypothesis import given, settings
@@ -19,12 +22,18 @@ from conformance.spec.loader import find
 
 COMPOSITES = yaml.safe_load(Path(__file__).with_name("composites.yaml").read_text())["backends"]
 
-FAULTS = [
-    (op, fault.id)
-    for op in CORE.manifest.ops
-    for fault in bank(op).values()
-    if not fault.equivalent and not fault.reading
-]
+
+@st.deferred
+def some_fault() -> st.SearchStrategy[tuple[str, str]]:
+    """Any fault that a vector can show, with its operator."""
+    return st.sampled_from(
+        [
+            (op, fault.id)
+            for op in CORE.manifest.ops
+            for fault in bank(op).values()
+            if not fault.equivalent and not fault.reading
+        ]
+    )
 
 
 def alike(op: str, fault: str) -> frozenset[str]:
@@ -60,7 +69,7 @@ def check(op: str, faults: list[str]) -> None:
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.sampled_from(FAULTS))
+@given(some_fault)
 def test_a_single_fault_is_always_named(chosen: tuple[str, str]) -> None:
     op, fault = chosen
     check(op, [fault])
@@ -69,8 +78,14 @@ def test_a_single_fault_is_always_named(chosen: tuple[str, str]) -> None:
     assert found.whole
 
 
+def kinds(one: Any) -> Iterator[Hashable]:
+    """What a sample of backends has: each operator with one fault and with two, and each kind."""
+    yield one["op"], len(one["faults"])
+    yield from (bank(one["op"])[fault].kind for fault in one["faults"])
+
+
 @pytest.mark.parametrize(
-    "one", COMPOSITES, ids=lambda one: f"{one['op']}:{'+'.join(one['faults'])}"
+    "one", tiers.sweep(COMPOSITES, kinds), ids=lambda one: f"{one['op']}:{'+'.join(one['faults'])}"
 )
 def test_composite_backends(one: dict[str, list[str]]) -> None:
     check(str(one["op"]), one["faults"])

@@ -10,10 +10,8 @@ from chromium import (
 )
 from test_operator_pages import hostile_account
 
-from conformance.docs.account import account
-from conformance.docs.html import file_name, index_page, operator_page
+from conformance.docs.html import file_name, operator_page
 from conformance.spec.loader import shipped
-from conformance.suite.store import open_suite
 
 pytestmark = pytest.mark.needs("dev", "chromium")
 
@@ -21,13 +19,11 @@ EVERY = (*shipped(), "index", "hostile")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, pages):
     folder = tmp_path_factory.mktemp("pages")
-    suite = open_suite(None)
-    accounts = [account(spec, suite) for spec in shipped().values()]
-    for told in accounts:
-        (folder / file_name(told.spec.op)).write_text(operator_page(told), "utf-8")
-    (folder / "index.html").write_text(index_page(accounts, (), suite.name), "utf-8")
+    for op in shipped():
+        (folder / file_name(op)).write_text(pages[op], "utf-8")
+    (folder / "index.html").write_text(pages["index"], "utf-8")
     told, _ = hostile_account(folder)
     (folder / "hostile.html").write_text(operator_page(told), "utf-8")
     return folder

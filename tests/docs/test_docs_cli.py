@@ -21,8 +21,11 @@ def docs(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["docs", *map(str, arguments)])
 
 
-def test_pages_of_the_shipped_operators(tmp_path: Path) -> None:
-    found = docs("--out", tmp_path / "pages", SAMPLE)
+def test_pages_of_the_shipped_operators(
+    tmp_path: Path, small_suite: Suite, exhaustive: bool
+) -> None:
+    suite = () if exhaustive else ("--suite", small_suite.path)
+    found = docs("--out", tmp_path / "pages", SAMPLE, *suite)
     assert found.exit_code == 0, found.output
     assert found.stdout == ""
     assert f"{len(shipped())} operator pages" in found.stderr

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
+import tiers
 
 from conformance.docs.account import Account, account
 from conformance.docs.windows import Shown, of_windows, telling
@@ -13,20 +14,24 @@ from conformance.reference import facts
 from conformance.report.picture import picture
 from conformance.spec.loader import find
 from conformance.spec.model import Edge
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite
 
-SPECS = {op: find(op) for op in open_suite(None).manifest.ops}
-PAIRS = [
-    pytest.param(op, edge, id=f"{op}-{edge.name}")
-    for op, spec in SPECS.items()
-    for edge in spec.edges
-]
+SMOKE = tiers.smoke()
+SPECS = {op: find(op) for op in SMOKE.manifest.ops}
+PAIRS = tiers.sweep(
+    [
+        pytest.param(op, edge, id=f"{op}-{edge.name}")
+        for op, spec in SPECS.items()
+        for edge in spec.edges
+    ],
+    lambda op, edge: [op, edge.name],
+)
 
 
 @pytest.fixture(scope="module")
-def accounts() -> Mapping[str, Account]:
-    suite = open_suite(None)
-    return {op: account(spec, suite) for op, spec in SPECS.items()}
+def averages() -> Account:
+    """AvgPool-1 with all vectors: the best of many."""
+    return account(SPECS["AvgPool-1"], tiers.core())
 
 
 def shown(told: Account, edge: Edge) -> Shown:
@@ -41,7 +46,7 @@ def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
 ) -> None:
     told = accounts[op]
     if not told.showing(edge.name):
-        proven = open_suite(None).manifest.strength[op].infeasible.values()
+        proven = SMOKE.manifest.strength[op].infeasible.values()
         assert all((edge.name, edge.name) in pairs for pairs in proven)
         return
     found = shown(told, edge)
@@ -68,20 +73,20 @@ def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
     ],
 )
 def test_windows_of_well_known_edges(
-    name: str, holds: Callable[[int, list[int], list[int]], bool], accounts: Mapping[str, Account]
+    name: str, holds: Callable[[int, list[int], list[int]], bool], averages: Account
 ) -> None:
-    told = accounts["AvgPool-1"]
-    edge = next(edge for edge in told.spec.edges if edge.name == name)
-    found = shown(told, edge)
+    edge = next(edge for edge in averages.spec.edges if edge.name == name)
+    found = shown(averages, edge)
     size = np.shape(found.window["input"])
     axes = zip(size, found.window["positions"], found.window["pads"], strict=True)
     assert any(holds(*axis) for axis in axes)
 
 
-def test_a_window_that_takes_data_is_preferred(accounts: Mapping[str, Account]) -> None:
-    told = accounts["AvgPool-1"]
-    edge = next(edge for edge in told.spec.edges if edge.name == "pads-asymmetric")
-    found = shown(told, edge)
+def test_a_window_that_takes_data_is_preferred(
+    averages: Account, accounts: Mapping[str, Account]
+) -> None:
+    edge = next(edge for edge in averages.spec.edges if edge.name == "pads-asymmetric")
+    found = shown(averages, edge)
     assert all(any(counts) for counts in found.window["counts"])
     assert np.size(found.window["input"]) > 1
     adaptive = accounts["AdaptiveMaxPool-8"]
@@ -98,8 +103,8 @@ def test_vectors_of_another_version_of_the_specification_show_nothing(small_suit
     assert telling(spec, edge, others) is None
 
 
-def test_planes_that_are_filled_alike_are_preferred(accounts: Mapping[str, Account]) -> None:
-    told = accounts["AvgPool-1"]
+def test_planes_that_are_filled_alike_are_preferred(averages: Account) -> None:
+    told = averages
     for name, pattern in [
         ("overflowing-sum", "large"),
         ("fractions", "normal"),

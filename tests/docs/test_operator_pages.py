@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sample_runs
+import tiers
 from pages import Page, check_safe, check_structure
 from spec_examples import EXAMPLE
 
@@ -20,10 +22,10 @@ from conformance.report.visible import visible
 from conformance.spec.catalogue import Fault
 from conformance.spec.loader import load_text, shipped
 from conformance.spec.model import Document, Erratum, OpSpec
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite
 
-OPS = tuple(open_suite(None).manifest.ops)
-SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
+SMOKE = tiers.smoke()
+OPS = SMOKE.manifest.ops
 HOSTILE = sample_runs.HOSTILE
 
 
@@ -32,21 +34,9 @@ def seen(text: str) -> str:
     return " ".join(visible(text).split())
 
 
-@pytest.fixture(scope="module")
-def runs() -> tuple[RunLog, ...]:
-    return tuple(read(SAMPLE / name / "run.jsonl") for name in ("openvino", "torch"))
-
-
-@pytest.fixture(scope="module")
-def accounts(runs: tuple[RunLog, ...]) -> Mapping[str, Account]:
-    suite = open_suite(None)
-    return {op: account(spec, suite, runs) for op, spec in shipped().items() if op in OPS}
-
-
-@pytest.fixture(scope="module")
-def pages(accounts: Mapping[str, Account], runs: tuple[RunLog, ...]) -> Mapping[str, str]:
-    found = {op: operator_page(told) for op, told in accounts.items()}
-    return {**found, "index": index_page(tuple(accounts.values()), runs, "core")}
+@cache
+def parsed(page: str) -> Page:
+    return Page(page)
 
 
 @pytest.mark.parametrize("name", [*OPS, "index"])
@@ -61,10 +51,11 @@ class TestEveryPage:
         self, name: str, pages: Mapping[str, str]
     ) -> None:
         here = {"./index.html", *(f"./{file_name(op)}" for op in OPS)}
-        for attributes in Page(pages[name]).all("a"):
+        for attributes in parsed(pages[name]).all("a"):
             target = attributes["href"]
             assert target.startswith(("#", "https://", "http://")) or target in here
 
+    @pytest.mark.exhaustive  # of many vectors smaller windows are chosen
     def test_is_small_enough_to_open_at_once(self, name: str, pages: Mapping[str, str]) -> None:
         assert len(pages[name].encode()) < 1_000_000
 
@@ -74,7 +65,7 @@ class TestOperator:
     def test_tells_everything_in_the_specification(
         self, op: str, pages: Mapping[str, str], accounts: Mapping[str, Account]
     ) -> None:
-        told, text = accounts[op], Page(pages[op]).text
+        told, text = accounts[op], parsed(pages[op]).text
         spec = told.spec
         wanted = [spec.summary, spec.document.title]
         for quantity in spec.quantities.values():
@@ -101,7 +92,7 @@ class TestOperator:
         self, op: str, pages: Mapping[str, str], accounts: Mapping[str, Account]
     ) -> None:
         spec = accounts[op].spec
-        anchors = {a["id"] for _, a in Page(pages[op]).elements if "id" in a}
+        anchors = {a["id"] for _, a in parsed(pages[op]).elements if "id" in a}
         for name, meaning in meanings(spec).items():
             assert f"name-{name}" in anchors
             assert meaning
@@ -109,7 +100,7 @@ class TestOperator:
         assert read_in_text <= meanings(spec).keys()
         for name in ("out", "start", "taps"):
             linked = {
-                a["href"][6:] for a in Page(pages[op]).all("a") if a["href"].startswith("#name-")
+                a["href"][6:] for a in parsed(pages[op]).all("a") if a["href"].startswith("#name-")
             }
             assert spec.definitions[name].names - {"axis"} <= linked
 
@@ -122,7 +113,7 @@ class TestOperator:
             shown = told.showing(edge.name)
             assert card.count("<svg") == bool(shown)
             if not shown:
-                proven = open_suite(None).manifest.strength[op].infeasible.values()
+                proven = SMOKE.manifest.strength[op].infeasible.values()
                 assert all((edge.name, edge.name) in pairs for pairs in proven)
             for vector in shown[:3]:
                 assert f"conformance show {vector.id}<" in card
@@ -130,11 +121,18 @@ class TestOperator:
             assert told.rejecting(reject.name)[0].id in pages[op]
 
     def test_threads_are_linked_and_counts_are_those_of_the_manifest(
-        self, op: str, pages: Mapping[str, str], accounts: Mapping[str, Account]
+        self,
+        op: str,
+        pages: Mapping[str, str],
+        accounts: Mapping[str, Account],
+        exhaustive: bool,
     ) -> None:
-        targets = {a["href"] for a in Page(pages[op]).all("a")}
-        entries = [entry for entry in open_suite(None).manifest.vectors if entry.op == op]
-        for fault in accounts[op].faults:
+        targets = {a["href"] for a in parsed(pages[op]).all("a")}
+        told = accounts[op]
+        vectors = {vector.id for vector in told.vectors}
+        entries = [one for one in tiers.suite(exhaustive).manifest.vectors if one.op == op]
+        assert {entry.id for entry in entries} == vectors
+        for fault in told.faults:
             assert set(fault.threads) <= targets
             row = pages[op].split(f'<tr id="fault-{fault.id}">')[1].split("</tr>")[0]
             noticed = sum(fault.id in entry.kills for entry in entries)
@@ -162,11 +160,16 @@ class TestOperator:
 
 
 def test_same_input_same_bytes(
-    pages: Mapping[str, str], runs: tuple[RunLog, ...], accounts: Mapping[str, Account]
+    pages: Mapping[str, str],
+    runs: tuple[RunLog, ...],
+    accounts: Mapping[str, Account],
+    exhaustive: bool,
 ) -> None:
-    again = account(shipped()[OPS[0]], open_suite(None), runs)
+    suite = tiers.suite(exhaustive)
+    again = account(shipped()[OPS[0]], suite, runs)
     assert operator_page(again) == pages[OPS[0]]
-    assert index_page(tuple(accounts.values()), runs, "core") == pages["index"]
+    every = tuple(accounts[op] for op in OPS)
+    assert index_page(every, runs, suite.name) == pages["index"]
 
 
 def test_without_runs_and_vectors_a_page_says_what_is_missing(small_suite: Suite) -> None:
@@ -207,7 +210,7 @@ def hostile_account(tmp_path: Path) -> tuple[Account, RunLog]:
     footer = events[-1]
     footer["readings"][0] |= {"op": spec.op, "point": spec.interpretations[0].name}
     run = read(sample_runs.write(tmp_path / "run.jsonl", events))
-    told = account(spec, open_suite("smoke"), [run])
+    told = account(spec, SMOKE, [run])
     assert told.followers[spec.interpretations[0].name]
     variant = spec.interpretations[0]
     fault = Fault("a-fault", HOSTILE, spec.op, variant, HOSTILE, (HOSTILE, "https://x/<b>"), "", "")

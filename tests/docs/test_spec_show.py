@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import tiers
 import tiny
 from click.testing import CliRunner, Result
 from test_operator_pages import HOSTILE, hostile_account
@@ -13,6 +15,7 @@ from conformance.cli import main
 from conformance.cli.spec import SECTIONS
 from conformance.cli.spec_text import COPIED, text
 from conformance.cli.spec_text import SECTIONS as TOLD
+from conformance.docs.account import Account, account
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import shipped
 
@@ -30,10 +33,8 @@ def words(shown: str) -> str:
 
 
 @pytest.mark.parametrize("op", shipped())
-def test_tells_everything_in_the_specification(op: str) -> None:
-    found = show(op)
-    assert found.exit_code == 0, found.output
-    spec, said = shipped()[op], words(found.stdout)
+def test_tells_everything_in_the_specification(op: str, accounts: Mapping[str, Account]) -> None:
+    spec, said = shipped()[op], words("\n".join(text(accounts[op], SECTIONS, 80)))
     wanted = [spec.op, spec.summary, spec.document.title, spec.document.url]
     for quantity in spec.quantities.values():
         wanted += [quantity.name, quantity.why]
@@ -60,6 +61,13 @@ def test_tells_everything_in_the_specification(op: str) -> None:
     for fault in faults(op):
         wanted += [fault.id, fault.kind, fault.says, fault.equivalent, *fault.threads]
     assert [one for one in wanted if words(one) not in said] == []
+
+
+def test_the_command_tells_the_same() -> None:
+    told = account(shipped()["MaxPool-1"], tiers.smoke())
+    found = show("MaxPool-1")
+    assert found.exit_code == 0, found.output
+    assert found.stdout.splitlines() == list(text(told, SECTIONS, 80))
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])

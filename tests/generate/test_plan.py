@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+import tiers
 
 from conformance.audit.vacuity import vacuous
 from conformance.generate import plan
@@ -20,7 +21,7 @@ from conformance.model import Case, Vector
 from conformance.spec.loader import find
 from conformance.spec.table import table_of
 from conformance.spec.validity import violations
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite
 
 MAX = find("AdaptiveMaxPool-8")
 FEW = Effort(base=60, aimed=4, children=600, rounds=4, condensing=1)
@@ -63,7 +64,7 @@ reject:
 
 @pytest.fixture(scope="module")
 def suite() -> Suite:
-    return open_suite()
+    return tiers.core()
 
 
 class TestTheShippedSuite:

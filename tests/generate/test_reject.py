@@ -22,8 +22,20 @@ def entry(case: Case, spec: OpSpec) -> Reject:
 
 
 @pytest.fixture(scope="module", params=SPECS, ids=repr)
-def spec(request: pytest.FixtureRequest) -> OpSpec:
-    return request.param
+def spec(request: pytest.FixtureRequest, exhaustive: bool) -> OpSpec:
+    """Each specification, with each entry on all of its ranks, or on one, in turn."""
+    one: OpSpec = request.param
+    if exhaustive:
+        return one
+    few = [on_one_rank(entry, one.ranks, turn) for turn, entry in enumerate(one.reject)]
+    return dataclasses.replace(one, reject=tuple(few))
+
+
+def on_one_rank(entry: Reject, ranks: tuple[int, ...], turn: int) -> Reject:
+    if entry.rank:
+        return entry
+    of = entry.ranks or ranks
+    return dataclasses.replace(entry, ranks=(of[turn % len(of)],))
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import tiers
 
 from conformance.generate.build import build
 from conformance.generate.chance import Chance
@@ -15,12 +16,11 @@ from conformance.generate.spelling import in_full, spelled
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.table import table_of
-from conformance.suite.store import open_suite
 
 # Spelling is one mechanism: three operators show it, and one with a default per axis.
 SPECS = [find(op) for op in ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8", "MaxPool-14")]
 OPTIONAL = [(spec, quantity) for spec in SPECS for quantity in spec.attributes if quantity.default]
-SMOKE = open_suite("smoke")
+SMOKE = tiers.smoke()
 IN_SMOKE = [(spec, quantity) for spec, quantity in OPTIONAL if spec.op in SMOKE.manifest.ops]
 
 

@@ -10,19 +10,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 from numpy.typing import NDArray
 
 from conformance.model import Case, Vector
 from conformance.reference.explain import described, window
 from conformance.spec.loader import find, load_text
-from conformance.suite.store import open_suite
+from conformance.suite.manifest import Entry
 
-SUITE = open_suite("smoke")
-VECTORS = [
-    SUITE.read(entry)
-    for entry in SUITE.manifest.vectors
+ENTRIES = [
+    entry
+    for entry in tiers.smoke().manifest.vectors
     if entry.reject is None and entry.op != "torch.lp_pool-2"  # odd powers of negatives are its own
 ]
+EACH = pytest.mark.parametrize(
+    "entry",
+    tiers.sweep(ENTRIES, lambda one: [(one.op, one.dtype), (one.op, tiers.rank(one))]),
+    ids=lambda entry: entry.id,
+)
+
+
+def first(op: str) -> Vector:
+    return tiers.smoke().read(next(entry for entry in ENTRIES if entry.op == op))
 
 
 def all_described(vector: Vector, limit: int = 24) -> list[tuple[tuple[int, ...], dict[str, Any]]]:
@@ -58,8 +67,9 @@ def of_these(case: Case, values: NDArray[np.float64], one: dict[str, Any]) -> np
     return np.float64(np.max(values))
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.id)
-def test_the_expected_value_follows_from_the_description_alone(vector: Vector) -> None:
+@EACH
+def test_the_expected_value_follows_from_the_description_alone(entry: Entry) -> None:
+    vector = tiers.smoke().read(entry)
     answer = vector.answers[0]
     for index, one in all_described(vector):
         if answer.open is not None and answer.open[index]:
@@ -75,8 +85,9 @@ def test_the_expected_value_follows_from_the_description_alone(vector: Vector) -
         assert value == pytest.approx(float(answer.expected[index]), rel=1e-9, abs=scale)
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.id)
-def test_the_parts_of_a_description_agree(vector: Vector) -> None:
+@EACH
+def test_the_parts_of_a_description_agree(entry: Entry) -> None:
+    vector = tiers.smoke().read(entry)
     axes = vector.inputs[0].ndim - 2
     for _, one in all_described(vector):
         assert json.loads(json.dumps(one, allow_nan=True)).keys() == one.keys()
@@ -122,7 +133,7 @@ def test_padding_is_what_applies_not_what_the_attributes_say(
 
 
 def test_an_operator_without_padding_or_divisor() -> None:
-    vector = next(one for one in VECTORS if one.case.op == "AdaptiveMaxPool-8")
+    vector = first("AdaptiveMaxPool-8")
     (_, one), *_ = all_described(vector)
     assert one["pads"] == [[0, 0]] * (vector.inputs[0].ndim - 2)
     assert "divisor" not in one
@@ -132,7 +143,7 @@ def test_a_window_without_taps_has_no_description() -> None:
     text = Path(find("AdaptiveAvgPool-8").file).read_text("utf-8")
     taps = next(line for line in text.splitlines() if line.startswith("  taps:"))
     spec = load_text(text.replace(taps, "  taps: i * 0"))
-    vector = next(one for one in VECTORS if one.case.op == "AdaptiveAvgPool-8")
+    vector = first("AdaptiveAvgPool-8")
     data = vector.inputs[0]
     seen = window(spec, vector.case, data, (0,) * data.ndim)
     assert prod(len(at) for at in seen.coordinates) == 0

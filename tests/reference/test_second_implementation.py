@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pytest
 import second
+import tiers
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from second import EXACT, NATIVE, STANDARD, Element, Index, Interval, Number, Ordinal
@@ -43,9 +44,9 @@ FLUSHES = "flushes-subnormals"
 
 
 @cache
-def vectors(op: str) -> tuple[Vector, ...]:
-    """The shipped vectors of an operator."""
-    return tuple(conformance.load_suite().vectors([op]))
+def vectors(op: str, exhaustive: bool) -> tuple[Vector, ...]:
+    """The shipped vectors of an operator, or those of smoke."""
+    return tuple(tiers.suite(exhaustive).vectors([op]))
 
 
 def codes(array: Array) -> list[int]:
@@ -346,8 +347,10 @@ def report(lines: list[str]) -> None:
     assert not lines, f"{len(lines)} differences\n" + "\n".join(lines[:20])
 
 
-def values_of(op: str, dtype: str) -> list[Vector]:
-    found = [v for v in vectors(op) if v.case.types["T"] == dtype and v.case.reject is None]
+def values_of(op: str, dtype: str, exhaustive: bool) -> list[Vector]:
+    found = [
+        v for v in vectors(op, exhaustive) if v.case.types["T"] == dtype and v.case.reject is None
+    ]
     assert found
     return found
 
@@ -355,13 +358,15 @@ def values_of(op: str, dtype: str) -> list[Vector]:
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("op", OPS)
 class TestShipped:
-    def test_answers(self, op: str, dtype: str) -> None:
-        report([line for vector in values_of(op, dtype) for line in all_differences(vector)])
+    def test_answers(self, op: str, dtype: str, exhaustive: bool) -> None:
+        vectors = values_of(op, dtype, exhaustive)
+        report([line for vector in vectors for line in all_differences(vector)])
 
-    def test_flushing_backends_are_accepted(self, op: str, dtype: str) -> None:
+    def test_flushing_backends_are_accepted(self, op: str, dtype: str, exhaustive: bool) -> None:
         # Quarters, whole numbers and their means are far from subnormal: nothing to flush.
-        vectors = [v for v in values_of(op, dtype) if v.case.pattern not in ("steady", "ramp")]
-        report([line for vector in vectors for line in rejected_flushers(vector)])
+        vectors = values_of(op, dtype, exhaustive)
+        small = [v for v in vectors if v.case.pattern not in ("steady", "ramp")]
+        report([line for vector in small for line in rejected_flushers(vector)])
 
 
 def faults(case: Case) -> list[tuple[str, str]]:
@@ -370,9 +375,9 @@ def faults(case: Case) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_rejects_have_one_fault_and_values_none(op: str) -> None:
+def test_rejects_have_one_fault_and_values_none(op: str, exhaustive: bool) -> None:
     rejects = 0
-    for vector in vectors(op):
+    for vector in vectors(op, exhaustive):
         found = faults(vector.case)
         if vector.case.reject is None:
             assert not found, (vector.id, found)

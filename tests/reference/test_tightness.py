@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -27,7 +28,6 @@ from tightness_means import (
 )
 
 from conformance.dtypes import DTYPES
-from conformance.suite.store import open_suite
 
 WITH_TOSA = [mode for mode in tightness.MODES if mode not in tightness.WITHOUT_TOSA]
 
@@ -46,7 +46,7 @@ def distances(means: Means, **changed: int) -> list[Fraction | None]:
 
 @pytest.mark.parametrize(("dtype", "precision"), WITH_TOSA)
 def test_no_interval_is_wider_than_that_of_tosa(dtype: str, precision: str) -> None:
-    shipped = suite_means(open_suite("smoke"), dtype, precision)
+    shipped = suite_means(tiers.smoke(), dtype, precision)
     made = generated_means(dtype, precision, sizes=(1, 2, 3, 7, 64, 100))
     assert sum(len(means.taps) for means in shipped) > 0
     for means in (*shipped, *made):
@@ -94,9 +94,10 @@ def test_values_within_a_distance(units: int, accepted: int) -> None:
     assert tosa_count(Fraction(1), distance, DTYPES["f32"]) == accepted
 
 
+@pytest.mark.exhaustive
 def test_the_document_shows_what_the_script_finds() -> None:
     mode = ("f16", "native")
-    means = suite_means(open_suite(), *mode), generated_means(*mode)
+    means = suite_means(tiers.core(), *mode), generated_means(*mode)
     lines = tightness.DOCUMENT.read_text("utf-8").splitlines()
     points = tightness.share_points(*means)
     for row in (*tightness.share_rows(mode, points), *tightness.tosa_rows(mode, *means)):

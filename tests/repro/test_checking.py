@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+import tiers
 
 from conformance.dtypes import DTYPES
 from conformance.grade.judge import judge
@@ -17,7 +18,6 @@ from conformance.model import Answer, Status, Vector
 from conformance.repro.checking import check, differences
 from conformance.repro.script import question
 from conformance.repro.unpacking import unpacked
-from conformance.suite.store import open_suite
 
 
 def told(vector: Vector, level: str, precision: str) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def outputs(vector: Vector) -> Iterator[list[Any]]:
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_it_agrees_with_the_verdicts(level: str, precision: str) -> None:
     seen = {True: 0, False: 0}
-    for vector in open_suite("smoke").vectors():
+    for vector in tiers.smoke().vectors():
         if vector.case.reject is not None or vector.answers[0].expected.size > 3000:
             continue
         names = told(vector, level, precision)

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+import tiers
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +12,6 @@ from conformance.errors import UsageError
 from conformance.run.selection import select
 from conformance.run.shard import Shard, shuffled
 from conformance.suite.manifest import Entry
-from conformance.suite.store import open_suite
 
 
 def entry(i, op="A", reject=None, size=100):
@@ -73,7 +73,7 @@ class TestParts:
                 Shard(k, 3).part([entry(1), entry(2)])
 
     def test_the_shipped_suite_is_shared_by_bytes_too(self):
-        entries = open_suite().manifest.vectors
+        entries = tiers.core().manifest.vectors
         sizes = [sum(e.bytes for e in Shard(k, 8).part(entries)) for k in range(1, 9)]
         assert max(sizes) < 1.3 * min(sizes)
 

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import tiers
 import tiny
 from click.testing import CliRunner, Result
 
@@ -80,7 +81,7 @@ def old(first: Path, tmp_path: Path) -> Path:
 
 
 class TestBytes:
-    @pytest.mark.parametrize("processes", [1, 2])
+    @pytest.mark.parametrize("processes", tiers.sweep([2, 1], lambda _: ["any"]))
     def test_are_the_same_in_another_process_and_in_several(
         self, spec: Path, first: Path, tmp_path: Path, processes: int
     ) -> None:
@@ -202,6 +203,7 @@ class TestFull:
         few = open_suite(tmp_path / "out").manifest.listed
         assert few == sixty.manifest.listed[: len(few)]
 
+    @pytest.mark.exhaustive
     def test_more_than_a_piece_has_the_same_bytes_in_several_processes(
         self, spec: Path, tmp_path: Path
     ) -> None:
@@ -316,7 +318,7 @@ class TestInterruption:
         assert [folder.name for folder in old.parent.iterdir()] == [old.name]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-    @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
+    @pytest.mark.parametrize("name", tiers.sweep(["SIGINT", "SIGKILL"], lambda _: ["any"]))
     def test_a_signal_while_files_are_written(self, spec: Path, old: Path, name: str) -> None:
         before = tiny.content(old)
         code = f"""

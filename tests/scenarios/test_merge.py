@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+from itertools import product
 
 import pytest
+import tiers
 from click.testing import CliRunner
 
 import conformance
@@ -95,16 +97,22 @@ def facts(run):
     }
 
 
+NUMBERS = (1, 3, 2, 8)
+OPTIONS = (
+    (),
+    ("--shuffle", 3, "--level", "should"),
+    ("--repeat", 2, "--timeout", 20, "--memory", "4G"),
+    ("--executor", "inline", "--precision", "f16=native"),
+)
+EVERY = [*product(NUMBERS, OPTIONS)]
+PAIRS = [*zip(NUMBERS, OPTIONS, strict=True)]
+"""Each number of shards with other options."""
+
+
 class TestTheWhole:
-    @pytest.mark.parametrize("number", [1, 2, 3, 8])
     @pytest.mark.parametrize(
-        "more",
-        [
-            (),
-            ("--shuffle", 3, "--level", "should"),
-            ("--repeat", 2, "--timeout", 20, "--memory", "4G"),
-            ("--executor", "inline", "--precision", "f16=native"),
-        ],
+        ("number", "more"),
+        tiers.sweep(PAIRS + [pair for pair in EVERY if pair not in PAIRS], lambda *pair: pair),
     )
     def test_is_the_run_in_one_piece(self, check, shards, merge, tmp_path, number, more):
         whole = check(tmp_path / "whole", *more)
@@ -190,7 +198,7 @@ class TestTheWhole:
         assert shown.exit_code == 1, shown.stderr
         assert "jobs" not in read(out / "run.jsonl").header["options"]
 
-    @pytest.mark.parametrize("name", ["smoke", "core"])
+    @pytest.mark.parametrize("name", tiers.sweep(["smoke", "core"], lambda _: ["any"]))
     def test_the_shipped_suite_is_the_one_that_the_logs_name(self, tmp_path, name):
         logs = []
         for k in (1, 2):

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 from broken import Arrays, honest, with_outputs
 
 import conformance
 from conformance.api import Run
 from conformance.model import Result, Status
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 VALUE, INDEX = "value", "index"
@@ -26,7 +27,13 @@ Function = Callable[[str, Arrays, dict[str, Any]], Any]
 
 @pytest.fixture(scope="module")
 def smoke() -> Suite:
-    return open_suite("smoke")
+    return tiers.smoke()
+
+
+@pytest.fixture(scope="module")
+def few(smoke: Suite, exhaustive: bool) -> Suite:
+    """For backends that are wrong everywhere, to explain which takes long: a part of smoke."""
+    return smoke if exhaustive else tiers.part(smoke)
 
 
 def check(suite: Suite, backend: Function, **options: Any) -> Run:
@@ -80,9 +87,9 @@ class TestOutputsThatAreNotWritten:
         ],
         ids=["all", "second half", "last", "tail of 8"],
     )
-    def test_are_noticed(self, smoke: Suite, left: str, part: Callable[[int], Any]) -> None:
+    def test_are_noticed(self, few: Suite, left: str, part: Callable[[int], Any]) -> None:
         memory = self.garbage if left == "garbage" else np.zeros_like
-        run = check(smoke, self.partly(memory, part))
+        run = check(few, self.partly(memory, part))
         found = kinds(run)
         assert set(found) <= {VALUE, INDEX}
         for op in (AVG, ADAPTIVE, MAX):
@@ -251,9 +258,9 @@ def swapped(output: Any) -> Any:
     ("change", "kind"), [row[1:] for row in SHAPES], ids=[row[0] for row in SHAPES]
 )
 def test_what_is_not_of_the_right_structure_is_an_error_everywhere(
-    smoke: Suite, change: Callable[[Arrays], Any], kind: str
+    few: Suite, change: Callable[[Arrays], Any], kind: str
 ) -> None:
-    run = check(smoke, with_outputs(change))
+    run = check(few, with_outputs(change))
     assert kinds(run) == {kind: len(values(run))}
     assert all(one.status is Status.ERROR for one in values(run))
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import tiers
 import tiny
 from click.testing import CliRunner, Result
 
@@ -17,7 +18,7 @@ from conformance.generate.build import build
 from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
 from conformance.spec.loader import find, load
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
 AVG, ADAPTIVE, MAX = (find(op) for op in ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"))
@@ -216,7 +217,7 @@ class TestOutput:
         assert not any("..." in text for text in lines)
 
     def test_every_vector_of_the_smoke_suite_fits(self) -> None:
-        for vector in open_suite("smoke").vectors():
+        for vector in tiers.smoke().vectors():
             lines = [*heading(vector, 100), *tables(find(vector.case.op), vector, 100, limit=24)]
             # Two bounds of seventeen digits, beside a value of as many, need more.
             limit = 140 if vector.case.types["T"] == "f64" else 115

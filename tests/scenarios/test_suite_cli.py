@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
@@ -177,13 +178,14 @@ class TestLint:
         counts = "5 value vectors, 3 must-reject, 0 withdrawn, 0 exempt from the vacuity gate"
         assert shown.stdout == f"{open_suite(folder).path}: ok, {counts}\n"
 
+    @pytest.mark.exhaustive
     def test_the_shipped_suite_is_fit(self) -> None:
         shown = lint()
         assert shown.exit_code == 0, shown.output
         assert "/vectors: ok, " in shown.stdout.replace("\\", "/")
 
     def test_a_part_of_it_by_name(self) -> None:
-        whole, smoke = open_suite(), open_suite("smoke")
+        whole, smoke = tiers.core(), tiers.smoke()
         assert len(smoke) < len(whole)
         shown = lint("smoke")
         assert shown.exit_code == 0

@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import tiers
 import tiny
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,9 +89,12 @@ def metadata_files(named: dict[str, str]) -> set[str]:
 
 
 class TestAway:
-    def test_a_backend_is_checked_without_a_checkout(self, installed: Path, tmp_path: Path) -> None:
+    def test_a_backend_is_checked_without_a_checkout(
+        self, installed: Path, tmp_path: Path, exhaustive: bool
+    ) -> None:
         code = "import conformance; print(conformance.__file__); " + RUN
-        words = ("check", "--backend", "numpy", "--report", "out")
+        suite = tiers.suite(exhaustive).name
+        words = ("check", "--backend", "numpy", "--suite", suite, "--report", "out")
         shown = run(installed, tmp_path, code, *words)
         assert shown.returncode == 0, shown.stderr
         assert Path(shown.stdout.splitlines()[0]).is_relative_to(installed)
@@ -103,10 +107,13 @@ class TestAway:
         "words",
         [
             ("spec", "lint"),
-            ("suite", "lint", "smoke"),
             ("backends",),
-            ("audit", "--suite", "smoke", "--op", "AdaptiveAvgPool-8"),
             ("coverage", "--help"),
+            pytest.param(("suite", "lint", "smoke"), marks=pytest.mark.exhaustive),
+            pytest.param(
+                ("audit", "--suite", "smoke", "--op", "AdaptiveAvgPool-8"),
+                marks=pytest.mark.exhaustive,
+            ),
         ],
         ids=" ".join,
     )
@@ -118,6 +125,7 @@ class TestAway:
         assert str(ROOT) not in shown.stdout
         assert list(tmp_path.iterdir()) == []
 
+    @pytest.mark.exhaustive
     def test_a_suite_is_generated_as_in_the_checkout(self, installed: Path, tmp_path: Path) -> None:
         tiny.write(tmp_path)
         for place, out in ((installed, "one"), (ROOT, "other")):
@@ -131,10 +139,8 @@ class TestAway:
     def test_the_shipped_suite_is_that_of_the_checkout(
         self, installed: Path, tmp_path: Path
     ) -> None:
-        from conformance.suite.store import open_suite
-
         code = "import conformance; print(conformance.load_suite().digest)"
-        assert run(installed, tmp_path, code).stdout.strip() == open_suite().digest
+        assert run(installed, tmp_path, code).stdout.strip() == tiers.core().digest
 
 
 def _files(folder: Path) -> set[str]:

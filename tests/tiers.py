@@ -1,0 +1,111 @@
+"""Two tiers: a plain run takes a sample of each long sweep, ``pytest --exhaustive`` all of it.
+
+- A sweep over the shipped vectors takes ``tiers.suite(exhaustive)``: core or, without the option,
+  smoke, which has each operator, element type, rank and negative test of core. A sweep over smoke
+  takes a ``part`` of it.
+- A sweep over parameters goes through ``tiers.sweep``.
+- A test that has no smaller form, and a quicker test beside it, is ``@pytest.mark.exhaustive``.
+
+What is in a sample depends on nothing but what is sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeVar
+
+import pytest
+
+from conformance.suite.manifest import Entry
+from conformance.suite.store import Suite, open_suite
+
+Item = TypeVar("Item")
+Features = Callable[..., Iterable[Hashable]]
+
+
+def sample(items: Iterable[Item], features: Callable[[Item], Iterable[Hashable]]) -> list[Item]:
+    """The items, in order, that have a feature which none before them has."""
+    seen: set[Hashable] = set()
+    kept = []
+    for item in items:
+        if new := set(features(item)) - seen:
+            seen |= new
+            kept.append(item)
+    return kept
+
+
+def sweep(params: Iterable[Any], features: Features) -> list[Any]:
+    """Parameters of a test, of which those beyond a sample run with ``--exhaustive`` only.
+
+    A parameter is a value, a tuple of several, or a ``pytest.param``; ``features`` is called with
+    its values.
+    """
+    every = [one if hasattr(one, "marks") else _param(one) for one in params]
+    kept = {id(one) for one in sample(every, lambda one: features(*one.values))}
+    beyond = pytest.mark.exhaustive
+    return [
+        one if id(one) in kept else pytest.param(*one.values, id=one.id, marks=[*one.marks, beyond])
+        for one in every
+    ]
+
+
+def _param(one: Any) -> Any:
+    return pytest.param(*one) if isinstance(one, tuple) else pytest.param(one)
+
+
+@cache
+def core() -> Suite:
+    return open_suite()
+
+
+@cache
+def smoke() -> Suite:
+    return Suite(core().path, core().manifest.subset("smoke"))
+
+
+def suite(exhaustive: bool) -> Suite:
+    """The shipped suite, or smoke as a sample of it."""
+    return core() if exhaustive else smoke()
+
+
+def part(whole: Suite) -> Suite:
+    """A few vectors of a suite: each operator with each of its types, ranks and negative tests."""
+    listed = tuple(sample(whole.manifest.vectors, _kinds))
+    return replace(whole, manifest=replace(whole.manifest, listed=listed))
+
+
+def _kinds(entry: Entry) -> Iterator[Hashable]:
+    yield entry.op, entry.kind, entry.dtype
+    yield entry.op, entry.kind, rank(entry)
+    yield entry.op, entry.reject
+
+
+def rank(entry: Entry) -> int:
+    """The rank of a vector's data, which its id tells."""
+    return entry.id.split("-")[1].count("x") + 1
+
+
+@pytest.fixture(scope="session")
+def exhaustive(request: pytest.FixtureRequest) -> bool:
+    """Whether everything is asked for."""
+    return bool(request.config.getoption("exhaustive"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--exhaustive", action="store_true", help="run all of each sweep, not a sample"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "exhaustive: run with --exhaustive only")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("exhaustive"):
+        return
+    beyond = [item for item in items if item.get_closest_marker("exhaustive")]
+    config.hook.pytest_deselected(items=beyond)
+    items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
