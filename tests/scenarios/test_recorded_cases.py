@@ -14,12 +14,14 @@ from conformance import data
 from conformance.audit.run import audit
 from conformance.cli import main
 from conformance.generate import recorded
+from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.suite import cases, derived, proofs
 from conformance.suite.archive import unpack
 from conformance.suite.store import Suite, open_suite
 
 OP = "onnx.GlobalMaxPool-22"
+RECORDED = sorted(path.stem for path in (data.directory("specs") / "cases").glob("*.jsonl"))
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +93,21 @@ def test_recording_them_again_gives_the_same_text(tmp_path: Path) -> None:
         assert theirs == ours
 
 
-@pytest.mark.parametrize("op", cases.shipped())
+@pytest.mark.parametrize("op", RECORDED)
+def test_every_known_bug_is_killed_at_both_levels(op: str) -> None:
+    found = cases.read(cases.file_of(op)).recorded
+    should = {bug for one in found for bug in one.kills}
+    must = {bug for one in found for bug in set(one.kills) - set(one.excused)}
+    counted = [bug for bug in faults(op) if not bug.equivalent]
+    assert [bug.id for bug in counted if bug.id not in should] == []
+    assert [bug.id for bug in counted if not bug.reading and bug.id not in must] == []
+
+
+def test_those_of_the_shipped_suite_are_among_them() -> None:
+    assert set(cases.shipped()) < set(RECORDED)
+
+
+@pytest.mark.parametrize("op", RECORDED)
 def test_every_file_is_of_the_specification_that_it_was_recorded_for(op: str) -> None:
     found = recorded.read(op)
     assert found is not None
