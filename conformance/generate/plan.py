@@ -95,11 +95,16 @@ def make(
     work = [RankTask(op, rank, root, effort) for op in ops for rank in find(op).ranks]
     work.sort(key=lambda task: -task.rank)
     ranked: dict[str, list[Ranked]] = {op: [] for op in ops}
-    done = parallel.run(work, processes=processes, progress=progress, total=len(work))
+    pieces = len(work) + len(ops)
+
+    def later(what: str, number: int, _: int) -> None:
+        progress(what, len(work) + number, pieces)
+
+    done = parallel.run(work, processes=processes, progress=progress, total=pieces)
     for task, one in zip(work, done, strict=True):
         ranked[task.op].insert(0, one)
     rest = [OperatorTask(op, root, effort, tuple(ranked[op])) for op in ops]
-    return parallel.run(rest, processes=processes, progress=progress, total=len(rest))
+    return parallel.run(rest, processes=processes, progress=later, total=pieces)
 
 
 def _reasons(infeasible: Mapping[Pair, tuple[str, ...]]) -> dict[Pair, tuple[str, ...]]:
