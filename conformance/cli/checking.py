@@ -97,7 +97,7 @@ class _Watch:
         self._wanted = wanted
         self._earlier = earlier
         self._writer: LogWriter | None = None
-        self._done = self._wrong = 0
+        self._done = self._wrong = self._total = 0
 
     def see(self, event: Event) -> None:
         """Take one event of the run."""
@@ -107,8 +107,11 @@ class _Watch:
             self._progress.at(f"{self._wrong} failed  {event.op}", self._done)
             self._done += 1
             self._wrong += event.status in (Status.FAIL, Status.ERROR)
+            if self._done == self._total:
+                self._progress.at(f"{self._wrong} failed, looking for causes", self._done)
         elif not isinstance(event, Finding) and event["event"] == "header":
-            self._begin(event["suite"]["vectors"])
+            self._total = event["suite"]["vectors"]
+            self._begin(self._total)
         if self._writer is not None:
             self._writer.write(event)
 

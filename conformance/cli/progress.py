@@ -59,7 +59,7 @@ class Progress:
         """What there is to say after so many seconds of work."""
         share = self._done / self.total if self.total else 0.0
         text = f"{self.label} {share:4.0%} ({self._done} of {self.total}) {self._what}"
-        if not self._done:
+        if self._done in (0, self.total):  # before there is a rate, and in what comes at the end
             return f"{text}, {_clock(seconds)} so far"[:WIDTH]
         return f"{text}, about {_clock(seconds / share - seconds)} left"[:WIDTH]
 

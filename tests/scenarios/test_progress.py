@@ -30,6 +30,7 @@ class Gone(io.StringIO):
         (0, 5, "making   0% (0 of 8) AvgPool-1, 0:05 so far"),
         (2, 20, "making  25% (2 of 8) AvgPool-1, about 1:00 left"),
         (6, 3600, "making  75% (6 of 8) AvgPool-1, about 20:00 left"),
+        (8, 90, "making 100% (8 of 8) AvgPool-1, 1:30 so far"),
     ],
 )
 def test_it_says_the_share_and_the_time_left(done: int, seconds: float, text: str) -> None:
