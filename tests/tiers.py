@@ -21,6 +21,8 @@ import pytest
 from conformance.suite.manifest import Entry
 from conformance.suite.store import Suite, open_suite
 
+_exhaustive = False
+
 Item = TypeVar("Item")
 Features = Callable[..., Iterable[Hashable]]
 
@@ -51,8 +53,18 @@ def sweep(params: Iterable[Any], features: Features) -> list[Any]:
     ]
 
 
+def first(params: Iterable[Any]) -> list[Any]:
+    """Parameters that show the same in different places: the first is the sample."""
+    return sweep(params, lambda *_: [""])
+
+
 def _param(one: Any) -> Any:
     return pytest.param(*one) if isinstance(one, tuple) else pytest.param(one)
+
+
+def examples(every: int, few: int) -> int:
+    """How many examples Hypothesis tries."""
+    return every if _exhaustive else few
 
 
 @cache
@@ -88,9 +100,9 @@ def rank(entry: Entry) -> int:
 
 
 @pytest.fixture(scope="session")
-def exhaustive(request: pytest.FixtureRequest) -> bool:
+def exhaustive() -> bool:
     """Whether everything is asked for."""
-    return bool(request.config.getoption("exhaustive"))
+    return _exhaustive
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -100,11 +112,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    global _exhaustive
+    _exhaustive = bool(config.getoption("exhaustive"))
     config.addinivalue_line("markers", "exhaustive: run with --exhaustive only")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("exhaustive"):
+    if _exhaustive:
         return
     beyond = [item for item in items if item.get_closest_marker("exhaustive")]
     config.hook.pytest_deselected(items=beyond)

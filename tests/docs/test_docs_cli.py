@@ -105,20 +105,22 @@ def test_a_log_that_was_cut_short_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "pages").exists()
 
 
-def test_two_specifications_of_one_page_are_refused(tmp_path: Path) -> None:
+def test_two_specifications_of_one_page_are_refused(tmp_path: Path, small_suite: Suite) -> None:
     file = tiny.write(tmp_path, tiny.TEXT.replace("op: Tiny-1", "op: avgpool-1"))
     found = docs("--out", tmp_path / "pages", "--op", "AvgPool-1", "--op", file)
     assert found.exit_code == 2
     assert "both specify" in found.stderr
-    again = docs("--out", tmp_path / "pages", "--op", "AvgPool-1", "--op", "AvgPool-1")
+    twice = ("--op", "AvgPool-1", "--op", "AvgPool-1", "--suite", small_suite.path)
+    again = docs("--out", tmp_path / "pages", *twice)
     assert again.exit_code == 0
 
 
-def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, small_suite: Suite) -> None:
+    words = ("--op", "AvgPool-1", "--suite", small_suite.path)
     (tmp_path / "pages").write_text("a file")
-    found = docs("--out", tmp_path / "pages", "--op", "AvgPool-1")
+    found = docs("--out", tmp_path / "pages", *words)
     assert found.exit_code == 2
     (tmp_path / "folder" / "index.html").mkdir(parents=True)
-    found = docs("--out", tmp_path / "folder", "--op", "AvgPool-1")
+    found = docs("--out", tmp_path / "folder", *words)
     assert found.exit_code == 2
     assert "the file cannot be written" in found.stderr

@@ -72,7 +72,8 @@ def test_the_command_tells_the_same() -> None:
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])
 def test_fits_the_terminal(columns: int) -> None:
-    lines = show("AvgPool-1", SAMPLE / "torch" / "run.jsonl", columns=columns).stdout.splitlines()
+    words = ("AvgPool-1", SAMPLE / "torch" / "run.jsonl", "--suite", "smoke")
+    lines = show(*words, columns=columns).stdout.splitlines()
     long = [line for line in lines if len(line) > min(columns, 100)]
     assert all(line.strip().startswith(COPIED) for line in long)
     assert not any(line != line.rstrip() for line in lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,14 @@ def test_a_case_that_nothing_aims_is_valid(data: st.DataObject, spec: OpSpec, ra
     assert case.operands.keys() == {operand.name for operand in spec.operands}
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def draws(spec: OpSpec) -> Iterator[Hashable]:
+    """What an operator may be drawn with: a sample has all of it."""
+    yield tuple(spec.types.values())
+    yield spec.data.patterns
+    yield from ((quantity.name, quantity.values) for quantity in spec.attributes)
+
+
+@pytest.mark.parametrize("spec", tiers.sweep(SPECS, draws), ids=repr)
 def test_every_type_value_and_pattern_is_drawn(spec: OpSpec) -> None:
     drawn = draw(spec, 4, 400, root=1)
     for variable, allowed in spec.types.items():

@@ -81,7 +81,7 @@ def old(first: Path, tmp_path: Path) -> Path:
 
 
 class TestBytes:
-    @pytest.mark.parametrize("processes", tiers.sweep([2, 1], lambda _: ["any"]))
+    @pytest.mark.parametrize("processes", tiers.first([2, 1]))
     def test_are_the_same_in_another_process_and_in_several(
         self, spec: Path, first: Path, tmp_path: Path, processes: int
     ) -> None:
@@ -318,7 +318,7 @@ class TestInterruption:
         assert [folder.name for folder in old.parent.iterdir()] == [old.name]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-    @pytest.mark.parametrize("name", tiers.sweep(["SIGINT", "SIGKILL"], lambda _: ["any"]))
+    @pytest.mark.parametrize("name", tiers.first(["SIGINT", "SIGKILL"]))
     def test_a_signal_while_files_are_written(self, spec: Path, old: Path, name: str) -> None:
         before = tiny.content(old)
         code = f"""

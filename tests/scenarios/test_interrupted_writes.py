@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiers
 import tiny
 
 if sys.platform == "win32":
@@ -83,7 +84,7 @@ class TestCheck:
         earlier: str,
         exhaustive: bool,
     ) -> None:
-        """At each, or in a plain run at every fifth: other steps for either state before."""
+        """At each, or in a plain run at every eighth: other steps for either state before."""
         assert command(*words, "--report", tmp_path / "whole").code == 1
         whole = tmp_path / "whole" / "run.jsonl"
         green = tmp_path / "green"
@@ -91,8 +92,8 @@ class TestCheck:
             right = ("check", "--suite", small_suite.path, "--backend", "reference")
             assert command(*right, "--report", green).code == 0
         most = 0
-        first = 1 if exhaustive or earlier == "nothing" else 3
-        for step in range(first, 200, 1 if exhaustive else 5):
+        first = 1 if exhaustive or earlier == "nothing" else 4
+        for step in range(first, 200, 1 if exhaustive else 8):
             report = tmp_path / str(step)
             if earlier != "nothing":
                 shutil.copytree(green, report)
@@ -206,7 +207,7 @@ class TestGenerate:
         assert suite.verify() == ()
         return True
 
-    @pytest.mark.parametrize("earlier", ["nothing", "a suite"])
+    @pytest.mark.parametrize("earlier", tiers.first(["a suite", "nothing"]))
     def test_killed_at_each_step(
         self, drawn: None, spec: Path, tmp_path: Path, earlier: str
     ) -> None:

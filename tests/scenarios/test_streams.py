@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiers
 
 from conformance.log.reader import read
 
@@ -89,8 +90,22 @@ class TestFull:
 
 
 class TestClosed:
-    @pytest.mark.parametrize("closed", [">&-", "<&-", "<&- >&-", "<&- >&- 2>&-"])
-    @pytest.mark.parametrize("executor", ["inline", "process"])
+    @pytest.mark.parametrize(
+        ("executor", "closed"),
+        tiers.sweep(
+            [
+                ("inline", ">&-"),
+                ("process", "<&-"),
+                ("inline", "<&- >&-"),
+                ("process", "<&- >&- 2>&-"),
+                ("process", ">&-"),
+                ("inline", "<&-"),
+                ("process", "<&- >&-"),
+                ("inline", "<&- >&- 2>&-"),
+            ],
+            lambda executor, closed: [executor, closed],
+        ),
+    )
     def test_no_file_takes_its_place(
         self, shell: Shell, tmp_path: Path, closed: str, executor: str
     ) -> None:

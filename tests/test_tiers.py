@@ -1,0 +1,69 @@
+"""A sample has each operator, type, rank and negative test, and is the same every time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+
+import pytest
+import tiers
+
+from conformance.suite.manifest import Entry
+from conformance.suite.store import Suite
+
+pytest_plugins = ["pytester"]
+
+TESTS = """
+import pytest
+import tiers
+
+@pytest.mark.parametrize("n", tiers.sweep(range(10), lambda n: [n % 3]))
+def test_sweep(n, exhaustive):
+    assert exhaustive or n < 3
+
+@pytest.mark.exhaustive
+def test_long():
+    pass
+"""
+
+
+@pytest.mark.parametrize(("words", "passed"), [((), 3), (("--exhaustive",), 11)])
+def test_what_is_beyond_the_sample_runs_only_when_it_is_asked_for(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], passed: int
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(tiers.__file__).parent), prepend=":")
+    pytester.makepyfile(TESTS)
+    found = pytester.runpytest_subprocess("-p", "tiers", "--strict-markers", *words)
+    found.assert_outcomes(passed=passed, deselected=11 - passed)
+
+
+def test_a_sample_has_each_feature_once_and_keeps_the_order() -> None:
+    pairs = ["x1", "x2", "y1", "y2", "z1", "z2"]
+    assert tiers.sample(pairs, tuple) == ["x1", "x2", "y1", "z1"]
+
+
+def test_a_sweep_keeps_every_parameter_with_its_name_and_marks() -> None:
+    skipped = pytest.param("b", id="name", marks=pytest.mark.skip)
+    made = tiers.sweep(["a", skipped], lambda _: ["any"])
+    assert [one.values for one in made] == [("a",), ("b",)]
+    assert [mark.name for mark in made[0].marks] == []
+    assert [mark.name for mark in made[1].marks] == ["skip", "exhaustive"]
+    assert made[1].id == "name"
+
+
+def kinds(suite: Suite) -> set[Hashable]:
+    """What a sample must have, told from the ids and the manifest alone."""
+
+    def of(entry: Entry) -> set[Hashable]:
+        dtype, shape = entry.id.split("-")[:2]
+        if entry.reject is not None:
+            return {(entry.op, entry.reject)}
+        return {(entry.op, dtype), (entry.op, len(shape.split("x")))}
+
+    return set().union(*map(of, suite.manifest.vectors))
+
+
+@pytest.mark.parametrize("sampled", [tiers.smoke(), tiers.part(tiers.smoke())], ids=len)
+def test_samples_of_the_shipped_suite(sampled: Suite) -> None:
+    assert kinds(sampled) == kinds(tiers.core())
+    assert len(sampled) < len(tiers.core()) / 9
