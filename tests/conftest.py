@@ -28,6 +28,16 @@ for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL
         )
 
+QUIET = "from conformance.cli import progress; progress.EVERY = 1e6; "
+"""Code for a process whose output is compared: on a slow machine it says how far it is."""
+
+
+@pytest.fixture(autouse=True)
+def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands in the tests' process say nothing of their progress, however slow the machine."""
+    monkeypatch.setattr("conformance.cli.progress.EVERY", 1e6)
+
+
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
 POOL = {
@@ -97,7 +107,7 @@ def command(tmp_path: Path) -> Command:
             [
                 sys.executable,
                 "-c",
-                "from conformance.cli import main; main()",
+                QUIET + "from conformance.cli import main; main()",
                 *map(str, arguments),
             ],
             capture_output=True,
