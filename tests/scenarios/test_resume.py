@@ -309,7 +309,7 @@ class TestRefuses:
     def test_another_version_or_place_of_the_backend(self, check, cut, adapter):
         text = adapter.read_text()
         adapter.write_text(text.replace('"1.0"', '"1.1"'))
-        # Python takes its bytecode of a file that has the same size and second for that of this one.
+        # Python would take the bytecode of a file of the same size and second for that of this one.
         os.utime(adapter, (1, 1))
         assert 'backend.version: "1.0", not "1.1"' in self.refused(check, cut)
         adapter.write_text(text.replace('"threads": "1"', '"threads": "2"'))
