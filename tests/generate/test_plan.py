@@ -189,7 +189,7 @@ class TestMake:
             progress=lambda *what: told.append(what),
             effort=FEW,
         )
-        assert told == [("Block-1 rank 3", 0, 1), ("Block-1 faults", 0, 1)]
+        assert told == [("Block-1 rank 3", 0, 2), ("Block-1 faults", 1, 2)]
         assert made.op == "Block-1"
         assert [v.case.reject for v in made.vectors if v.case.reject] == ["zero-block"]
         assert made.vectors[-1].case.reject == "zero-block"
