@@ -321,6 +321,7 @@ class TestSelection:
 
 
 class TestWithXdist:
+    @pytest.mark.exhaustive
     def test_two_workers_load_the_backend_once_each(self, session: Session) -> None:
         found = session.run_apart("hostile.py:warning", "-n", "2")
         assert found.ret == 0
@@ -333,6 +334,7 @@ class TestWithXdist:
         assert found.ret == 1
         assert outcomes(found) == {"passed": 6, "failed": 1, "skipped": 1}
 
+    @pytest.mark.exhaustive
     def test_nothing_graded(self, session: Session) -> None:
         found = session.run_apart("declaring.py:Nothing", "-n", "1")
         assert found.ret == 1

@@ -95,14 +95,16 @@ def is_json(document: Any) -> bool:
     return True
 
 
-def test_documents_as_they_are_and_spoiled() -> None:
+def test_documents_as_they_are_and_spoiled(exhaustive: bool) -> None:
     draw = random.Random(0)
-    refused = 0
-    for name, schema, document in documents():
-        assert agree(schema, document), name
-        for _ in range(12):
-            refused += not agree(schema, spoil(document, draw))
-    assert refused > 500
+    asked = refused = 0
+    for number, (name, schema, document) in enumerate(documents()):
+        if exhaustive or number % 4 == 0 or name == "manifest":
+            assert agree(schema, document), name
+            for _ in range(12 if exhaustive else 6):
+                asked += 1
+                refused += not agree(schema, spoil(document, draw))
+    assert refused > asked / 3
 
 
 @pytest.mark.parametrize(

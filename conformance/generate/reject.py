@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from conformance.errors import SuiteError
-from conformance.generate.pool import draw
+from conformance.generate.pool import draw, text_of
 from conformance.model import Case
 from conformance.reference.windows import WindowEnvironment
 from conformance.spec.expressions import Expression
@@ -23,19 +23,26 @@ def reject_cases(spec: OpSpec, *, root: int) -> list[tuple[Case, str]]:
     Raises :class:`~conformance.errors.SuiteError` where an entry cannot break its condition, or
     breaks others too.
     """
+    plain = {spec.data.type: Draw(values=("f32",)), "pattern": Draw(values=("ramp",))}
+    # Most entries have the same aim.
+    known: dict[tuple[int, str], list[Case]] = {}
     found = []
     for entry in spec.reject:
-        ranks = [entry.rank] if entry.rank else entry.ranks or spec.ranks
-        found += [(_reject(spec, entry, rank, root), entry.level) for rank in ranks]
+        aim = {**plain, **entry.aim}
+        for rank in [entry.rank] if entry.rank else entry.ranks or spec.ranks:
+            key = rank, text_of(aim)
+            if key not in known:
+                drawn = draw(spec, rank, TRIES, root=root, aim=aim)
+                drawn.sort(key=lambda case: (sum(map(sum, case.shapes.values())), case.id))
+                known[key] = drawn
+            found.append((_reject(spec, entry, rank, known[key]), entry.level))
     return found
 
 
-def _reject(spec: OpSpec, entry: Reject, rank: int, root: int) -> Case:
-    plain = {spec.data.type: Draw(values=("f32",)), "pattern": Draw(values=("ramp",))}
-    drawn = draw(spec, rank, TRIES, root=root, aim={**plain, **entry.aim})
-    drawn.sort(key=lambda case: (sum(map(sum, case.shapes.values())), case.id))
+def _reject(spec: OpSpec, entry: Reject, rank: int, smallest_first: list[Case]) -> Case:
+    """The first of some valid cases that an entry breaks as it says, broken."""
     seen: set[tuple[str, ...]] = set()
-    for valid in drawn:
+    for valid in smallest_first:
         case = _broken(spec, entry, valid)
         conditions = tuple(violation.condition for violation in violations(spec, case))
         if conditions == (entry.breaks,):

@@ -172,6 +172,7 @@ class TestScript:
         assert (error.name, error.data) == ("error", "no vector was checked (exit code 2)")
         assert ran.outputs == "exit-code=2\n"
 
+    @pytest.mark.exhaustive
     def test_a_log_of_an_earlier_step_is_not_shown_again(self, step):
         assert step(backend="reference").code == 0
         ran = step(backend="missing.py:Mine")

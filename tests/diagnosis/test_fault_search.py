@@ -66,7 +66,7 @@ def check(op: str, faults: list[str]) -> None:
         assert one.passing + len(failed) <= len(results)
 
 
-@settings(max_examples=tiers.examples(12, few=5), deadline=None)
+@settings(max_examples=tiers.examples(12, few=3), deadline=None)
 @given(some_fault)
 def test_a_single_fault_is_always_named(chosen: tuple[str, str]) -> None:
     op, fault = chosen

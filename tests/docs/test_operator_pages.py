@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -34,12 +34,18 @@ def seen(text: str) -> str:
     return " ".join(visible(text).split())
 
 
+def kind_of(name: str) -> Iterator[str]:
+    """What a page is of: a dialect, a kind of pooling, with or without indices."""
+    yield name.rpartition(".")[0]
+    yield name.rpartition(".")[2].partition("-")[0].lower()
+
+
 @cache
 def parsed(page: str) -> Page:
     return Page(page)
 
 
-@pytest.mark.parametrize("name", [*OPS, "index"])
+@pytest.mark.parametrize("name", tiers.sweep([*OPS, "index"], kind_of))
 class TestEveryPage:
     def test_needs_nothing_but_itself(self, name: str, pages: Mapping[str, str]) -> None:
         check_safe(pages[name], inline=("style",))

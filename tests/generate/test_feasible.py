@@ -11,6 +11,7 @@ from math import prod
 from random import Random
 
 import pytest
+import tiers
 
 from conformance.errors import UsageError
 from conformance.generate.coverage import edges_of
@@ -118,7 +119,8 @@ def test_a_case_of_what_is_possible_is_given(op: str, rank: int, edges: list[str
 
 
 @pytest.mark.parametrize(
-    ("op", "rank", "edges"), [(op, rank, edges) for op, rank, edges, _ in IMPOSSIBLE[::2]]
+    ("op", "rank", "edges"),
+    tiers.sweep([(op, rank, edges) for op, rank, edges, _ in IMPOSSIBLE[::2]], lambda op, *_: [op]),
 )
 def test_each_edge_of_a_proof_is_needed(op: str, rank: int, edges: list[str]) -> None:
     answer = prover(op, rank).ask(edges)
@@ -193,7 +195,10 @@ def test_nothing_in_a_box_of_one_axis_is_refuted(op: str) -> None:
 
 @pytest.mark.parametrize(
     ("op", "rank"),
-    [(AVG, 3), (AVG, 4), (AVG, 5), (ADAPTIVE, 3), (ADAPTIVE, 4), (MAX, 3), (MAX, 4)],
+    tiers.sweep(
+        [(AVG, 3), (ADAPTIVE, 4), (AVG, 4), (AVG, 5), (ADAPTIVE, 3), (MAX, 3), (MAX, 4)],
+        lambda op, _: [op == AVG],
+    ),
 )
 def test_nothing_that_is_drawn_is_refuted(op: str, rank: int) -> None:
     spec = find(op)
@@ -204,7 +209,7 @@ def test_nothing_that_is_drawn_is_refuted(op: str, rank: int) -> None:
 
 
 @pytest.mark.parametrize(("op", "rank"), [("MaxPool-8", 3), ("AvgPool-14", 4)])
-@pytest.mark.parametrize("dtype", ["i8", "u8", "i32"])
+@pytest.mark.parametrize("dtype", tiers.first(["i8", "u8", "i32"]))
 def test_what_an_integer_shows_is_neither_refuted_nor_excluded(
     op: str, rank: int, dtype: str
 ) -> None:
@@ -243,6 +248,7 @@ def test_an_edge_is_excluded_from_a_type_that_cannot_hold_it(
     assert not excluded or f"edge {edge}" in (against or ())
 
 
+@pytest.mark.exhaustive
 def test_answers_are_the_same_again() -> None:
     pairs = [edges for op, rank, edges, _ in IMPOSSIBLE if (op, rank) == (AVG, 4)]
     pairs += [edges for op, rank, edges in POSSIBLE if (op, rank) == (AVG, 4)]
@@ -250,6 +256,7 @@ def test_answers_are_the_same_again() -> None:
     assert [first.ask(pair) for pair in pairs] == [second.ask(pair) for pair in pairs]
 
 
+@pytest.mark.exhaustive
 def test_limits_are_kept_and_named() -> None:
     answer = Prover(find(ADAPTIVE), 4, Limits(elements=2000)).ask(["many-taps"])
     assert isinstance(answer, Infeasible)

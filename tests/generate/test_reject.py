@@ -80,6 +80,7 @@ def test_one_value_on_the_last_axis_is_changed() -> None:
         assert all(stride > 0 for stride in case.attributes["strides"][:-1])
 
 
+@pytest.mark.exhaustive
 def test_the_same_seed_gives_the_same_cases() -> None:
     spec = shipped()["AdaptiveAvgPool-8"]
     made = reject_cases(spec, root=0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -114,7 +115,7 @@ def windows(draw: st.DrawFn) -> tuple[np.ndarray[Any, Any], str, int]:
 
 
 @given(windows(), st.sampled_from(["standard", "native"]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tiers.examples(400, few=100), deadline=None)
 def test_equals_the_formula(window: tuple[Any, str, int], precision: str) -> None:
     check_formula(*window, precision)
 
@@ -168,7 +169,7 @@ def accepts(found: Interval, value: Any, dtype: DType) -> bool:
 
 
 @given(windows())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=tiers.examples(400, few=100), deadline=None)
 def test_honest_evaluations_are_accepted(window: tuple[Any, str, int]) -> None:
     data, dtype, divisor = window
     row = DTYPES[dtype]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ ELEMENTS = st.integers(2, 8).flatmap(
 )
 
 
+@pytest.mark.exhaustive
 @given(ELEMENTS)
 def test_each_is_listed_once_in_its_order(rows: list[list[int]]) -> None:
     wanted = [list(dict.fromkeys(one for one in row if one != -1)) for row in rows]

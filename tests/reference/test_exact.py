@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -217,7 +218,7 @@ def test_hostile_ratios(dtype: DType, ties: Ties, exhaustive: bool) -> None:
         check_rounding(*chosen, exponent, dtype, ties, np.array(expected)[narrow])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tiers.examples(300, few=75), deadline=None)
 @given(
     st.integers(-(2**62), 2**62) | st.integers(-(2**700), 2**700),
     st.integers(1, 600) | st.integers(1, 2**300),
@@ -350,7 +351,7 @@ def windows_of(geometry: list[Geometry]) -> Iterator[tuple[list[int], ...]]:
     return itertools.product(*(axis.taps() for axis in geometry))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tiers.examples(200, few=50), deadline=None)
 @given(st.lists(geometries, min_size=1, max_size=3), st.integers(0, 2**32), st.booleans())
 def test_windows_reduce_to_what_a_loop_gives(
     geometry: list[Geometry], seed: int, wide: bool

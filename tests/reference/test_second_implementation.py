@@ -483,7 +483,9 @@ def vector_of(case: Case, data: Array) -> Vector:
     return Vector("drawn", case, "must", (), "", "", (data,), base, other)
 
 
-CALM = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+CALM = settings(
+    max_examples=tiers.examples(200, few=60), deadline=None, suppress_health_check=list(HealthCheck)
+)
 
 
 @CALM

@@ -72,7 +72,7 @@ def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
     altered = [Altered(spec, fault.variant) for fault in faults(op)]
     changed = 0
     asked = vectors(op, exhaustive)
-    turns = TURNS if exhaustive else len(asked) // 2
+    turns = TURNS if exhaustive else len(asked)
     for turn, vector in enumerate(asked):
         subject = Subject(spec, vector.case, vector.inputs[0])
         for one in altered[turn % turns :: turns]:
@@ -86,7 +86,7 @@ def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
             changed += not same(found, subject.outputs)
         # Nothing that a fault changes is left behind for the next one.
         assert same(pooling.outputs(subject.env, spec), subject.outputs), vector.id
-    assert changed > 25
+    assert changed > (25 if exhaustive else 10)
 
 
 # What each rule of a machine does, by hand.

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import sample_runs
+import tiers
 from hypothesis import settings
 from hypothesis import strategies as st
 
 from conformance.log.run_log import RunLog, contradictions
 from conformance.model import Finding, Result, Status
 
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=tiers.examples(40, few=15), deadline=None)
 
 
 def run(events: sample_runs.Events) -> RunLog:

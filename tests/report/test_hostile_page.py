@@ -6,6 +6,7 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import diagnosed
+import pytest
 import sample_runs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +82,7 @@ def test_a_megabyte_in_every_member():
     assert len(text) < 2_000_000
 
 
+@pytest.mark.exhaustive
 @FEW
 @given(hostile_text)
 def test_names_of_vectors_on_pages_beside(name):

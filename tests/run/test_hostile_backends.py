@@ -51,7 +51,7 @@ def run(checked):
 def by_size(run, tmp_path_factory):
     """All results; what hangs is in a run of its own, in which no other vector takes long."""
     hanging = suite_of(tmp_path_factory.mktemp("suites") / "rows", cases([4, *HANGING]))
-    others = conformance.check(hanging, f"{FILE}:Hostile", timeout=1, jobs=2).results
+    others = conformance.check(hanging, f"{FILE}:Hostile", timeout=1, jobs=6).results
     return {size_of(result): result for result in (*others, *run.results)}
 
 

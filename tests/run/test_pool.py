@@ -60,6 +60,7 @@ class TestLoss:
         assert [one.id for one in run.results] == [one.id for one in undisturbed.results]
         assert not run.conformant
 
+    @pytest.mark.exhaustive
     def test_a_backend_that_fails_only_at_first_is_not_given_up(self, suite):
         run = check(suite, "FailsAtFirst", only=["f32-1x1x4"])
         by_size = {size_of(one): one for one in run.results}
@@ -67,6 +68,7 @@ class TestLoss:
         assert all(by_size[size].status is Status.PASS for size in range(45, 50))
         assert "Ended early" not in run.footer["sentence"]
 
+    @pytest.mark.exhaustive
     def test_a_dead_backend_ends_the_run_early(self, suite):
         run = check(suite, "Dead")
         kinds = [one.kind for one in run.results]
@@ -79,6 +81,7 @@ class TestLoss:
         )
         assert run.findings[0].kind == "abandoned"
 
+    @pytest.mark.exhaustive
     def test_a_device_that_is_lost_half_way_ends_the_run_early(self, suite, tmp_path, monkeypatch):
         monkeypatch.setenv("DEVICE_IS_GONE", str(tmp_path / "gone"))
         run = check(suite, "Wedges")

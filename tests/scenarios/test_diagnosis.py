@@ -100,6 +100,7 @@ def test_the_fault_is_drawn_beside_what_is_right(run: RunLog) -> None:
     assert finding.detail["plane"]["wrong"]
 
 
+@pytest.mark.exhaustive
 def test_shards_that_are_merged_are_diagnosed_like_a_whole_run(
     backend: str, folder: Path, tmp_path: Path
 ) -> None:

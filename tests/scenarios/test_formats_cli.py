@@ -147,6 +147,7 @@ class TestCheck:
         assert json.loads((out / "report.json").read_text())["gate_met"] is False
         assert "❌ Nothing graded" in (out / "summary.md").read_text("utf-8")
 
+    @pytest.mark.exhaustive
     def test_a_run_that_dies_leaves_no_earlier_success(self, run, small_suite, tmp_path):
         """Files of an earlier run must not stand beside the log of one that was killed."""
         report, own = tmp_path / "report", tmp_path / "own.xml"

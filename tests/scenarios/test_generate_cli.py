@@ -198,6 +198,7 @@ class TestFull:
                 assert violations(tiny_spec, vector.case) == ()
                 assert build(tiny_spec, vector.case).edges == vector.edges
 
+    @pytest.mark.exhaustive
     def test_fewer_are_the_first_of_more(self, spec: Path, sixty: Suite, tmp_path: Path) -> None:
         assert generate(spec, tmp_path / "out", "--suite", "full", "--count", 25).exit_code == 0
         few = open_suite(tmp_path / "out").manifest.listed
@@ -215,6 +216,7 @@ class TestFull:
         more = [v for v in open_suite(tmp_path / "1").vectors() if v.case.reject is None][-360:]
         assert {vector.inputs[0].ndim for vector in more} == {3, 4}
 
+    @pytest.mark.exhaustive
     def test_another_seed_draws_other_vectors(
         self, spec: Path, sixty: Suite, tmp_path: Path
     ) -> None:
@@ -350,7 +352,7 @@ writer._write = stop
         assert not [path for path in old.parent.iterdir() if path.name.startswith(".suite")]
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-    @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+    @pytest.mark.parametrize("name", tiers.first(["SIGTERM", "SIGINT", "SIGHUP"]))
     def test_a_signal_ends_all_processes_at_once(self, tmp_path: Path, name: str) -> None:
         code = f"""
 from conformance.cli.progress import Progress

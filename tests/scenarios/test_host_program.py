@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
+import tiers
 
 if sys.platform == "win32":
     pytest.skip("POSIX signals", allow_module_level=True)
@@ -141,7 +142,7 @@ class TestInTheMainThread:
         assert status == -signal.SIGTERM
         assert said == ["call 0", "footer True"]
 
-    @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+    @pytest.mark.parametrize("name", tiers.first(["SIGTERM", "SIGINT"]))
     def test_its_own_handler_is_called_once_and_ends_it(
         self, signalled: Any, executor: str, name: str
     ) -> None:
@@ -149,7 +150,7 @@ class TestInTheMainThread:
         assert status == 9
         assert said == ["call 0", "footer True", f"handler {signal.Signals[name]}"]
 
-    @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+    @pytest.mark.parametrize("name", tiers.first(["SIGINT", "SIGTERM"]))
     def test_its_own_handler_is_called_once_and_it_goes_on(
         self, signalled: Any, executor: str, name: str
     ) -> None:
@@ -178,7 +179,7 @@ class TestInAnotherThread:
         assert status == -signal.SIGTERM
         assert said == ["call 0"]
 
-    @pytest.mark.parametrize("executor", ["inline", "process"])
+    @pytest.mark.parametrize("executor", tiers.first(["inline", "process"]))
     def test_its_own_handler_is_called_once(self, signalled: Any, executor: str) -> None:
         status, said = signalled("SIGTERM", executor, "goes on", "thread", seconds=1)
         assert status == 0

@@ -75,7 +75,7 @@ class TestCheck:
         assert one.readings == other.readings
         return all(one.footer[name] == other.footer[name] for name in SAID)  # type: ignore[index]
 
-    @pytest.mark.parametrize("earlier", ["nothing", "a green run"])
+    @pytest.mark.parametrize("earlier", tiers.first(["a green run", "nothing"]))
     def test_killed_at_each_step(
         self,
         words: tuple[object, ...],
@@ -129,6 +129,7 @@ class TestCheck:
         assert 25 < step < 199
         assert most == 4
 
+    @pytest.mark.exhaustive
     def test_a_resumed_run_killed_at_each_step_loses_nothing(
         self, words: tuple[object, ...], tmp_path: Path
     ) -> None:
@@ -152,6 +153,7 @@ class TestCheck:
         assert step > 5
         assert self.same(log, whole)
 
+    @pytest.mark.exhaustive
     def test_a_merge_killed_at_each_step(self, words: tuple[object, ...], tmp_path: Path) -> None:
         logs = []
         for k in (1, 2):

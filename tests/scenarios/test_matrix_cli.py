@@ -118,6 +118,7 @@ class TestWhatIsNotRun:
         assert not (tmp_path / "out" / "comparison.html").exists()
         assert "**Not run**" not in (tmp_path / "out" / "matrix.md").read_text("utf-8")
 
+    @pytest.mark.exhaustive
     def test_one_that_crashes_on_every_vector(self, matrix, home):
         (home / "dead.py").write_text("import os\ndef run(*question):\n    os.abort()\n")
         shown = matrix("dead=dead.py@new", NEW)

@@ -169,6 +169,7 @@ class TestTheWhole:
         assert len(orders) == 3
         assert said[0] == said[1] == said[2]
 
+    @pytest.mark.exhaustive
     def test_says_that_a_shard_gave_the_backend_up(self, small_suite, merge, tmp_path):
         file = tmp_path / "dead.py"
         file.write_text("import os\n\ndef run(op, inputs, attributes):\n    os.abort()\n")

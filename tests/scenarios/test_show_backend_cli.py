@@ -115,6 +115,7 @@ def test_a_wrong_answer_with_its_window(small_suite: Suite, library: Path) -> No
     assert said(text, "got") == f"{got!s} ({steps:,} ULP, wrong at standard)"
 
 
+@pytest.mark.exhaustive
 def test_the_divisor_is_that_of_the_closest_reading(small_suite: Suite, library: Path) -> None:
     vector = vector_of(small_suite, "AvgPool-1")
     text = answer(small_suite, vector, f"{library}:clipping")

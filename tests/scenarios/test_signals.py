@@ -9,11 +9,13 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+import tiers
 
 from conformance.log.reader import read
 
@@ -97,8 +99,13 @@ def pids(tmp_path: Path) -> Any:
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("executor", ["process", "inline"])
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize(
+    ("name", "executor"),
+    tiers.sweep(
+        product(["SIGTERM", "SIGHUP", "SIGINT"], ["process", "inline"]),
+        lambda name, executor: [executor, name == "SIGINT"],
+    ),
+)
 def test_the_run_says_what_it_found(
     start: Any, pids: Any, tmp_path: Path, name: str, executor: str
 ) -> None:
@@ -136,6 +143,7 @@ def test_while_the_backend_is_loaded_the_check_just_ends(start: Any, tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.exhaustive
 def test_one_that_is_ignored_stays_so(start: Any, pids: Any) -> None:
     process = start(ignore="SIGHUP")
     pids()

@@ -88,6 +88,7 @@ def metadata_files(named: dict[str, str]) -> set[str]:
     return {name.removeprefix("licenses/") for name in named if name.startswith("licenses/")}
 
 
+@pytest.mark.exhaustive
 class TestAway:
     def test_a_backend_is_checked_without_a_checkout(
         self, installed: Path, tmp_path: Path, exhaustive: bool

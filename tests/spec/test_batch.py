@@ -20,16 +20,17 @@ from conformance.spec.validity import valid, violations
 COUNT = int(os.environ.get("CONFORMANCE_BATCH_CASES", "60"))
 """Cases of each operator, over all its ranks; 10,000 of them take an hour."""
 
-FEW = 12
-"""Cases where not everything is asked for."""
+FEW = 6
+"""Cases where not everything is asked for, all on one rank: on each in turn."""
 
 SPECS = list(shipped().values())
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=repr)
-def test_every_expression_of_every_specification(spec: OpSpec, exhaustive: bool) -> None:
-    for rank in spec.ranks:
-        count = -(-(COUNT if exhaustive else FEW) // len(spec.ranks))
+@pytest.mark.parametrize(("turn", "spec"), list(enumerate(SPECS)), ids=repr)
+def test_every_expression_of_every_specification(spec: OpSpec, turn: int, exhaustive: bool) -> None:
+    ranks = spec.ranks if exhaustive else (spec.ranks[turn % len(spec.ranks)],)
+    count = -(-(COUNT if exhaustive else FEW) // len(ranks))
+    for rank in ranks:
         looked_at = cases(spec, rank, count)
         wrong, compared, unsettled = disagreements(spec, rank, looked_at, with_data=count // 2)
         assert not wrong, "\n".join(wrong[:5])
@@ -37,11 +38,11 @@ def test_every_expression_of_every_specification(spec: OpSpec, exhaustive: bool)
 
 
 @pytest.mark.parametrize("spec", SPECS[::3], ids=repr)
-def test_what_is_settled_of_validity_is_right(spec: OpSpec) -> None:
-    looked_at = cases(spec, spec.ranks[0], 300)
+def test_what_is_settled_of_validity_is_right(spec: OpSpec, exhaustive: bool) -> None:
+    looked_at = cases(spec, spec.ranks[0], 300 if exhaustive else 60)
     table = table_of(spec, looked_at, spec.ranks[0] - 2)
     sound, unsettled = valid(table, WindowBatch(table))
-    assert np.count_nonzero(unsettled) < 100
+    assert np.count_nonzero(unsettled) < len(looked_at) / 3
     for case, holds, open_ in zip(looked_at, sound, unsettled, strict=True):
         if not open_:
             try:

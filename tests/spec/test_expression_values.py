@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+import tiers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -89,7 +90,7 @@ texts = number(3) | truth(3)
 
 
 @given(texts, st.fixed_dictionaries(dict.fromkeys(NUMBERS, values)))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=tiers.examples(500, few=125), deadline=None)
 def test_scalars(text: str, env: dict[str, int]) -> None:
     expected = eagerly(text, env)
     try:
@@ -103,7 +104,7 @@ def test_scalars(text: str, env: dict[str, int]) -> None:
 
 
 @given(texts, st.fixed_dictionaries(dict.fromkeys(NUMBERS, st.tuples(values, values, values))))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=tiers.examples(250, few=62), deadline=None)
 def test_each_axis_is_like_a_scalar(text: str, env: dict[str, tuple[int, ...]]) -> None:
     expected = [eagerly(text, {n: env[n][axis] for n in NUMBERS}) for axis in range(3)]
     try:
@@ -119,7 +120,7 @@ def test_each_axis_is_like_a_scalar(text: str, env: dict[str, tuple[int, ...]]) 
 
 
 @given(texts, st.integers(0, 2**32))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=tiers.examples(250, few=62), deadline=None)
 def test_each_element_is_like_a_scalar(text: str, seed: int) -> None:
     rng = np.random.Generator(np.random.Philox(seed))
     env = {name: rng.integers(-5, 6, shape) for name, shape in SHAPES.items()}

@@ -85,6 +85,7 @@ def test_an_enum_value_that_is_legal_breaks_nothing() -> None:
     assert found == ["the value for 'auto_pad' does not break 'auto_pad.values'"]
 
 
+@pytest.mark.exhaustive
 def test_the_command_checks_what_is_shipped() -> None:
     result = run()
     assert result.exit_code == 0

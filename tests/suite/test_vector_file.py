@@ -9,6 +9,7 @@ import zipfile
 
 import numpy as np
 import pytest
+import tiers
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from vector_examples import (
@@ -33,7 +34,11 @@ def case_json(vector: Vector) -> dict[str, object]:
     return found
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(
+    max_examples=tiers.examples(150, few=50),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(vectors())
 def test_any_vector_comes_back_bit_for_bit(vector: Vector) -> None:
     content = encode(vector)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+import tiers
 from dishonest import FAULTS, Answer, Faulty, on_windows, truncated
 from verdicts import verdicts
 from windows import MEANS
@@ -24,9 +25,12 @@ def refused(
             yield result.id
 
 
-@pytest.mark.parametrize("op", MEANS)
 @pytest.mark.parametrize(
-    ("fault", "dtype"), [(fault, dtype) for fault, row in FAULTS.items() for dtype in row[0]]
+    ("op", "fault", "dtype"),
+    tiers.sweep(
+        [(op, fault, dtype) for fault, row in FAULTS.items() for dtype in row[0] for op in MEANS],
+        lambda op, fault, dtype: [(fault, dtype), (op, dtype), (op, fault)],
+    ),
 )
 def test_a_fault_is_refused(core: Suite, op: str, fault: str, dtype: str) -> None:
     assert any(refused(core, op, FAULTS[fault][1], dtype))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+import tiers
 from honest import EVALUATIONS, Evaluation, Place
 from windows import MEANS
 
@@ -31,8 +32,17 @@ def refused(
     return [result for result in run.results if result.status is not Status.PASS]
 
 
-@pytest.mark.parametrize("name", EVALUATIONS)
-@pytest.mark.parametrize(("precision", "least"), [("standard", "f32"), ("native", None)])
+@pytest.mark.parametrize(
+    ("name", "precision", "least"),
+    tiers.sweep(
+        [
+            (name, *asked)
+            for turn, name in enumerate(EVALUATIONS)
+            for asked in [("standard", "f32"), ("native", None)][:: 1 if turn % 2 else -1]
+        ],
+        lambda name, *_: [name],
+    ),
+)
 def test_any_order_and_scaling(suite: Suite, name: str, precision: str, least: str | None) -> None:
     evaluation = EVALUATIONS[name].keeping(least)
     assert not refused(suite, evaluation, precision=precision)

@@ -70,7 +70,7 @@ def tiny_questions(draw: st.DrawFn) -> tuple[Array, str, int]:
 
 
 @given(questions(), PRECISIONS, st.sampled_from(("even", "away")))
-@settings(max_examples=tiers.examples(200, few=60), deadline=None)
+@settings(max_examples=tiers.examples(200, few=25), deadline=None)
 def test_no_honest_evaluation_is_refused(
     asked: tuple[Array, str, int], precision: str, rounding: Any
 ) -> None:
@@ -85,7 +85,7 @@ def test_no_honest_evaluation_is_refused(
 
 
 @given(tiny_questions(), PRECISIONS, st.sampled_from(FLUSHES))
-@settings(max_examples=tiers.examples(200, few=60), deadline=None)
+@settings(max_examples=tiers.examples(200, few=25), deadline=None)
 def test_no_flushing_evaluation_is_refused_at_must(
     asked: tuple[Array, str, int], precision: str, flushes: Flushes
 ) -> None:
