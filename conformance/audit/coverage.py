@@ -27,7 +27,7 @@ class RankCoverage:
 
     ``pairs`` holds each pair of edges that some vector shows (an edge with itself: the edge), and
     ``typed`` each edge with the element types that show it. ``infeasible`` are those of both that
-    the manifest has a proof for.
+    the manifest has a proof for, ``unsettled`` those that were neither found nor proven.
     """
 
     op: str
@@ -38,6 +38,7 @@ class RankCoverage:
     pairs: frozenset[Pair] = field(repr=False)
     typed: frozenset[tuple[str, str]] = field(repr=False)
     infeasible: frozenset[Pair] = field(repr=False)
+    unsettled: frozenset[Pair] = field(default=frozenset(), repr=False)
 
     @cached_property
     def feasible_edges(self) -> tuple[str, ...]:
@@ -46,12 +47,13 @@ class RankCoverage:
     @cached_property
     def missing_edges(self) -> tuple[str, ...]:
         """Edges that can be shown, and are not."""
-        return tuple(edge for edge in self.feasible_edges if (edge, edge) not in self.pairs)
+        settled = self.pairs | self.unsettled
+        return tuple(edge for edge in self.feasible_edges if (edge, edge) not in settled)
 
     @cached_property
     def missing_types(self) -> tuple[tuple[str, str], ...]:
         """Element types, each with an edge that can be shown and is not in that type."""
-        settled = self.typed | self.infeasible
+        settled = self.typed | self.infeasible | self.unsettled
         return tuple(
             (dtype, edge)
             for edge in self.feasible_edges
@@ -75,8 +77,14 @@ class RankCoverage:
 
     @cached_property
     def missing_pairs(self) -> tuple[Pair, ...]:
-        """Pairs that are not proven infeasible, and that no vector shows."""
-        return tuple(pair for pair in self.feasible_pairs if pair not in self.pairs)
+        """Pairs that can be shown, and that no vector shows."""
+        settled = self.pairs | self.unsettled
+        return tuple(pair for pair in self.feasible_pairs if pair not in settled)
+
+    @cached_property
+    def undecided(self) -> tuple[Pair, ...]:
+        """What no vector shows, and for which neither a case nor a proof was found."""
+        return tuple(sorted(self.unsettled - self.pairs - self.typed))
 
     @cached_property
     def disproved(self) -> tuple[Pair, ...]:
@@ -87,7 +95,11 @@ class RankCoverage:
     def complete(self) -> bool:
         """Whether everything that can be shown is, and nothing that cannot be."""
         return not (
-            self.missing_edges or self.missing_types or self.missing_pairs or self.disproved
+            self.missing_edges
+            or self.missing_types
+            or self.missing_pairs
+            or self.disproved
+            or self.undecided
         )
 
 
@@ -121,6 +133,7 @@ def coverage(
             pairs=frozenset(pair for _, edges in found for pair in _pairs(edges)),
             typed=frozenset((dtype, edge) for dtype, edges in found for edge in edges),
             infeasible=_infeasible(strength.infeasible if strength else {}, rank),
+            unsettled=frozenset(_unsettled(manifest, spec.op, rank)),
         )
         for rank, found in shown.items()
     ], wrong
@@ -145,6 +158,13 @@ def _edges(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str
 def _pairs(edges: tuple[str, ...]) -> Iterator[Pair]:
     yield from ((edge, edge) for edge in edges)
     yield from combinations(sorted(edges), 2)
+
+
+def _unsettled(manifest: Manifest, op: str, rank: int) -> Iterator[Pair]:
+    """What the manifest lists as neither shown nor proven: pairs, edges alone, edges in a type."""
+    for one in manifest.uncovered:
+        if (one.op, one.rank) == (op, rank):
+            yield (one.dtype, one.edges[0]) if one.dtype else (one.edges[0], one.edges[-1])
 
 
 def _infeasible(

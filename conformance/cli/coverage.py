@@ -1,8 +1,8 @@
-"""``conformance coverage``: which edges and pairs of edges a suite shows."""
+"""``conformance coverage``: which edges and pairs of edges a suite shows, and which none can."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -23,10 +23,16 @@ Examples:
       the shipped suite, every operator and rank
   conformance coverage --op AvgPool-1 --why
       also what contradicts the pairs of edges that cannot be
+  conformance coverage --prove -j 2
+      check the proofs that are kept beside the shipped specifications
+  conformance coverage --prove --op MyPool-1.yaml
+      for each pair of edges of an operator of your own a case or a contradiction, kept
+      in MyPool-1.proofs.json; what is generated afterwards covers the same with any seed
 
 Every edge is evaluated anew from the inputs and attributes of the vectors; what the
-manifest says is not believed, but for the pairs that it calls infeasible. Exits with 1
-if an edge or a pair is not shown that is not proven infeasible.
+manifest says is not believed, but for the pairs that it calls infeasible. A pair is
+undecided if neither a case nor a contradiction was found for it. Exits with 1 if an edge
+or a pair is not shown, or is undecided.
 """
 
 
@@ -40,9 +46,35 @@ if an edge or a pair is not shown that is not proven infeasible.
     help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
 )
 @click.option("--why", is_flag=True, help="Say what contradicts infeasible pairs, by reason.")
+@click.option(
+    "--prove",
+    is_flag=True,
+    help="Measure no suite: find a case or a contradiction for each pair of edges, and keep them "
+    "beside the specification; or check those that are kept. Needs z3.",
+)
+@click.option(
+    "-j",
+    "processes",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Number of worker processes of --prove.",
+)
 @click.pass_context
-def coverage(ctx: click.Context, name: str | None, ops: tuple[str, ...], why: bool) -> None:
+def coverage(
+    ctx: click.Context,
+    name: str | None,
+    ops: tuple[str, ...],
+    why: bool,
+    prove: bool,
+    processes: int,
+) -> None:
     """Measure a suite: which edges and pairs of edges it shows."""
+    if prove:
+        if name or why:
+            raise click.UsageError("--prove is about specifications: without --suite and --why")
+        ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
     from conformance.audit.coverage import coverage as measure
     from conformance.audit.run import operators
     from conformance.spec.loader import find
@@ -69,6 +101,43 @@ def coverage(ctx: click.Context, name: str | None, ops: tuple[str, ...], why: bo
         ctx.exit(EXIT_INCOMPLETE)
 
 
+def _prove(ops: tuple[str, ...], processes: int) -> bool:
+    """Find or check the proofs of some operators; whether anything is undecided or refuted."""
+    from itertools import groupby
+
+    from conformance.generate import proving
+    from conformance.replacement import replacing
+    from conformance.spec import loader
+    from conformance.suite import proofs
+
+    sources = loader.sources(ops)
+    kept = {op: proofs.known(loader.find(source)) for op, source in sources.items()}
+    with Progress(1, "proving") as progress:
+        decided = proving.prove([*sources.values()], processes=processes, progress=progress.at)
+    click.echo("operator                rank      shown   contradicted   undecided   proofs")
+    open_ = False
+    for op, group in groupby(decided, key=lambda one: one.op):
+        ranks = list(group)
+        for one in ranks:
+            how = "found" if kept[op] is None else "refuted" if one.refuted else "confirmed"
+            click.echo(
+                f"{op:22} {one.rank:5} {one.shown:10} {len(one.infeasible):14}"
+                f" {len(one.undecided):11}   {how}"
+            )
+            _list([f"undecided: {a} with {b}" for a, b in one.undecided])
+            _list([f"called infeasible, but not confirmed: {a} with {b}" for a, b in one.refuted])
+            open_ |= bool(one.undecided or one.refuted)
+        file = proofs.file_of(loader.find(sources[op]))
+        if kept[op] is None:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(file) as new:
+                new.write_bytes(proofs.dump(proving.proofs_of(sources[op], ranks)))
+            click.echo(f"{file}: written")
+        elif any(one.refuted or one.undecided for one in ranks):
+            click.echo(f"{file}: remove it, and the proofs are found anew")
+    return open_
+
+
 def _tell(one: RankCoverage) -> None:
     edges, pairs = len(one.feasible_edges), len(one.feasible_pairs)
     shown_edges = edges - len(one.missing_edges)
@@ -81,6 +150,11 @@ def _tell(one: RankCoverage) -> None:
     lines += [f"not shown in {dtype}: {edge}" for dtype, edge in one.missing_types]
     lines += [f"pair not shown: {a} with {b}" for a, b in one.missing_pairs]
     lines += [f"called infeasible, but shown: {a} with {b}" for a, b in one.disproved]
+    lines += [f"undecided: {a} with {b}" for a, b in one.undecided]
+    _list(lines)
+
+
+def _list(lines: Sequence[str]) -> None:
     for line in lines[:SHOWN]:
         click.echo(f"    {line}")
     if len(lines) > SHOWN:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import time
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -97,9 +96,11 @@ def generate(
     """Generate a suite of test vectors from the operators' specifications."""
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
+    from conformance.spec import loader
+    from conformance.suite import cases
     from conformance.suite.writer import check_target, write_suite
 
-    sources = _sources(ops, shipped=seed is None)
+    sources = loader.sources(ops, cases.shipped() if seed is None else None)
     known = _recorded(sources.values(), suite) if seed is None else []
     anew = [source for op, source in sources.items() if op not in {one.op for one in known}]
     root = seed or 0
@@ -164,8 +165,8 @@ def _announce(known: Sequence[Cases], anew: Sequence[str]) -> None:
         )
     if anew and find_spec("z3") is None:
         click.echo(
-            "z3 is not installed: pairs of edges that are neither found nor proven impossible "
-            "will be listed as uncovered; pip install 'opconform[generate]' decides them",
+            "z3 is not installed: pairs of edges for which neither a case nor a contradiction is "
+            "found will be listed as undecided; pip install 'opconform[generate]' decides them",
             err=True,
         )
 
@@ -181,31 +182,11 @@ def _tell(written: Suite, suite: str, out: Path, seconds: float) -> None:
         click.echo(f"  {op:20} {count.value:5} value vectors, {count.reject:3} must-reject")
     if manifest.uncovered:
         click.echo(
-            f"  {len(manifest.uncovered)} edges or pairs of edges have neither a case nor a proof"
+            f"  {len(manifest.uncovered)} edges or pairs of edges are undecided: there is neither a"
+            " case nor a contradiction."
         )
-        click.echo("  that there is none; manifest.json lists them under 'uncovered'.")
+        click.echo("  conformance coverage lists them.")
         if "z3-solver" not in manifest.versions:
-            click.echo("  Proofs need z3: pip install 'opconform[generate]'.")
+            click.echo("  Contradictions need z3: pip install 'opconform[generate]'.")
     rate = len(written) / seconds
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors a second), sha256 {written.digest[:16]}")
-
-
-def _sources(ops: Sequence[str], *, shipped: bool) -> dict[str, str]:
-    """By operator, the name or file that its specification is found by.
-
-    No operator means all that have a specification, or with ``shipped`` those of the shipped suite.
-    """
-    from conformance.errors import UsageError
-    from conformance.spec import loader
-    from conformance.suite import cases
-
-    found: dict[str, str] = {}
-    names = loader.names()
-    named = (fnmatch.filter(names, one) or [one] for one in ops)
-    for source in chain.from_iterable(named) if ops else cases.shipped() if shipped else names:
-        op = loader.find(source).op
-        if found.setdefault(op, source) != source:
-            raise UsageError(
-                f"{found[op]} and {source} both specify {op}", hint="leave one of them out"
-            )
-    return found

@@ -27,7 +27,7 @@ from conformance.spec.batch import Bools, code, word
 from conformance.spec.expressions import compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
-from conformance.spec.table import Table, joined
+from conformance.spec.table import Table, joined, table_of
 from conformance.spec.validity import valid, violations
 
 MAX_ELEMENTS = 1 << 15
@@ -184,6 +184,15 @@ class Sight:
                 kept[row] = False
         seen = replace(seen, may=seen.shows)
         return seen.take(kept & ~seen.shows[:, -1])
+
+    def shown(self, cases: list[Case]) -> Bools:
+        """Which edges each of some cases shows, its data looked at, (cases, edges); none of a case
+        that is not valid, or too large."""
+        seen = self.look(table_of(self.spec, cases, self.axes), patiently=True)
+        seen = self.settle(seen, np.arange(len(seen)))
+        found = np.zeros((len(cases), len(self.edges)), np.bool_)
+        found[seen.origin] = seen.shows[:, : len(self.edges)]
+        return found
 
 
 def _aimed(aim: object) -> tuple[str, ...]:

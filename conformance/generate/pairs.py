@@ -156,6 +156,14 @@ class Pool:
             self.answers[pair] = answer
         return self.answers.get(pair)
 
+    @property
+    def proven(self) -> dict[Pair, tuple[str, ...]]:
+        """What contradicts each infeasible pair besides its own edges."""
+        return {
+            pair: tuple(use for use in uses if use not in {f"edge {edge}" for edge in pair})
+            for pair, uses in self.infeasible.items()
+        }
+
     def fill(self) -> None:
         """Draw at large, and at each edge."""
         cases = draw(self.spec, self.rank, self.effort.base, root=self.root)
@@ -216,6 +224,16 @@ class Pool:
         asked += combinations(names, 2) if self.effort.pairs else ()
         return [pair for pair in asked if self.lacks(pair)]
 
+    def untyped(self) -> list[tuple[int, int]]:
+        """Places of an element type, and of an edge that is shown, but neither shown in that type
+        nor known to be infeasible in it."""
+        return [
+            (int(dtype), int(edge))
+            for dtype, edge in np.argwhere(~self.typed)
+            if self.pairs[edge, edge]
+            and (self.dtypes[dtype], self.edges[edge]) not in self.infeasible
+        ]
+
     def lacks(self, pair: Pair) -> bool:
         """Whether a pair is neither shown nor known to be infeasible."""
         a, b = pair
@@ -252,25 +270,30 @@ def settle(pool: Pool) -> None:
 
 
 def _refill(pool: Pool) -> None:
-    """Geometries of recorded cases that show what crossing did not, filled with other data.
+    """Geometries of known cases that show what crossing did not, filled with other data.
 
-    Where no other data are found that show it, the recorded case is taken as it is.
+    Where no other data are found that show it, the known case is taken as it is.
     """
-    known = recorded.of(pool.spec) if pool.missing() else ()
-    known = tuple(one for one in known if len(one.shapes[pool.spec.data.name]) == pool.rank)
+    known = witnesses(pool.spec, pool.rank) if pool.missing() else []
     if not known:
         return
-    seen = pool.sight.look(table_of(pool.spec, list(known), pool.rank - 2))
-    shows = pool.sight.settle(seen, np.arange(len(seen))).shows
+    shows = pool.sight.shown(known)
     chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/refill")
     for pair in pool.missing():
         a, b = (pool.place[edge] for edge in pair)
-        witnesses = [known[row] for row in np.flatnonzero(shows[:, a] & shows[:, b])]
+        showing = [known[row] for row in np.flatnonzero(shows[:, a] & shows[:, b])]
         for seed in chance.below(1 << 31, REFILLS):
             if pool.lacks(pair):
-                pool.add([replace(case, seed=int(seed)) for case in witnesses])
+                pool.add([replace(case, seed=int(seed)) for case in showing])
         if pool.lacks(pair):
-            pool.add(witnesses)
+            pool.add(showing)
+
+
+def witnesses(spec: OpSpec, rank: int) -> list[Case]:
+    """The cases that are known of a specification as it is: recorded ones, and those of proofs."""
+    kept = proofs.known(spec)
+    known = (*recorded.of(spec), *(kept.witnesses if kept else ()))
+    return [case for case in known if len(case.shapes[spec.data.name]) == rank]
 
 
 def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
@@ -340,8 +363,8 @@ def _settle_types(pool: Pool) -> None:
     """Show each edge in each element type: by a case that shows it in another, or by drawing."""
     if not pool.effort.pairs:
         return
-    hopeless = {(dtype, edge) for dtype, edge in _untyped(pool) if not _retype(pool, dtype, edge)}
-    for dtype, edge in _untyped(pool):
+    hopeless = {(dtype, edge) for dtype, edge in pool.untyped() if not _retype(pool, dtype, edge)}
+    for dtype, edge in pool.untyped():
         name, own = pool.edges[edge], pool.dtypes[dtype]
         against = None if pool.prover is None else pool.prover.excludes(name, own)
         if against is not None:
@@ -352,14 +375,6 @@ def _settle_types(pool: Pool) -> None:
                 pool.draw(64, {**aim, pool.spec.data.type: Draw(values=(own,))})
         if not pool.typed[dtype, edge]:
             pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, own, (name,)))
-
-
-def _untyped(pool: Pool) -> list[tuple[int, int]]:
-    return [
-        (int(dtype), int(edge))
-        for dtype, edge in np.argwhere(~pool.typed)
-        if pool.pairs[edge, edge] and (pool.dtypes[dtype], pool.edges[edge]) not in pool.infeasible
-    ]
 
 
 def _retype(pool: Pool, dtype: int, edge: int) -> bool:

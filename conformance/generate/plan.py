@@ -11,7 +11,7 @@ from conformance.audit.kills import Bank
 from conformance.audit.score import Score
 from conformance.generate.build import build
 from conformance.generate.hunt import hunt
-from conformance.generate.pairs import SMOKE, Effort, Pair
+from conformance.generate.pairs import SMOKE, Effort
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
 from conformance.generate.stream import stream
@@ -69,7 +69,7 @@ class OperatorTask:
             suites=smoke(spec, (*vectors, *rejected), score),
             kills={i: tuple(kill.fault for kill in found) for i, found in score.kills.items()},
             strength=Strength(
-                infeasible={one.rank: _reasons(one.infeasible) for one in self.ranked},
+                infeasible={one.rank: one.infeasible for one in self.ranked},
                 equivalent={fault.id: fault.equivalent for fault in score.equivalent},
                 indistinguishable=score.indistinguishable,
             ),
@@ -105,14 +105,6 @@ def make(
         ranked[task.op].insert(0, one)
     rest = [OperatorTask(op, root, effort, tuple(ranked[op])) for op in ops]
     return parallel.run(rest, processes=processes, progress=later, total=pieces)
-
-
-def _reasons(infeasible: Mapping[Pair, tuple[str, ...]]) -> dict[Pair, tuple[str, ...]]:
-    """What contradicts each pair besides its own edges."""
-    return {
-        pair: tuple(use for use in uses if use not in {f"edge {edge}" for edge in pair})
-        for pair, uses in infeasible.items()
-    }
 
 
 def full(

@@ -76,7 +76,7 @@ class RankTask:
             rank=self.rank,
             vectors=tuple(vectors),
             kills=dict(zip((v.id for v in vectors), bank.all_kills(vectors), strict=True)),
-            infeasible=pool.infeasible,
+            infeasible=pool.proven,
             uncovered=tuple(pool.uncovered),
             spare=tuple(pool.cases()),
         )

@@ -118,5 +118,7 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
     )
-    known = manifest.strength.get(op, Strength())
-    return recorded, Proofs(op, specification, known.infeasible)
+    known, kept = manifest.strength.get(op, Strength()), proofs.known(find(op))
+    # Cases that show all pairs are witnesses themselves.
+    witnesses = kept.witnesses if kept and manifest.uncovered else ()
+    return recorded, Proofs(op, specification, known.infeasible, witnesses)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -108,6 +110,23 @@ def find(op: str) -> OpSpec:
     Raises :class:`~conformance.errors.UsageError` for a name that is not known.
     """
     return load(Path(op)) if op.endswith((".yaml", ".yml")) else _named(op)
+
+
+def sources(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, str]:
+    """By operator, the name or file that its specification is found by.
+
+    ``ops`` are names, patterns of names, and files; none means ``default``, or all names. Raises
+    :class:`~conformance.errors.UsageError` where two specify one operator.
+    """
+    found: dict[str, str] = {}
+    named = (fnmatch.filter(names(), one) or [one] for one in ops)
+    for source in chain.from_iterable(named) if ops else default or names():
+        op = find(source).op
+        if found.setdefault(op, source) != source:
+            raise UsageError(
+                f"{found[op]} and {source} both specify {op}", hint="leave one of them out"
+            )
+    return found
 
 
 @cache

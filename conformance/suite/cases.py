@@ -26,8 +26,8 @@ FORMAT = 1
 TOOL = f"opconform {__version__}"
 
 _HEAD = ("format", "op", "specification", "seed", "versions", "faults", "indistinguishable")
-_CASE = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
-_LINE = ("id", *_CASE, "level", "suites", "kills", "excused", "withdrawn")
+CASE = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
+_LINE = ("id", *CASE, "level", "suites", "kills", "excused", "withdrawn")
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,9 @@ def dump(cases: Cases) -> bytes:
     }
     lines = [head]
     for one in cases.recorded:
-        said = one.case.canonical()
         lines.append(
             {"id": one.case.id}
-            | {key: said[key] for key in _CASE}
+            | told(one.case)
             | {"level": one.level, "suites": list(one.suites)}
             | {"kills": sorted(places[fault] for fault in one.kills)}
             | {"excused": sorted(places[fault] for fault in one.excused)}
@@ -186,6 +185,12 @@ def _recorded(
             excused=excused,
             withdrawn=record.optional_text("withdrawn"),
         )
+
+
+def told(case: Case) -> dict[str, Any]:
+    """A case as JSON data, of which :func:`case_of` makes it again; the operator aside."""
+    said = case.canonical()
+    return {key: said[key] for key in CASE}
 
 
 def case_of(record: Record, op: str) -> Case:

@@ -51,7 +51,7 @@ def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
     if strength.indistinguishable != recorded.indistinguishable:
         yield f"{file}: other faults are indistinguishable than in {FILE_NAME}; {HOW}"
     if strength.infeasible != proofs.of(find(op)):
-        yield f"{proofs.file_of(op).name}: other proofs than in {FILE_NAME}; {HOW}"
+        yield f"{proofs.shipped(op).name}: other proofs than in {FILE_NAME}; {HOW}"
 
 
 def _told(entry: Entry) -> tuple[str, str, str | None, tuple[str, ...], tuple[str, ...]]:

@@ -1,7 +1,8 @@
 """What is proven of an operator: which edges no case shows together, and why.
 
 A proof belongs to the specification, not to a seed, so it is kept beside it: one file an operator,
-``specs/proofs/<op>.json``, keyed by the specification's digest. The format: docs/case-format.md.
+``specs/proofs/<op>.json``, or ``<name>.proofs.json`` beside a specification of one's own; keyed by
+the specification's digest. The format: docs/case-format.md.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from pathlib import Path
 
 from conformance import __version__
 from conformance.data import directory
+from conformance.model import Case
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
-from conformance.suite import strict_json
+from conformance.suite import cases, strict_json
 from conformance.suite.strength import Infeasible, grouped, infeasible_of
 from conformance.suite.strict_json import Record
 
@@ -23,31 +25,55 @@ TOOL = f"opconform {__version__}"
 
 @dataclass(frozen=True)
 class Proofs:
-    """The proofs of one operator: they hold for the specification of this digest."""
+    """The proofs of one operator: they hold for the specification of this digest.
+
+    ``witnesses`` are cases that show pairs which no recorded case of the operator shows.
+    """
 
     op: str
     specification: str
     infeasible: Infeasible = field(repr=False)
+    witnesses: tuple[Case, ...] = field(default=(), repr=False)
 
 
-def file_of(op: str) -> Path:
+def shipped(op: str) -> Path:
     """Where the proofs of a shipped operator lie, if there are any."""
     return directory("specs") / "proofs" / f"{op}.json"
 
 
+def file_of(spec: OpSpec) -> Path:
+    """Where the proofs of a specification belong."""
+    own = Path(spec.file)
+    if own.resolve().parent == directory("specs").resolve():
+        return shipped(spec.op)
+    return own.with_suffix(".proofs.json")
+
+
+def known(spec: OpSpec) -> Proofs | None:
+    """The proofs that are kept of a specification as it is; None where there are none.
+
+    Raises SuiteError for a file that is damaged.
+    """
+    for file in dict.fromkeys((file_of(spec), shipped(spec.op))):
+        found = read(file) if file.is_file() else None
+        if found is not None and found.specification == digest(spec):
+            return found
+    return None
+
+
 def of(spec: OpSpec) -> Infeasible:
-    """What is proven of a specification; nothing of one that is not as it was shipped."""
-    file = file_of(spec.op)
-    known = read(file) if file.is_file() else None
-    return known.infeasible if known and known.specification == digest(spec) else {}
+    """What is proven of a specification; nothing of one that has changed since."""
+    found = known(spec)
+    return found.infeasible if found else {}
 
 
 def dump(proofs: Proofs) -> bytes:
-    """The content of a file of proofs: one line a first edge of each rank."""
-    return strict_json.dumps(
-        {"format": FORMAT, "op": proofs.op, "specification": proofs.specification}
-        | {f"rank {rank}": found for rank, found in grouped(proofs.infeasible).items()}
-    )
+    """The content of a file of proofs: one line a first edge of each rank, one a witness."""
+    document = {"format": FORMAT, "op": proofs.op, "specification": proofs.specification}
+    document |= {f"rank {rank}": found for rank, found in grouped(proofs.infeasible).items()}
+    if proofs.witnesses:
+        document["witnesses"] = [cases.told(case) for case in proofs.witnesses]
+    return strict_json.dumps(document)
 
 
 def read(path: Path) -> Proofs:
@@ -60,10 +86,16 @@ def parse(data: bytes, where: str) -> Proofs:
     document = strict_json.loads(data, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
     ranks = {key: found for key, found in document.items() if key.startswith("rank ")}
-    record = Record(document, where, ("format", "op", "specification", *ranks))
+    document.setdefault("witnesses", [])
+    record = Record(document, where, ("format", "op", "specification", *ranks, "witnesses"))
     by_rank = {key.removeprefix("rank "): found for key, found in ranks.items()}
+    op = record.text("op")
     return Proofs(
-        op=record.text("op"),
+        op=op,
         specification=record.text("specification"),
         infeasible=infeasible_of(Record({"infeasible": by_rank}, where, ("infeasible",))),
+        witnesses=tuple(
+            cases.case_of(Record(one, f"{where}: witness {number}", cases.CASE), op)
+            for number, one in enumerate(record.items("witnesses"), start=1)
+        ),
     )

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 import test_audit_cli
 import tiers
+import tiny
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
 from conformance.model import Vector
+from conformance.spec.digest import digest
 from conformance.spec.loader import find
+from conformance.suite import proofs
 from conformance.suite.store import Suite
 from conformance.suite.strength import Strength
 from conformance.suite.writer import write_suite
@@ -182,3 +186,109 @@ class TestTheShippedSuite:
         assert shown.exit_code == 1
         vectors = [v for v in tiers.smoke().vectors([AVG]) if v.case.reject is None]
         assert sum(row[0] for row in table(shown).values()) == len(vectors)
+
+
+class TestProve:
+    """``--prove``: for each pair of edges a case or a contradiction, found once and checked."""
+
+    @pytest.fixture
+    def spec(self, tmp_path: Path) -> Path:
+        return tiny.write(tmp_path)
+
+    def test_it_decides_every_pair_and_keeps_what_it_found(self, spec: Path) -> None:
+        shown = coverage("--prove", "--op", spec)
+        assert shown.exit_code == 0, shown.output
+        kept = spec.with_suffix(".proofs.json")
+        assert [line.split() for line in shown.stdout.splitlines()[1:]] == [
+            ["Tiny-1", "3", "6", "4", "0", "found"],
+            ["Tiny-1", "4", "10", "0", "0", "found"],
+            [f"{kept}:", "written"],
+        ]
+        found = proofs.read(kept)
+        assert proofs.known(find(str(spec))) == found
+        assert set(found.infeasible[3]) == {
+            ("differs", "differs"),
+            *(tuple(sorted((one, "differs"))) for one in ("channels", "remainder", "strided")),
+        }
+        content = kept.read_bytes()
+        again = coverage("--prove", "--op", spec, "-j", 2)
+        assert again.exit_code == 0, again.output
+        assert again.stdout.count("confirmed") == 2
+        assert kept.read_bytes() == content
+
+    def test_what_is_kept_serves_any_seed_without_the_solver(
+        self, spec: Path, tmp_path: Path, without_z3: None
+    ) -> None:
+        out = tmp_path / "out"
+        words = ["generate", "--op", str(spec), "--seed", "5", "--out", str(out)]
+        shown = CliRunner().invoke(main, words)
+        assert "undecided" in shown.stdout
+        known = proofs.parse(PROVEN.encode(), "here")
+        digest_of = digest(find(str(spec)))
+        spec.with_suffix(".proofs.json").write_bytes(
+            proofs.dump(dataclasses.replace(known, specification=digest_of))
+        )
+        shown = CliRunner().invoke(main, words)
+        assert "undecided" not in shown.stdout
+        # Not of a specification that has changed.
+        spec.write_text(spec.read_text().replace("C > 1, why", "C > 2, why"))
+        shown = CliRunner().invoke(main, words)
+        assert "undecided" in shown.stdout
+
+    def test_a_contradiction_that_is_none_is_refuted(self, spec: Path) -> None:
+        assert coverage("--prove", "--op", spec).exit_code == 0
+        kept = spec.with_suffix(".proofs.json")
+        found = proofs.read(kept)
+        wrong = {**found.infeasible[4], ("channels", "strided"): ()}
+        infeasible = {**found.infeasible, 4: wrong}
+        kept.write_bytes(proofs.dump(dataclasses.replace(found, infeasible=infeasible)))
+        shown = coverage("--prove", "--op", spec)
+        assert shown.exit_code == 1
+        assert "refuted" in shown.stdout
+        assert "called infeasible, but not confirmed: channels with strided" in shown.stdout
+        assert f"{kept}: remove it" in shown.stdout
+
+    def test_a_pair_without_either_is_undecided(self, spec: Path) -> None:
+        assert coverage("--prove", "--op", spec).exit_code == 0
+        kept = spec.with_suffix(".proofs.json")
+        found = proofs.read(kept)
+        kept.write_bytes(proofs.dump(dataclasses.replace(found, witnesses=found.witnesses[:1])))
+        shown = coverage("--prove", "--op", spec)
+        assert shown.exit_code == 1
+        assert "    undecided: " in shown.stdout
+
+    def test_those_of_a_shipped_operator_are_confirmed(self) -> None:
+        shown = coverage("--prove", "--op", "onnx.GlobalMaxPool-22")
+        assert shown.exit_code == 0, shown.output
+        assert shown.stdout.count("confirmed") == 3
+        assert "written" not in shown.stdout
+
+    def test_it_needs_the_solver(self, spec: Path, without_z3: None) -> None:
+        shown = coverage("--prove", "--op", spec)
+        assert shown.exit_code == 2
+        assert "pip install 'opconform[generate]'" in shown.stderr
+
+    def test_it_is_about_no_suite(self, small_suite: Suite) -> None:
+        shown = coverage("--prove", "--suite", small_suite.path)
+        assert shown.exit_code == 2
+        assert "without --suite and --why" in shown.stderr
+
+
+PROVEN = """{
+"format": 1,
+"op": "Tiny-1",
+"specification": "",
+"rank 3": {
+ "channels": {"domain axes": ["differs"]},
+ "differs": {"domain axes": ["differs", "remainder", "strided"]}
+}
+}
+"""
+
+
+@pytest.fixture
+def without_z3(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if name == "z3" else found(name)
+    )

@@ -113,7 +113,7 @@ def test_every_file_is_of_the_specification_that_it_was_recorded_for(op: str) ->
     assert found is not None
     assert found.op == op
     assert not recorded.outdated(found)
-    assert proofs.of(find(op)) == proofs.read(proofs.file_of(op)).infeasible
+    assert proofs.of(find(op)) == proofs.read(proofs.shipped(op)).infeasible
 
 
 def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> None:

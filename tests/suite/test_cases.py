@@ -46,6 +46,7 @@ PROOFS = Proofs(
         3: {("a", "b"): (), ("a", "c"): ("limit elements",), ("f16", "b"): ("data nan",)},
         4: {("a", "a"): ("x", "y")},
     },
+    witnesses=(POOL, replace(POOL, seed=9)),
 )
 
 

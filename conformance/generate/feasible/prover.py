@@ -95,10 +95,13 @@ class Prover:
         with self._solving.meanwhile():
             labelled, windows = self._assembly.of(found)
             self._solving.add(labelled)
-            labels = list(dict.fromkeys((*self._base, *(label for label, _ in labelled))))
-            # Much is impossible whatever the numbers are, and soon seen to be.
-            if self._solving.check(labels) is False:
-                return Infeasible(self._needed(self._solving.core()))
+            own = list(dict.fromkeys(label for label, _ in labelled))
+            labels = list(dict.fromkeys((*self._base, *own)))
+            # Most of what is impossible follows from the edges alone, and much of the rest
+            # whatever the products are.
+            for asked in (own, labels):
+                if self._solving.check(asked) is False:
+                    return Infeasible(self._needed(self._solving.core()))
             for window in windows:
                 self._solving.add((LIKELY, truth) for truth in self._axioms.likely(window))
             for name in edges:
@@ -111,16 +114,35 @@ class Prover:
 
         Raises UsageError for an edge that the operator has not.
         """
-        found = self._assembly.edge(edge)
-        choice = self._question.types[self.spec.data.type]
         with self._solving.meanwhile():
-            labelled, _ = self._assembly.of([found])
-            labelled = [*labelled, (f"type {dtype}", choice.when[dtype])]
-            self._solving.add(labelled)
-            labels = list(dict.fromkeys((*self._base, *(label for label, _ in labelled))))
-            if self._solving.check(labels) is not False:
+            labels = self._say([edge], dtype)
+            if self._solving.check([*self._base, *labels]) is not False:
                 return None
             return self._needed(self._solving.core())
+
+    def confirms(self, pair: tuple[str, str], uses: Sequence[str]) -> bool:
+        """Whether two edges, or an element type and an edge, contradict what ``uses`` names.
+
+        This asks much less than whether anything contradicts them. Raises UsageError for an edge
+        that the operator has not.
+        """
+        dtype = pair[0] if pair[0] not in self._edges else None
+        with self._solving.meanwhile():
+            labels = self._say([edge for edge in dict.fromkeys(pair) if edge != dtype], dtype)
+            asked = [*labels, *(use for use in uses if use in self._base)]
+            if self._solving.check(asked) is False:
+                return True
+            self._solving.define()
+            return self._solving.check(asked) is False
+
+    def _say(self, edges: Sequence[str], dtype: str | None) -> list[str]:
+        """Tell the solver of edges, and of the data's type; the labels of what was said."""
+        labelled, _ = self._assembly.of([self._assembly.edge(edge) for edge in edges])
+        if dtype is not None:
+            choice = self._question.types[self.spec.data.type]
+            labelled = [*labelled, (f"type {dtype}", choice.when[dtype])]
+        self._solving.add(labelled)
+        return list(dict.fromkeys(label for label, _ in labelled))
 
     def _answer(self, edges: Sequence[Edge], labels: list[str]) -> Infeasible | Feasible | Unknown:
         for number, wishes in enumerate(self._wishes(edges)):

@@ -1,0 +1,125 @@
+"""For each pair of edges of a specification a contradiction, or a case that shows both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from conformance import parallel
+from conformance.errors import UsageError
+from conformance.generate.condense import choose
+from conformance.generate.pairs import Effort, Pair, Pool, settle, witnesses
+from conformance.model import Case
+from conformance.spec.digest import digest
+from conformance.spec.loader import find
+from conformance.suite import proofs
+from conformance.suite.proofs import Proofs
+
+ROOT = 0
+"""The seed; a proof does not depend on it, and which witnesses are found hardly matters."""
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What is known of the pairs of one rank (an edge with itself: the edge alone).
+
+    ``infeasible`` gives what contradicts a pair, ``shown`` counts those that a case shows,
+    ``undecided`` are neither. ``refuted`` are kept contradictions that the solver does not confirm.
+    ``witnesses`` are cases that show what no known one does.
+    """
+
+    op: str
+    rank: int
+    infeasible: Mapping[Pair, tuple[str, ...]]
+    shown: int
+    undecided: tuple[Pair, ...] = ()
+    refuted: tuple[Pair, ...] = ()
+    witnesses: tuple[Case, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProofTask:
+    """The proofs of one rank: those that are kept are checked, otherwise found."""
+
+    op: str
+    rank: int
+
+    @property
+    def label(self) -> str:
+        return f"{find(self.op).op} rank {self.rank}"
+
+    def run(self) -> Decided:
+        pool = Pool(find(self.op), self.rank, ROOT, Effort())
+        return _found(pool) if proofs.known(pool.spec) is None else _checked(pool)
+
+
+def _checked(pool: Pool) -> Decided:
+    """Each contradiction is asked again, and each other pair is shown by a case that is known."""
+    pool.add(witnesses(pool.spec, pool.rank))
+    pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
+    assert pool.prover is not None
+    refuted = [
+        pair for pair, uses in pool.infeasible.items() if not pool.prover.confirms(pair, uses)
+    ]
+    for pair in refuted:
+        del pool.infeasible[pair]
+    return _decided(pool, refuted=tuple(refuted))
+
+
+def _found(pool: Pool) -> Decided:
+    known = {case.id for case in witnesses(pool.spec, pool.rank)}
+    pool.fill()
+    pool.add(witnesses(pool.spec, pool.rank))
+    settle(pool)
+    start = [row for row, case in enumerate(pool.cases()) if case.id in known]
+    chosen = map(pool.case, choose(pool, start=start))
+    return _decided(pool, witnesses=tuple(case for case in chosen if case.id not in known))
+
+
+def _decided(
+    pool: Pool, *, refuted: tuple[Pair, ...] = (), witnesses: tuple[Case, ...] = ()
+) -> Decided:
+    return Decided(
+        op=pool.spec.op,
+        rank=pool.rank,
+        infeasible=pool.proven,
+        shown=int(np.triu(pool.pairs).sum()),
+        undecided=tuple(
+            pair
+            for pair in (
+                *pool.missing(),
+                *((pool.dtypes[dtype], pool.edges[edge]) for dtype, edge in pool.untyped()),
+            )
+            if pair not in refuted
+        ),
+        refuted=refuted,
+        witnesses=witnesses,
+    )
+
+
+def prove(ops: Sequence[str], *, processes: int, progress: parallel.Progress) -> list[Decided]:
+    """What is known of the pairs of some operators, by name or specification file.
+
+    Raises UsageError without the package z3-solver.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("z3") is None:
+        raise UsageError(
+            "proofs need the package z3-solver", hint="pip install 'opconform[generate]'"
+        )
+    work = [ProofTask(op, rank) for op in ops for rank in find(op).ranks]
+    return list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
+
+
+def proofs_of(op: str, decided: Sequence[Decided]) -> Proofs:
+    """The proofs of an operator, by name or specification file, from what its ranks decided."""
+    spec = find(op)
+    return Proofs(
+        op=spec.op,
+        specification=digest(spec),
+        infeasible={one.rank: one.infeasible for one in decided},
+        witnesses=tuple(case for one in decided for case in one.witnesses),
+    )
