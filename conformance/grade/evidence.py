@@ -31,16 +31,16 @@ def evidence(
     ``accepting`` names the readings that accept the outputs, :data:`BASE` among them;
     ``precision`` is what each dtype was compared at. An interpretation is ``ADOPTED`` where the
     outputs are right without it and would not be with it, or where it allows them and more;
-    ``FOLLOWED`` where they are right only with it; ``NEITHER`` where no reading accepts them, or
-    one does by its width alone. Where readings that differ on it accept them alike, nothing is
-    said.
+    ``FOLLOWED`` where they are right only with it; ``NEITHER`` where a reading accepts them by its
+    width alone. Where readings that differ on it accept them alike, nothing is said; nor do
+    outputs that no reading accepts say anything: wrong answers show no way to read a document.
     """
     answers = {_parts(name): under for name, under in vector.readings.items()}
     answers[frozenset()] = vector.answers
     right = {_parts(name) for name in accepting}
     found = {}
     for name in (name for name in vector.readings if "+" not in name):
-        said = set() if right else {NEITHER}
+        said: set[str] = set()
         for with_it in (parts for parts in answers if name in parts):
             without = with_it - {name}
             if without not in answers:

@@ -11,7 +11,7 @@ from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
 from conformance.grade.observe import EXPECTED, observed
 from conformance.grade.outcome import Outcome
-from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Vector
+from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status, Vector
 from conformance.spec import loader
 from conformance.spec.model import OpSpec
 
@@ -27,7 +27,9 @@ class _Question:
 
 
 def with_observations(verdict: Result, vector: Vector, outcome: Outcome) -> Result:
-    """The verdict with what the outputs show where the vector leaves them free."""
+    """The verdict with what right outputs show where the vector leaves them free."""
+    if verdict.status is not Status.PASS and verdict.reading is None:
+        return verdict
     spec = _specification(vector.case.op)
     seen = {} if spec is None else observed(spec, vector, outcome)
     return replace(verdict, shows={**verdict.shows, **seen}) if seen else verdict

@@ -190,3 +190,14 @@ def test_the_sign_of_zero(suite: Any, op: str) -> None:
     assert len(signs) >= 2
     assert all(found[name] == [("-0", False)] for name in signs)
     assert conformance.check(suite, run, ops=[op]).conformant
+
+
+def test_wrong_answers_say_nothing(suite: Any) -> None:
+    """Of a backend that is wrong wherever it can be, no vector says how it reads the document."""
+
+    def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
+        return [np.full_like(output, 77) for output in honest(op, inputs, attributes)]
+
+    found = asked(suite, AVG, run)
+    assert found
+    assert not any(answers for answers in found.values())
