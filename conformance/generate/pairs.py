@@ -136,7 +136,7 @@ class Pool:
         """None without the package z3-solver."""
         if importlib.util.find_spec("z3") is None:
             return None
-        return Prover(self.spec, self.rank, LIMITS, drawn=0)  # crossing has tried its chance
+        return Prover(self.spec, self.rank, LIMITS)
 
     def ask(self, pair: Pair, *, anew: bool = False) -> Feasible | Infeasible | Unknown | None:
         """Whether a case can show two edges, or one, given twice. None without z3.
