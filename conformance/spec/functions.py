@@ -133,8 +133,8 @@ def _per_axis(node: Node) -> None:
     )
 
 
-def _of_the_case(node: Node) -> None:
-    if not node.kind.is_case:
+def _of_the_case(node: Node, *, single: bool = False) -> None:
+    if not node.kind.is_case or (single and node.kind.per_axis):
         raise ExpressionError(
             f"this is {node.kind}", offset=node.offset, expected="a value of the case alone"
         )
@@ -157,11 +157,7 @@ def _entry(args: Sequence[Node], offset: int) -> Node:
     node, number = args[0], of_type(args[1], "int")
     _per_axis(node)
     _of_the_case(node)
-    _of_the_case(number)
-    if number.kind.per_axis:
-        raise ExpressionError(
-            f"this is {number.kind}", offset=number.offset, expected="a value of the case alone"
-        )
+    _of_the_case(number, single=True)
     return made("entry", replace(node.kind, per_axis=False), args, offset)
 
 
