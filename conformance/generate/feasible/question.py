@@ -15,6 +15,7 @@ from conformance.generate.feasible.trace import EITHER, POSITIVE, Trace
 from conformance.generate.feasible.translate import Translator
 from conformance.generate.feasible.values import Choice, Untranslatable, Value, repeated, single
 from conformance.generate.feasible.window import Window
+from conformance.generate.spelling import case_of
 from conformance.model import Case
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
@@ -157,20 +158,9 @@ class Question:
 
     def case(self, model: Any) -> Case:
         """The case that a model of the solver describes, with seed 0."""
-        spec = self.spec
-        found = {key: self._read(model, self.given[key]) for key in spec.quantities}
-        shape: list[int] = []
-        for name in spec.data.shape:
-            shape += found[name] if spec.dims[name].per_axis else [found[name]]
-        types = {name: _member(model, choice) for name, choice in self.types.items()}
-        return Case(
-            op=spec.op,
-            types=types,
-            shapes={spec.data.name: tuple(shape)},
-            attributes={q.name: q.write(found[q.key]) for q in spec.attributes},
-            operands={o.name: tuple(found[o.quantity.key]) for o in spec.operands},
-            pattern=_member(model, self.pattern),
-        )
+        found = {key: self._read(model, self.given[key]) for key in self.spec.quantities}
+        found |= {name: _member(model, choice) for name, choice in self.types.items()}
+        return case_of(self.spec, {**found, "pattern": _member(model, self.pattern)}, seed=0)
 
     def _read(self, model: Any, value: Value) -> Any:
         entries: list[Any] = []
