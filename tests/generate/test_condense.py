@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from conformance.audit.cover import cover_rows
+from conformance.generate.build import edges_of
 from conformance.generate.chance import Chance
 from conformance.generate.condense import asked, breed, choose
-from conformance.generate.coverage import edges_of
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.looking import MAX_ELEMENTS, MAX_TAPS, Sight
 from conformance.generate.pairs import SMOKE, Effort, Pool, settle

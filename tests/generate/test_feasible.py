@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from conformance.errors import UsageError
-from conformance.generate.coverage import edges_of
+from conformance.generate.build import edges_of
 from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover
 from conformance.generate.pool import draw
 from conformance.generate.values import data_of
