@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -61,7 +62,7 @@ class Question:
         when = {member: self.logic.truth(f"{name}={member}") for member in members}
         if len(when) == 1:
             when = dict.fromkeys(when, True)
-        return Choice(when, frozenset(when))
+        return Choice(when)
 
     def _unknown(self, quantity: Quantity) -> Value:
         count = self.axes if quantity.per_axis else 1
@@ -77,16 +78,14 @@ class Question:
 
     # Names
 
-    def value(self, name: str, window: Any, translator: Translator, want: int) -> Value | None:
+    def value(self, name: str, window: Any, translator: Translator, want: int) -> Value:
         """See :class:`~.translate.Names`."""
         if name in self.given:
             return self.given[name]
         if window is not None and (found := window.value(name)) is not None:
             return self._declared(name, found)
         if name not in self.spec.definitions:
-            if name in self.scope:
-                raise Untranslatable(name)
-            return None
+            raise Untranslatable(name)
         key = (name, window, want)
         if key not in self._known:
             with translator.tracing() as trace:
@@ -100,10 +99,7 @@ class Question:
         kind = self.scope[name]
         if kind.per_axis:
             value = repeated(value, self.axes)
-        entries = value.entries
-        if kind.values is not None:
-            entries = tuple(Choice(e.when, e.members | kind.values) for e in entries)
-        return Value(entries, value.per_axis, kind.domain is Domain.CASE, value.array)
+        return replace(value, case=kind.domain is Domain.CASE)
 
     def window(self) -> Window:
         """A new window."""
@@ -131,8 +127,6 @@ class Question:
         """A whole number for each axis, by name; what it takes to have one is left out."""
         with self.translator.tracing():
             value = self.value(name, window, self.translator, EITHER)
-        if value is None:
-            raise Untranslatable(name)
         return repeated(value, self.axes).numbers
 
     def planes(self, name: str) -> Term:
