@@ -91,9 +91,7 @@ class Sight:
         self._filled = [
             (code(pattern), code(dtype))
             for dtype in spec.types[spec.data.type]
-            for pattern in dict.fromkeys(
-                (*spec.data.patterns, *(p for e in spec.edges for a in e.aims for p in _aimed(a)))
-            )
+            for pattern in spec.patterns
             if fills(pattern, dtype)
         ]
 
@@ -187,11 +185,6 @@ class Sight:
                 kept[row] = False
         seen = replace(seen, may=seen.shows)
         return seen.take(kept & ~seen.shows[:, -1])
-
-
-def _aimed(aim: object) -> tuple[str, ...]:
-    pattern = aim.get("pattern") if isinstance(aim, dict) else None
-    return tuple(map(str, pattern.values)) if pattern is not None else ()
 
 
 def _product(factors: object) -> NDArray[np.float64]:

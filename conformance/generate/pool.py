@@ -40,7 +40,7 @@ def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = No
 def draw_at_edges(spec: OpSpec, rank: int, base: int, aimed: int, *, root: int) -> list[Case]:
     """At most ``base`` cases at large, and ``aimed`` for each aim of an edge; see :func:`draw`."""
     found = draw(spec, rank, base, root=root)
-    for aim in (aim for edge in spec.edges for aim in edge.aims):
+    for aim in spec.aims:
         found += draw(spec, rank, aimed, root=root, aim=aim)
     return found
 

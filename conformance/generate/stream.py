@@ -36,11 +36,10 @@ class Piece:
 
     def run(self) -> list[Vector]:
         spec = find(self.op)
-        aims = sum(len(edge.aims) for edge in spec.edges)
         rank = spec.ranks[self.number % len(spec.ranks)]
         root = self.root + 1 + self.number
         # Half at large, half at the edges, so that rare ones are not rare here.
-        half, aimed = PIECE // 2, max(1, PIECE // (2 * (1 + aims)))
+        half, aimed = PIECE // 2, max(1, PIECE // (2 * (1 + len(spec.aims))))
         cases = {case.id: case for case in draw_at_edges(spec, rank, half, aimed, root=root)}
         return [build(spec, case) for case in Sight(spec, rank - 2).sound(list(cases.values()))]
 

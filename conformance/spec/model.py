@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from conformance.spec.expressions import Expression, reach
@@ -247,6 +248,17 @@ class OpSpec:
     @cached_property
     def _speaks_of(self) -> Mapping[str, frozenset[str]]:
         return {name: expression.names for name, expression in self.definitions.items()}
+
+    @property
+    def aims(self) -> tuple[Mapping[str, Draw], ...]:
+        """The aims of all edges."""
+        return tuple(aim for edge in self.edges for aim in edge.aims)
+
+    @cached_property
+    def patterns(self) -> tuple[str, ...]:
+        """How data may be filled: as drawn cases are at large, or as an aim asks."""
+        aimed = (map(str, aim["pattern"].values) for aim in self.aims if "pattern" in aim)
+        return tuple(dict.fromkeys(chain(self.data.patterns, *aimed)))
 
     @cached_property
     def ranks(self) -> range:

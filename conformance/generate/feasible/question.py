@@ -34,13 +34,7 @@ class Question:
         self.algebra = Algebra(self.logic)
         self.scope = scope_of(spec)
         self.translator = Translator(self.logic, self.algebra, self)
-        patterns = dict.fromkeys(spec.data.patterns)
-        # What an aim fills cases with is valid too.
-        for edge in spec.edges:
-            for aim in edge.aims:
-                if "pattern" in aim:
-                    patterns.update(dict.fromkeys(map(str, aim["pattern"].values)))
-        self.pattern = self._choice("pattern", tuple(patterns))
+        self.pattern = self._choice("pattern", spec.patterns)
         self.types = {name: self._choice(name, types) for name, types in spec.types.items()}
         numbers = tuple(constant(axis) for axis in range(self.axes))
         self.given: dict[str, Value] = {
