@@ -268,8 +268,8 @@ class Batch:
         ]
         if op in _LOGIC:
             return replace(_LOGIC[op](*entries), rows=rows)
-        if op in ("somewhere", "everywhere"):
-            return self._over_windows(op == "somewhere", entries[0])
+        if op == "somewhere":
+            return self._somewhere(entries[0])
         if op == "where":
             return replace(_chosen(*entries), rows=rows)
         if any(entry.array is None for entry in entries):
@@ -312,7 +312,7 @@ class Batch:
         self.unsettle(beyond, rows)
         return Entry(np.where(beyond, 0, function(a.array, b.array)), rows, LIMIT)
 
-    def _over_windows(self, some: bool, entry: Entry) -> Entry:
+    def _somewhere(self, entry: Entry) -> Entry:
         rows = entry.rows
         if rows is None:
             return entry
@@ -322,10 +322,9 @@ class Batch:
         self.unsettle(~there)
 
         def settled(array: Any) -> Bools:
-            hits = array if some else ~array
             found = np.zeros(self.count, np.bool_)
-            found[rows.case[np.broadcast_to(hits, rows.case.shape)]] = True
-            return found if some else ~found
+            found[rows.case[np.broadcast_to(array, rows.case.shape)]] = True
+            return found
 
         maybe = None if entry.maybe is None else settled(entry.maybe)
         return Entry(settled(entry.array), maybe=maybe)
@@ -340,12 +339,6 @@ class Batch:
             self.unsettle(True)
             return Entry(np.int64(0))
         return reduce(lambda a, b: self._one(op, (a, b)), entries)
-
-    def _counted(self, value: Value) -> Entry:
-        ones = self.each(
-            lambda p: self._one("where", (p, Entry(np.int64(1)), Entry(np.int64(0)))), value
-        )
-        return self._folded("+", ones, Entry(np.int64(0)))
 
     def _distinct(self, value: Value) -> Entry:
         assert isinstance(value, tuple)
@@ -422,8 +415,6 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "!=": np.not_equal,
     "<": np.less,
     "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
 }
 _DIVISIONS: Mapping[str, Callable[[Any, Any], Any]] = {
     "//": np.floor_divide,
@@ -443,7 +434,6 @@ _LOGIC: Mapping[str, Callable[..., Entry]] = {"and": _both, "or": _either, "not"
 _OVER_AXES: Mapping[str, Callable[..., Value]] = {
     "any": lambda batch, p: batch._folded("or", p, Entry(np.False_)),
     "all": lambda batch, p: batch._folded("and", p, Entry(np.True_)),
-    "count": Batch._counted,
     "sum": lambda batch, a: batch._folded("+", a, Entry(np.int64(0))),
     "prod": lambda batch, a: batch._folded("*", a, Entry(np.int64(1))),
     "least": lambda batch, a: batch._folded("min", a),

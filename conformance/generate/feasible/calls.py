@@ -9,8 +9,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from conformance.generate.feasible.backend import Truth
-from conformance.generate.feasible.term import ONE, ZERO, Term
-from conformance.generate.feasible.trace import EITHER, ForAll
+from conformance.generate.feasible.term import ZERO, Term
+from conformance.generate.feasible.trace import EITHER, NEGATIVE, POSITIVE, ForAll
 from conformance.generate.feasible.values import Choice, Untranslatable, Value, elementwise
 from conformance.spec.tree import Node
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def call(tr: Translator, node: Node, window: Any, want: int) -> Value:
     """The value of a call; ``want`` is as in :mod:`.trace`."""
     name, args = node.op, node.args
-    if name in ("somewhere", "everywhere"):
-        return _over_windows(tr, name == "somewhere", args[0], want)
+    if name == "somewhere":
+        return _somewhere(tr, args[0], want)
     if name == "where":
         return _where(tr, args, window)
     if name in _OVER_AXES:
@@ -73,30 +73,26 @@ def _chosen(tr: Translator, condition: Truth, a: Any, b: Any) -> Any:
     return logic.either(logic.both(condition, a), logic.both(logic.negate(condition), b))
 
 
-def _over_windows(tr: Translator, some: bool, body: Node, want: int) -> Value:
-    """``somewhere`` names a window; ``everywhere`` speaks of all that are named.
-
-    Wanted to be false, each is the other of the opposite.
-    """
+def _somewhere(tr: Translator, body: Node, want: int) -> Value:
+    """Names a window, where it may be wanted to hold; else speaks of all that are named."""
     logic = tr.logic
-    held = logic.truth("somewhere" if some else "everywhere")
-    sign = 1 if some else -1
+    held = logic.truth("somewhere")
 
-    def says(window: Any, positive: bool) -> Truth:
-        """What the body says of one window, of which there may be none."""
-        value = tr.node(body, window, 1 if positive else -1)
-        there = logic.implies(value.array, window.inside())
-        truth = value.single if positive else logic.negate(value.single)
-        return logic.both(there, truth) if positive is some else logic.implies(there, truth)
+    def says(window: Any, want: int) -> tuple[Truth, Truth]:
+        """Whether there is such a window, and whether the body holds of it."""
+        value = tr.node(body, window, want)
+        return logic.implies(value.array, window.inside()), value.single
 
-    guard = held if some else logic.negate(held)
-    if want * sign >= 0:
+    def not_there(window: Any) -> Truth:
+        there, truth = says(window, NEGATIVE)
+        return logic.implies(there, logic.negate(truth))
+
+    if want >= 0:
         window = tr.names.window()
         tr.trace.windows.append(window)
-        tr.trace.side.append(logic.implies(guard, says(window, some)))
-    if want * sign <= 0:
-        instance = lambda window: says(window, not some)  # noqa: E731
-        tr.trace.foralls.append(ForAll(logic.negate(guard), instance))
+        tr.trace.side.append(logic.implies(held, logic.both(*says(window, POSITIVE))))
+    if want <= 0:
+        tr.trace.foralls.append(ForAll(logic.negate(held), not_there))
     return Value((held,))
 
 
@@ -119,10 +115,6 @@ def _entry(_tr: Translator, value: Value, number: Value) -> Value:
     return _settled(value, value.entries[place.constant])
 
 
-def _count(tr: Translator, value: Value) -> Term:
-    return tr.algebra.add(*(tr.algebra.choose(truth, ONE, ZERO) for truth in value.truths))
-
-
 def _distinct(tr: Translator, value: Value) -> Truth:
     pairs = combinations(value.numbers, 2)
     return tr.logic.all(tr.logic.negate(tr.algebra.equal(a, b)) for a, b in pairs)
@@ -131,7 +123,6 @@ def _distinct(tr: Translator, value: Value) -> Truth:
 _OVER_AXES: dict[str, Callable[[Translator, Value], Any]] = {
     "any": lambda tr, value: tr.logic.any(value.truths),
     "all": lambda tr, value: tr.logic.all(value.truths),
-    "count": _count,
     "sum": lambda tr, value: tr.algebra.add(*value.numbers),
     "prod": lambda tr, value: tr.algebra.over_axes(value.numbers),
     "least": lambda tr, value: reduce(tr.algebra.least, value.numbers),

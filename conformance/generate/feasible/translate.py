@@ -62,8 +62,6 @@ class Translator:
             "!=": lambda x, y: logic.negate(self._same(x, y)),
             "<": algebra.less,
             "<=": algebra.most,
-            ">": lambda x, y: algebra.less(y, x),
-            ">=": lambda x, y: algebra.most(y, x),
         }
 
     @contextmanager
