@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conformance.generate import spelling
 from conformance.generate.chance import Chance
 from conformance.model import Case
-from conformance.spec.batch import word
+from conformance.spec.entries import word
 from conformance.spec.model import OpSpec
 from conformance.spec.table import Table
 

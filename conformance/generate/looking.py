@@ -21,7 +21,7 @@ from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.many import WindowBatch
-from conformance.spec.batch import Bools, code, word
+from conformance.spec.entries import Bools, code, word
 from conformance.spec.expressions import compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of

@@ -20,7 +20,7 @@ from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, together
 from conformance.generate.pool import draw, draw_at_edges
 from conformance.generate.strategies import Aim
 from conformance.model import Case
-from conformance.spec.batch import Bools, code
+from conformance.spec.entries import Bools, code
 from conformance.spec.model import Draw, OpSpec
 from conformance.spec.table import table_of
 from conformance.suite import cases as recorded

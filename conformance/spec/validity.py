@@ -10,7 +10,8 @@ import numpy as np
 
 from conformance.errors import EvaluationError
 from conformance.model import Case
-from conformance.spec.batch import Batch, Bools, Entry, code
+from conformance.spec.batch import Batch
+from conformance.spec.entries import Bools, Entry, code
 from conformance.spec.environment import Environment, dimensions
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity
