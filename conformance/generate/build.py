@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from conformance.generate.coverage import edges_of
+from conformance.dtypes import Array
 from conformance.generate.values import data_of, operands_of
 from conformance.model import Case, Vector
-from conformance.reference import answers
+from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.spec.model import OpSpec
 
@@ -32,6 +32,12 @@ def build(spec: OpSpec, case: Case, level: str = "must") -> Vector:
         answers=base,
         readings=readings(spec, case, data, base),
     )
+
+
+def edges_of(spec: OpSpec, case: Case, data: Array) -> tuple[str, ...]:
+    """The names of the edges that hold for a valid case, in the order of the specification."""
+    env = facts(spec, case, data)
+    return tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
 
 
 def describe(spec: OpSpec, case: Case) -> str:

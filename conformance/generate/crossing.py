@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.generate import spelling
 from conformance.generate.chance import Chance
-from conformance.generate.spelling import spelled
 from conformance.model import Case
-from conformance.spec.batch import word
+from conformance.spec.entries import word
 from conformance.spec.model import OpSpec
 from conformance.spec.table import Table
 
@@ -73,18 +73,4 @@ def case_of(table: Table, row: int) -> Case:
         quantity = spec.quantities.get(key)
         return word(found) if quantity is None or quantity.type == "enum" else found
 
-    seed = int(table.seeds[row])
-    shape: list[int] = []
-    for name in spec.data.shape:
-        found = value(name)
-        shape += found if spec.dims[name].per_axis else [found]
-    attributes = {quantity.name: value(quantity.key) for quantity in spec.attributes}
-    return Case(
-        op=spec.op,
-        types={name: value(name) for name in spec.types},
-        shapes={spec.data.name: tuple(shape)},
-        attributes=spelled(spec, attributes, seed),
-        operands={one.name: tuple(value(one.quantity.key)) for one in spec.operands},
-        pattern=value("pattern"),
-        seed=seed,
-    )
+    return spelling.case_of(spec, {key: value(key) for key in table.columns}, int(table.seeds[row]))

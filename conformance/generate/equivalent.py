@@ -29,9 +29,8 @@ class Search:
         """By fault, a case whose vector notices it."""
         spec = find(self.op)
         bank = Bank(spec, [fault for fault in faults(self.op) if fault.equivalent])
-        aimed = sum(len(edge.aims) for edge in spec.edges)
         half = self.count // 2
-        pool = Pool(spec, self.rank, 0, Effort(base=half, aimed=-(-half // max(1, aimed))))
+        pool = Pool(spec, self.rank, 0, Effort(base=half, aimed=-(-half // max(1, len(spec.aims)))))
         pool.fill()
         found: dict[str, str] = {}
         for case in pool.cases():

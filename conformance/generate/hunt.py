@@ -17,7 +17,8 @@ from conformance.generate.build import build
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.looking import Sight
-from conformance.generate.pairs import Effort, drawn
+from conformance.generate.pairs import Effort
+from conformance.generate.pool import draw_at_edges
 from conformance.generate.values import data_of
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
@@ -124,6 +125,5 @@ def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[It
 
 def _cases(spec: OpSpec, root: int, effort: Effort) -> Iterator[Case]:
     for rank in spec.ranks:
-        yield from drawn(spec, rank, effort.base, root=root + OTHER)
-        for aim in (aim for edge in spec.edges for aim in edge.aims):
-            yield from drawn(spec, rank, effort.aimed, root=root + OTHER, aim=aim)
+        cases = draw_at_edges(spec, rank, effort.base, effort.aimed, root=root + OTHER)
+        yield from Sight(spec, rank - 2).sound(cases)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,8 +21,7 @@ from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.many import WindowBatch
-from conformance.reference.windows import WindowEnvironment
-from conformance.spec.batch import Bools, code, word
+from conformance.spec.entries import Bools, code, word
 from conformance.spec.expressions import compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
@@ -93,9 +91,7 @@ class Sight:
         self._filled = [
             (code(pattern), code(dtype))
             for dtype in spec.types[spec.data.type]
-            for pattern in dict.fromkeys(
-                (*spec.data.patterns, *(p for e in spec.edges for a in e.aims for p in _aimed(a)))
-            )
+            for pattern in spec.patterns
             if fills(pattern, dtype)
         ]
 
@@ -110,6 +106,11 @@ class Sight:
             for begin in range(0, max(1, len(table)), SLICE)
         ]
         return together(found)
+
+    def sound(self, cases: list[Case]) -> list[Case]:
+        """Those of some cases that are valid, neither empty nor too large, and graded."""
+        seen = self.look(table_of(self.spec, cases, self.axes), patiently=True)
+        return [cases[row] for row in seen.origin]
 
     def _look(self, table: Table, rows: NDArray[np.int64], patiently: bool) -> Seen:
         table = table.take(rows)
@@ -195,11 +196,6 @@ class Sight:
         return found
 
 
-def _aimed(aim: object) -> tuple[str, ...]:
-    pattern = aim.get("pattern") if isinstance(aim, dict) else None
-    return tuple(map(str, pattern.values)) if pattern is not None else ()
-
-
 def _product(factors: object) -> NDArray[np.float64]:
     """Of whole numbers; of large ones about."""
     return np.prod(np.asarray(factors, np.float64), axis=0)
@@ -210,18 +206,3 @@ def _valid(spec: OpSpec, case: Case) -> bool:
         return not violations(spec, case)
     except EvaluationError:
         return False
-
-
-def sized(spec: OpSpec, case: Case) -> bool:
-    """Whether the data and the output are neither empty nor too large, and their windows too."""
-    shape = case.shapes[spec.data.name]
-    if not prod(shape):
-        return False
-    env = WindowEnvironment(spec, case)
-    out, size = prod(shape[:2]) * prod(env.out), prod(shape)
-    if not 0 < out <= MAX_ELEMENTS or size > MAX_ELEMENTS:
-        return False
-    if out * prod(shape[2:]) <= MAX_TAPS:
-        return True
-    taps = prod(int(env.along("taps", axis).sum()) for axis in range(env["axes"]))
-    return prod(shape[:2]) * taps <= MAX_TAPS

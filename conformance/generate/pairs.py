@@ -16,14 +16,13 @@ from conformance.generate.build import build
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover, Unknown
-from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, sized, together
-from conformance.generate.pool import draw
+from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, together
+from conformance.generate.pool import draw, draw_at_edges
 from conformance.generate.strategies import Aim
 from conformance.model import Case
-from conformance.spec.batch import Bools, code
+from conformance.spec.entries import Bools, code
 from conformance.spec.model import Draw, OpSpec
 from conformance.spec.table import table_of
-from conformance.spec.validity import violations
 from conformance.suite import cases as recorded
 from conformance.suite import proofs
 from conformance.suite.manifest import Uncovered
@@ -136,7 +135,7 @@ class Pool:
         """None without the package z3-solver."""
         if importlib.util.find_spec("z3") is None:
             return None
-        return Prover(self.spec, self.rank, LIMITS, drawn=0)  # crossing has tried its chance
+        return Prover(self.spec, self.rank, LIMITS)
 
     def ask(self, pair: Pair, *, anew: bool = False) -> Feasible | Infeasible | Unknown | None:
         """Whether a case can show two edges, or one, given twice. None without z3.
@@ -166,10 +165,8 @@ class Pool:
 
     def fill(self) -> None:
         """Draw at large, and at each edge."""
-        cases = draw(self.spec, self.rank, self.effort.base, root=self.root)
-        for aim in (aim for edge in self.spec.edges for aim in edge.aims):
-            cases += draw(self.spec, self.rank, self.effort.aimed, root=self.root, aim=aim)
-        self.add(cases)
+        effort = self.effort
+        self.add(draw_at_edges(self.spec, self.rank, effort.base, effort.aimed, root=self.root))
 
     def draw(self, count: int, aim: Aim | None = None) -> None:
         """Draw cases and keep those that are valid and small enough."""
@@ -401,12 +398,3 @@ def _retype(pool: Pool, dtype: int, edge: int) -> bool:
     found = pool.sight.settle(children, order)
     pool.keep(found.take(np.flatnonzero(found.shows[:, edge])[:KEPT]))
     return len(children) > 0
-
-
-def drawn(
-    spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = None
-) -> Iterator[Case]:
-    """Those of ``count`` drawn cases that are valid and small enough."""
-    for case in draw(spec, rank, count, root=root, aim=aim):
-        if not violations(spec, case) and sized(spec, case):
-            yield case

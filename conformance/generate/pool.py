@@ -37,6 +37,14 @@ def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = No
     return list(found.values())
 
 
+def draw_at_edges(spec: OpSpec, rank: int, base: int, aimed: int, *, root: int) -> list[Case]:
+    """At most ``base`` cases at large, and ``aimed`` for each aim of an edge; see :func:`draw`."""
+    found = draw(spec, rank, base, root=root)
+    for aim in spec.aims:
+        found += draw(spec, rank, aimed, root=root, aim=aim)
+    return found
+
+
 def text_of(aim: Aim) -> str:
     """An aim in words that stay the same from one process to the next."""
     parts = []

@@ -14,8 +14,8 @@ from conformance.generate.condense import asked, breed, choose
 from conformance.generate.pairs import Effort, Pair, Pool, settle
 from conformance.generate.suites import with_twins
 from conformance.model import Case, Vector
-from conformance.spec.batch import Bools
 from conformance.spec.catalogue import faults
+from conformance.spec.entries import Bools
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import question

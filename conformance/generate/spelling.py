@@ -1,4 +1,4 @@
-"""Which attributes a case spells out, and which it leaves to their defaults."""
+"""A case from its values: which attributes it spells out, and which it leaves to defaults."""
 
 from __future__ import annotations
 
@@ -7,6 +7,26 @@ from typing import Any
 
 from conformance.model import Case
 from conformance.spec.model import OpSpec, Quantity
+
+
+def case_of(spec: OpSpec, values: Mapping[str, Any], seed: int) -> Case:
+    """The case of these values: of the quantities by key, of the types by name, and ``pattern``."""
+    shape: list[int] = []
+    for name in spec.data.shape:
+        shape += values[name] if spec.dims[name].per_axis else (values[name],)
+    attributes = {
+        quantity.name: list(values[quantity.key]) if quantity.per_axis else values[quantity.key]
+        for quantity in spec.attributes
+    }
+    return Case(
+        op=spec.op,
+        types={name: values[name] for name in spec.types},
+        shapes={spec.data.name: tuple(shape)},
+        attributes=spelled(spec, attributes, seed),
+        operands={one.name: tuple(values[one.quantity.key]) for one in spec.operands},
+        pattern=values["pattern"],
+        seed=seed,
+    )
 
 
 def spelled(spec: OpSpec, attributes: Mapping[str, Any], seed: int) -> dict[str, Any]:

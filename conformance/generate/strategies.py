@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.generate.patterns import fills
-from conformance.generate.spelling import spelled
+from conformance.generate.spelling import case_of
 from conformance.model import Case
 from conformance.spec.expressions import Expression
 from conformance.spec.model import Draw, OpSpec, Quantity
@@ -44,24 +44,10 @@ def _cases(draw: st.DrawFn, spec: OpSpec, rank: int, aim: Aim) -> Case:
         for variable, allowed in spec.types.items()
     }
     env |= types
-    pattern = _pick(draw, _patterns(spec, types[spec.data.type], aim.get("pattern")))
-    env["pattern"] = pattern
+    env["pattern"] = _pick(draw, _patterns(spec, types[spec.data.type], aim.get("pattern")))
     for quantity in spec.quantities.values():
         env[quantity.key] = _draw(draw, quantity, aim.get(quantity.key), env)
-    shape: list[int] = []
-    for name in spec.data.shape:
-        shape += env[name] if spec.dims[name].per_axis else (env[name],)
-    attributes = {q.name: list(env[q.key]) if q.per_axis else env[q.key] for q in spec.attributes}
-    seed = _integer(draw, 0, SEEDS - 1)
-    return Case(
-        op=spec.op,
-        types=types,
-        shapes={spec.data.name: tuple(shape)},
-        attributes=spelled(spec, attributes, seed),
-        operands={o.name: tuple(env[o.quantity.key]) for o in spec.operands},
-        pattern=pattern,
-        seed=seed,
-    )
+    return case_of(spec, env, _integer(draw, 0, SEEDS - 1))
 
 
 def _patterns(spec: OpSpec, dtype: str, aim: Draw | None) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from conformance import parallel
 from conformance.errors import UsageError
 from conformance.generate.build import build
-from conformance.generate.pairs import drawn
-from conformance.generate.strategies import Aim
-from conformance.model import Case, Vector
+from conformance.generate.looking import Sight
+from conformance.generate.pool import draw_at_edges
+from conformance.model import Vector
 from conformance.spec.loader import find
 
 BARREN = 30
@@ -36,16 +36,12 @@ class Piece:
 
     def run(self) -> list[Vector]:
         spec = find(self.op)
-        aims: list[Aim | None] = [None, *(aim for edge in spec.edges for aim in edge.aims)]
         rank = spec.ranks[self.number % len(spec.ranks)]
         root = self.root + 1 + self.number
-        found: dict[str, Case] = {}
         # Half at large, half at the edges, so that rare ones are not rare here.
-        for aim in aims:
-            count = PIECE // 2 if aim is None else max(1, PIECE // (2 * len(aims)))
-            for case in drawn(spec, rank, count, root=root, aim=aim):
-                found.setdefault(case.id, case)
-        return [build(spec, case) for case in found.values()]
+        half, aimed = PIECE // 2, max(1, PIECE // (2 * (1 + len(spec.aims))))
+        cases = {case.id: case for case in draw_at_edges(spec, rank, half, aimed, root=root)}
+        return [build(spec, case) for case in Sight(spec, rank - 2).sound(list(cases.values()))]
 
 
 def stream(

@@ -11,7 +11,7 @@ import numpy as np
 
 from conformance.reference.many import WindowBatch
 from conformance.reference.subject import Altered
-from conformance.spec.batch import Bools, Entry, Value
+from conformance.spec.entries import Bools, Entry, Value
 from conformance.spec.kinds import Kind
 from conformance.spec.model import Variant
 from conformance.spec.tree import Node

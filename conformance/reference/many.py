@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from conformance.reference.facts import MAX_TABLE
 from conformance.reference.windows import MAX_ELEMENTS
-from conformance.spec.batch import UNKNOWN, Batch, Bools, Definition, Entry, Rows, Value
+from conformance.spec.batch import Batch, Definition
+from conformance.spec.entries import UNKNOWN, Bools, Entry, Rows, Value
 from conformance.spec.families import POOLING
 from conformance.spec.kinds import Domain
 from conformance.spec.table import Table

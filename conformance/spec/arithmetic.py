@@ -108,11 +108,6 @@ def _array(x: Any, y: Any) -> bool:
     return isinstance(x, np.ndarray) or isinstance(y, np.ndarray)
 
 
-def as_number(x: Any) -> Any:
-    """Truth values as 0 and 1."""
-    return x.astype(np.int64) if isinstance(x, np.ndarray) else int(x)
-
-
 # Over the axes of a per-axis value.
 
 
@@ -122,10 +117,6 @@ def every(entries: Sequence[Any]) -> Any:
 
 def some(entries: Sequence[Any]) -> Any:
     return reduce(lambda x, y: x | y, entries, False)
-
-
-def count(entries: Sequence[Any]) -> Any:
-    return reduce(add, map(as_number, entries), 0)
 
 
 def total(entries: Sequence[Any]) -> Any:
@@ -191,7 +182,3 @@ def rounded(x: Any, bits: Any) -> Any:
 
 def somewhere(value: Any) -> bool:
     return bool(value.any()) if isinstance(value, np.ndarray) else bool(value)
-
-
-def everywhere(value: Any) -> bool:
-    return bool(value.all()) if isinstance(value, np.ndarray) else bool(value)

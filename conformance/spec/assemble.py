@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from conformance.dtypes import DTYPES
 from conformance.spec.clauses import Clauses
-from conformance.spec.expressions import closest
 from conformance.spec.families import FAMILIES, PATTERN_NAMES, Family
 from conformance.spec.model import Document, Erratum, OperandInput, OpSpec, OutputSpec, TensorInput
 from conformance.spec.quantities import Quantities
@@ -26,9 +25,8 @@ def assemble(source: Source) -> OpSpec | None:
     data = source.data
     family = FAMILIES.get(data["family"])
     if family is None:
-        hint = closest(data["family"], FAMILIES)
         message = f"there is no family '{data['family']}'"
-        source.problem(("family",), message, expected=f"one of {', '.join(FAMILIES)}", hint=hint)
+        source.unknown(("family",), message, data["family"], FAMILIES)
         return None
     types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
     quantities = Quantities(source, types)
@@ -73,13 +71,8 @@ def _texts(source: Source, family: Family) -> Mapping[str, Definition]:
     texts = {n: Definition(("let", n), raw) for n, raw in data.get("let", {}).items()}
     for name in data["rules"]:
         if name not in family.rules:
-            source.problem(
-                ("rules", name),
-                f"the family {family.name} has no rule '{name}'",
-                expected=f"one of {', '.join(family.rules)}",
-                hint=closest(name, family.rules),
-                key=True,
-            )
+            message = f"the family {family.name} has no rule '{name}'"
+            source.unknown(("rules", name), message, name, family.rules, key=True)
     for name, rule in family.rules.items():
         raw = data["rules"].get(name, rule.default)
         if raw is not None:
@@ -210,12 +203,6 @@ class _Parts:
                 self.source.problem((*path, "holds"), message, expected="value")
             yield OutputSpec(raw["name"], raw["type"], raw["holds"], tuple(raw["shape"]))
 
-    def _one_of(self, path: Path, name: str, known: Iterable[str], what: str) -> None:
-        known = list(known)
+    def _one_of(self, path: Path, name: str, known: Collection[str], what: str) -> None:
         if name not in known and name.replace("-", "_") not in self.source.broken:
-            self.source.problem(
-                path,
-                f"'{name}' is not a {what}",
-                expected=f"one of {', '.join(known)}",
-                hint=closest(name, known),
-            )
+            self.source.unknown(path, f"'{name}' is not a {what}", name, known)

@@ -15,84 +15,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.spec import arithmetic
 from conformance.spec.arithmetic import LIMIT
+from conformance.spec.entries import (
+    COMPARISONS,
+    DIVISIONS,
+    LOGIC,
+    UNBOUNDED,
+    UNKNOWN,
+    Bools,
+    Entry,
+    Rows,
+    Value,
+    chosen,
+    constant,
+    number,
+)
 from conformance.spec.tree import Node
 
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
-
 Found = TypeVar("Found")
-
-_CODES: dict[str, int] = {}
-_WORDS: list[str] = []
-
-
-def code(word: str) -> int:
-    """The number that stands for an enum's member in arrays of this process."""
-    if word not in _CODES:
-        _CODES[word] = len(_WORDS)
-        _WORDS.append(word)
-    return _CODES[word]
-
-
-def word(number: int) -> str:
-    """The member that a code stands for."""
-    return _WORDS[number]
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """What a flat value runs over: ``case`` is the case of each row.
-
-    ``places`` gives for other rows, of which these are combinations, the one that each row is of.
-    """
-
-    case: NDArray[np.intp]
-    places: Mapping[Rows, NDArray[np.intp]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Entry:
-    """One value of all cases, or of all ``rows``.
-
-    ``array`` has an element for each case or row, or none at all (shape ``()``) if it is the same
-    for all; None for a number that is unknown. ``bound`` is at least the magnitude of every number.
-    Of a truth value ``array`` says where it certainly holds, ``maybe`` where it may, if not there.
-    """
-
-    array: Any
-    rows: Rows | None = None
-    bound: int = 1
-    maybe: Any = None
-
-    @property
-    def possible(self) -> Any:
-        return self.array if self.maybe is None else self.maybe
-
-
-Value = Entry | tuple[Entry, ...]
-UNKNOWN = Entry(None)
 
 
 class Definition(Protocol):
     """An expression, or what stands for one."""
 
     def many(self, batch: Batch) -> Value: ...
-
-
-def number(array: Any) -> Entry:
-    """An entry of numbers, one for each case."""
-    peak = max(abs(int(array.min())), abs(int(array.max()))) if array.size else 0
-    return Entry(array, bound=max(1, peak))
 
 
 class Batch:
@@ -206,7 +160,7 @@ class Batch:
 
     def visit(self, node: Node) -> Value:
         if node.op == "constant":
-            return _constant(node.value)
+            return constant(node.value)
         if node.op == "name" and node.value in self._own:
             return self._own[str(node.value)]
         if node.op == "name":
@@ -253,7 +207,7 @@ class Batch:
 
     def _one(self, op: str, entries: Sequence[Entry]) -> Entry:
         """One operation on single values."""
-        if op in _DIVISIONS and entries[1].array is not None:
+        if op in DIVISIONS and entries[1].array is not None:
             # Before it is spread over windows, of which there may be none.
             self.unsettle(entries[1].array == 0, entries[1].rows)
         rows = self.joint(entries)
@@ -266,20 +220,20 @@ class Batch:
             )
             for one in entries
         ]
-        if op in _LOGIC:
-            return replace(_LOGIC[op](*entries), rows=rows)
-        if op in ("somewhere", "everywhere"):
-            return self._over_windows(op == "somewhere", entries[0])
+        if op in LOGIC:
+            return replace(LOGIC[op](*entries), rows=rows)
+        if op == "somewhere":
+            return self._somewhere(entries[0])
         if op == "where":
-            return replace(_chosen(*entries), rows=rows)
+            return replace(chosen(*entries), rows=rows)
         if any(entry.array is None for entry in entries):
             if op in ("//", "%", "ceil_div", "rounded"):
                 self.unsettle(True)
-            if op in _COMPARISONS:
+            if op in COMPARISONS:
                 return Entry(np.False_, maybe=np.True_)
             return UNKNOWN
-        if op in _COMPARISONS:
-            return Entry(_COMPARISONS[op](*(entry.array for entry in entries)), rows)
+        if op in COMPARISONS:
+            return Entry(COMPARISONS[op](*(entry.array for entry in entries)), rows)
         return self._number(op, rows, entries)
 
     def _number(self, op: str, rows: Rows | None, entries: Sequence[Entry]) -> Entry:
@@ -288,7 +242,7 @@ class Batch:
         x, *more = (entry.array for entry in entries)
         bound = max(entry.bound for entry in entries)
         if op in ("//", "%", "ceil_div"):
-            return Entry(_DIVISIONS[op](x, np.where(more[0] == 0, 1, more[0])), rows, bound)
+            return Entry(DIVISIONS[op](x, np.where(more[0] == 0, 1, more[0])), rows, bound)
         if op == "rounded":
             wrong = more[0] < 1
             self.unsettle(wrong, rows)
@@ -296,7 +250,7 @@ class Batch:
             x, bits = (np.asarray(one, np.int64) for one in (x, np.where(wrong, 1, more[0])))
             half = np.clip(x, -LIMIT // 2, LIMIT // 2)
             return Entry(np.asarray(arithmetic.rounded(half, bits)), rows, LIMIT)
-        return Entry(_UNBOUNDED[op](x, *more), rows, bound)
+        return Entry(UNBOUNDED[op](x, *more), rows, bound)
 
     def _arithmetic(self, op: str, rows: Rows | None, a: Entry, b: Entry) -> Entry:
         def most() -> int:
@@ -304,7 +258,7 @@ class Batch:
 
         if most() > LIMIT:
             a, b = (replace(one, bound=number(np.asarray(one.array)).bound) for one in (a, b))
-        function = _UNBOUNDED[op]
+        function = UNBOUNDED[op]
         if most() <= LIMIT:
             return Entry(function(a.array, b.array), rows, most())
         near = np.abs(function(np.asarray(a.array, np.float64), np.asarray(b.array, np.float64)))
@@ -312,7 +266,7 @@ class Batch:
         self.unsettle(beyond, rows)
         return Entry(np.where(beyond, 0, function(a.array, b.array)), rows, LIMIT)
 
-    def _over_windows(self, some: bool, entry: Entry) -> Entry:
+    def _somewhere(self, entry: Entry) -> Entry:
         rows = entry.rows
         if rows is None:
             return entry
@@ -322,10 +276,9 @@ class Batch:
         self.unsettle(~there)
 
         def settled(array: Any) -> Bools:
-            hits = array if some else ~array
             found = np.zeros(self.count, np.bool_)
-            found[rows.case[np.broadcast_to(hits, rows.case.shape)]] = True
-            return found if some else ~found
+            found[rows.case[np.broadcast_to(array, rows.case.shape)]] = True
+            return found
 
         maybe = None if entry.maybe is None else settled(entry.maybe)
         return Entry(settled(entry.array), maybe=maybe)
@@ -340,12 +293,6 @@ class Batch:
             self.unsettle(True)
             return Entry(np.int64(0))
         return reduce(lambda a, b: self._one(op, (a, b)), entries)
-
-    def _counted(self, value: Value) -> Entry:
-        ones = self.each(
-            lambda p: self._one("where", (p, Entry(np.int64(1)), Entry(np.int64(0)))), value
-        )
-        return self._folded("+", ones, Entry(np.int64(0)))
 
     def _distinct(self, value: Value) -> Entry:
         assert isinstance(value, tuple)
@@ -374,76 +321,9 @@ class Batch:
         return index
 
 
-def _constant(value: int | bool | str | None) -> Entry:
-    if isinstance(value, bool):
-        return Entry(np.bool_(value))
-    if isinstance(value, str):
-        return Entry(np.int64(code(value)))
-    assert value is not None
-    return Entry(np.int64(value), bound=max(1, abs(value)))
-
-
-def _maybe(operation: Callable[..., Any], *entries: Entry) -> Any:
-    """What may hold, if that is not what holds."""
-    if all(entry.maybe is None for entry in entries):
-        return None
-    return operation(*(entry.possible for entry in entries))
-
-
-def _both(a: Entry, b: Entry) -> Entry:
-    return Entry(a.array & b.array, maybe=_maybe(np.logical_and, a, b))
-
-
-def _either(a: Entry, b: Entry) -> Entry:
-    return Entry(a.array | b.array, maybe=_maybe(np.logical_or, a, b))
-
-
-def _negated(a: Entry) -> Entry:
-    return Entry(np.logical_not(a.possible), maybe=None if a.maybe is None else ~a.array)
-
-
-def _chosen(test: Entry, a: Entry, b: Entry) -> Entry:
-    """``where``."""
-    if a.array is None or b.array is None:
-        return UNKNOWN
-    if np.asarray(a.array).dtype == np.bool_:
-        holds = (test.array & a.array) | (np.logical_not(test.possible) & b.array)
-        if test.maybe is a.maybe is b.maybe is None:
-            return Entry(holds)
-        may = (test.possible & a.possible) | (np.logical_not(test.array) & b.possible)
-        return Entry(holds, maybe=may)
-    if test.maybe is not None:
-        return UNKNOWN
-    return Entry(np.where(test.array, a.array, b.array), bound=max(a.bound, b.bound))
-
-
-_COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "==": np.equal,
-    "!=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-_DIVISIONS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "//": np.floor_divide,
-    "%": np.mod,
-    "ceil_div": lambda a, b: -np.floor_divide(-a, b),
-}
-_UNBOUNDED: Mapping[str, Callable[..., Any]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "min": np.minimum,
-    "max": np.maximum,
-    "abs": np.abs,
-    "negative": np.negative,
-}
-_LOGIC: Mapping[str, Callable[..., Entry]] = {"and": _both, "or": _either, "not": _negated}
 _OVER_AXES: Mapping[str, Callable[..., Value]] = {
     "any": lambda batch, p: batch._folded("or", p, Entry(np.False_)),
     "all": lambda batch, p: batch._folded("and", p, Entry(np.True_)),
-    "count": Batch._counted,
     "sum": lambda batch, a: batch._folded("+", a, Entry(np.int64(0))),
     "prod": lambda batch, a: batch._folded("*", a, Entry(np.int64(1))),
     "least": lambda batch, a: batch._folded("min", a),

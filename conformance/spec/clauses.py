@@ -142,12 +142,8 @@ class Clauses:
         for path, name, raw in self._section("reject"):
             breaks = raw["breaks"]
             if breaks not in known and breaks.split(".")[0] not in self.source.broken:
-                self.source.problem(
-                    (*path, "breaks"),
-                    f"there is no condition '{breaks}'",
-                    expected=f"one of {', '.join(known)}",
-                    hint=closest(breaks, known),
-                )
+                message = f"there is no condition '{breaks}'"
+                self.source.unknown((*path, "breaks"), message, breaks, known)
             if sum(way in raw for way in ("set", "length", "rank")) != 1:
                 message = f"'{name}' says in one way what is wrong"
                 expected = "one of 'set', 'length' and 'rank'"
@@ -201,11 +197,6 @@ class Clauses:
         if key in self.quantities.found:
             return key
         if key not in self.source.broken:
-            self.source.problem(
-                path,
-                f"there is no quantity '{name}'",
-                expected=f"one of {', '.join(self.quantities.found)}",
-                hint=closest(key, self.quantities.found),
-                key=True,
-            )
+            message = f"there is no quantity '{name}'"
+            self.source.unknown(path, message, key, self.quantities.found, key=True)
         return None

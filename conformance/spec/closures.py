@@ -41,15 +41,12 @@ ELEMENTWISE: dict[str, tuple[Operation, Operation]] = {
     "!=": (operator.ne, operator.ne),
     "<": (operator.lt, operator.lt),
     "<=": (operator.le, operator.le),
-    ">": (operator.gt, operator.gt),
-    ">=": (operator.ge, operator.ge),
 }
 """What is worked out axis by axis: on plain values of a case, and where arrays may occur."""
 
 WHOLE: dict[str, tuple[Operation, Operation]] = {
     "any": (any, arithmetic.some),
     "all": (all, arithmetic.every),
-    "count": (sum, arithmetic.count),
     "sum": (sum, arithmetic.total),
     "prod": (math.prod, arithmetic.product),
     "least": (arithmetic.least, arithmetic.least),
@@ -59,7 +56,6 @@ WHOLE: dict[str, tuple[Operation, Operation]] = {
     "entry": (arithmetic.entry, arithmetic.entry),
     "flat": (arithmetic.flat, arithmetic.flat),
     "somewhere": (arithmetic.somewhere, arithmetic.somewhere),
-    "everywhere": (arithmetic.everywhere, arithmetic.everywhere),
 }
 """What takes values as they are, with all their axes and windows."""
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from functools import reduce
 
 from conformance.errors import ExpressionError
-from conformance.spec.functions import FUNCTIONS, logical, made, numeric, of_type
+from conformance.spec.functions import FUNCTIONS, logical, made, negated, numeric, of_type
 from conformance.spec.kinds import Kind, closest, elementwise, listed
 from conformance.spec.syntax import refuse
-from conformance.spec.tree import ARITHMETIC, COMPARISONS, Node, constant, member
+from conformance.spec.tree import ARITHMETIC, COMPARISONS, TURNED, Node, constant, member
 
 MAX_LITERAL = 1 << 40
 _CONSTANTS = {"true": True, "false": False}
@@ -72,8 +72,7 @@ class Compiler:
             return numeric("negative", (node,), syntax.col_offset)
         if not isinstance(syntax.op, ast.Not):
             raise refuse(syntax.op, syntax.col_offset)
-        kind = elementwise("bool", (of_type(node, "bool").kind,))
-        return made("not", kind, (node,), syntax.col_offset)
+        return negated(node, syntax.col_offset)
 
     def _boolop(self, syntax: ast.BoolOp) -> Node:
         op = "and" if isinstance(syntax.op, ast.And) else "or"
@@ -88,7 +87,8 @@ class Compiler:
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Node:
         if isinstance(op, ast.In | ast.NotIn):
-            return self._membership(left, right, negated=isinstance(op, ast.NotIn))
+            found = self._membership(left, right)
+            return negated(found) if isinstance(op, ast.NotIn) else found
         sign = COMPARISONS.get(type(op).__name__)
         if sign is None:
             raise refuse(op, self._after(left))
@@ -96,6 +96,8 @@ class Compiler:
         if sign not in ("==", "!="):
             of_type(a, "int")
         of_type(b, a.kind.type)
+        if sign in TURNED:
+            sign, a, b = TURNED[sign], b, a
         return made(sign, elementwise("bool", (a.kind, b.kind)), (a, b), left.col_offset)
 
     def _pair(self, left: ast.expr, right: ast.expr) -> tuple[Node, Node]:
@@ -136,7 +138,7 @@ class Compiler:
             )
         return node
 
-    def _membership(self, left: ast.expr, right: ast.expr, *, negated: bool) -> Node:
+    def _membership(self, left: ast.expr, right: ast.expr) -> Node:
         if not isinstance(right, ast.List | ast.Tuple) or not right.elts:
             raise ExpressionError(
                 "'in' needs a list of values", offset=right.col_offset, expected="[a, b, ...]"
@@ -153,8 +155,7 @@ class Compiler:
                 )
             of_type(b, a.kind.type)
             tests.append(Node("==", (a, b), kind, left.col_offset))
-        found = reduce(lambda x, y: logical("or", x, y), tests)
-        return Node("not", (found,), found.kind, found.offset) if negated else found
+        return reduce(lambda x, y: logical("or", x, y), tests)
 
     def _call(self, syntax: ast.Call) -> Node:
         if not isinstance(syntax.func, ast.Name):

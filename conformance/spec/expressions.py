@@ -8,7 +8,7 @@ with a static :class:`Kind`. Whatever reads an expression visits that tree
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from conformance.spec.tree import Node
 if TYPE_CHECKING:
     from conformance.spec.batch import Batch
 
-__all__ = ["Domain", "Expression", "Kind", "Value", "closest", "compile_expression"]
+__all__ = ["Domain", "Expression", "Kind", "Value", "closest", "compile_expression", "reach"]
 
 Value = int | bool | str | NDArray[Any] | tuple[int | bool | str | NDArray[Any], ...]
 """A value at run time. A tuple is a per-axis value. Where a kind allows an array, a plain int or
@@ -121,6 +121,21 @@ def compile_expression(
     if not expression.names:
         _check_constant(expression)
     return expression
+
+
+def reach(names: Iterable[str], speaks_of: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """``names``, and all that their definitions speak of, directly or through others.
+
+    ``speaks_of`` gives for each definition the names in it.
+    """
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += speaks_of.get(name, ())
+    return frozenset(found)
 
 
 def _check_constant(expression: Expression) -> None:

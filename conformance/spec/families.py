@@ -26,17 +26,8 @@ PATTERN_NAMES = (
 )
 """How data may be filled; ``conformance.generate.patterns`` says what each holds."""
 
-INTEGER_PATTERNS = (
-    "ramp",
-    "negative",
-    "impulse",
-    "ties",
-    "lowest",
-    "normal",
-    "large",
-    "steady",
-    "mixed",
-)
+_FRACTIONS = ("nan", "infinite", "zeros", "subnormal", "cancel", "wide")
+INTEGER_PATTERNS = tuple(name for name in PATTERN_NAMES if name not in _FRACTIONS)
 """Those that make sense in an integer type."""
 
 FORMATS = ("f16", "bf16", "f32", "f64")

@@ -8,7 +8,7 @@ from functools import reduce
 
 from conformance.errors import ExpressionError
 from conformance.spec.kinds import Domain, Kind, elementwise
-from conformance.spec.tree import Node
+from conformance.spec.tree import Node, constant
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,12 @@ def logical(op: str, a: Node, b: Node) -> Node:
     """``a and b`` or ``a or b``."""
     kind = elementwise("bool", (of_type(a, "bool").kind, of_type(b, "bool").kind))
     return made(op, kind, (a, b), a.offset)
+
+
+def negated(node: Node, offset: int | None = None) -> Node:
+    """``not``; ``offset`` is where it stands, if not where its operand does."""
+    kind = elementwise("bool", (of_type(node, "bool").kind,))
+    return made("not", kind, (node,), node.offset if offset is None else offset)
 
 
 def repeated(node: Node) -> Node:
@@ -133,8 +139,8 @@ def _per_axis(node: Node) -> None:
     )
 
 
-def _of_the_case(node: Node) -> None:
-    if not node.kind.is_case:
+def _of_the_case(node: Node, *, single: bool = False) -> None:
+    if not node.kind.is_case or (single and node.kind.per_axis):
         raise ExpressionError(
             f"this is {node.kind}", offset=node.offset, expected="a value of the case alone"
         )
@@ -157,11 +163,7 @@ def _entry(args: Sequence[Node], offset: int) -> Node:
     node, number = args[0], of_type(args[1], "int")
     _per_axis(node)
     _of_the_case(node)
-    _of_the_case(number)
-    if number.kind.per_axis:
-        raise ExpressionError(
-            f"this is {number.kind}", offset=number.offset, expected="a value of the case alone"
-        )
+    _of_the_case(number, single=True)
     return made("entry", replace(node.kind, per_axis=False), args, offset)
 
 
@@ -174,19 +176,26 @@ def _flat(args: Sequence[Node], offset: int) -> Node:
     return made("flat", kind, args, offset)
 
 
-def _over_windows(op: str) -> Callable[[Sequence[Node], int], Node]:
-    def build(args: Sequence[Node], offset: int) -> Node:
-        node = of_type(args[0], "bool")
-        if node.kind.per_axis:
-            raise ExpressionError(
-                f"this is {node.kind}",
-                offset=node.offset,
-                expected="one truth value for each window",
-                hint="any(...) or all(...) first settles it over the axes",
-            )
-        return made(op, Kind("bool"), args, offset)
+def _count(args: Sequence[Node], offset: int) -> Node:
+    _per_axis(of_type(args[0], "bool"))
+    ones = _where([args[0], constant(1, offset), constant(0, offset)], offset)
+    return _over_axes("sum", "int", "int")([ones], offset)
 
-    return build
+
+def _somewhere(args: Sequence[Node], offset: int) -> Node:
+    node = of_type(args[0], "bool")
+    if node.kind.per_axis:
+        raise ExpressionError(
+            f"this is {node.kind}",
+            offset=node.offset,
+            expected="one truth value for each window",
+            hint="any(...) or all(...) first settles it over the axes",
+        )
+    return made("somewhere", Kind("bool"), args, offset)
+
+
+def _everywhere(args: Sequence[Node], offset: int) -> Node:
+    return negated(_somewhere([negated(args[0])], offset))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -206,7 +215,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "any": Function("any(p)", "whether p holds on some axis", _over_axes("any", "bool", "bool")),
     "all": Function("all(p)", "whether p holds on every axis", _over_axes("all", "bool", "bool")),
-    "count": Function("count(p)", "on how many axes p holds", _over_axes("count", "bool", "int")),
+    "count": Function("count(p)", "on how many axes p holds", _count),
     "sum": Function("sum(a)", "the sum over the axes", _over_axes("sum", "int", "int")),
     "prod": Function("prod(a)", "the product over the axes", _over_axes("prod", "int", "int")),
     "reverse": Function("reverse(a)", "the values of the axes in the opposite order", _reverse),
@@ -215,10 +224,6 @@ FUNCTIONS: dict[str, Function] = {
     "flat": Function(
         "flat(position, size)", "the row-major index of a position in a box of a size", _flat, 2, 2
     ),
-    "somewhere": Function(
-        "somewhere(p)", "whether p holds for some window", _over_windows("somewhere")
-    ),
-    "everywhere": Function(
-        "everywhere(p)", "whether p holds for every window", _over_windows("everywhere")
-    ),
+    "somewhere": Function("somewhere(p)", "whether p holds for some window", _somewhere),
+    "everywhere": Function("everywhere(p)", "whether p holds for every window", _everywhere),
 }

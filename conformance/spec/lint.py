@@ -10,6 +10,7 @@ from conformance.errors import Problem
 from conformance.spec.expressions import Expression
 from conformance.spec.families import FAMILIES
 from conformance.spec.model import Bound, Draw, OpSpec, Quantity, Reject
+from conformance.spec.quantities import conditions
 
 Place = tuple[str | int, ...]
 Note = tuple[Place, str, str]
@@ -144,17 +145,13 @@ def _constant(bound: Bound) -> int | None:
 def _conditions(spec: OpSpec) -> Mapping[str, tuple[str, Place]]:
     """Each condition that a case can break, with its level and where it is stated."""
     found: dict[str, tuple[str, Place]] = {"rank": (spec.data.level, ("inputs",))}
-    dims = {quantity.key for quantity in spec.dims.values()}
-    for key, quantity in spec.quantities.items():
-        place = _place(spec, quantity)
-        if quantity.min is not None and not (key in dims and _constant(quantity.min) == 0):
-            found[f"{key}.min"] = (quantity.level, place)
-        if quantity.max is not None:
-            found[f"{key}.max"] = (quantity.level, place)
-        if quantity.per_axis and key not in dims:
-            found[f"{key}.length"] = (quantity.level, place)
-        if quantity.type == "enum":
-            found[f"{key}.values"] = (quantity.level, place)
+    for name, quantity in conditions(spec.quantities.values()).items():
+        # Data have as many sizes as axes, none of them below 0.
+        never = {f"{quantity.key}.length"}
+        if _constant(quantity.min) == 0:
+            never.add(f"{quantity.key}.min")
+        if quantity.name not in spec.dims or name not in never:
+            found[name] = (quantity.level, _place(spec, quantity))
     for requirement in spec.require:
         found[requirement.name] = (requirement.level, ("require", requirement.name))
     return found

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
-from conformance.spec.expressions import Expression
+from conformance.spec.expressions import Expression, reach
 
 Bound = Expression | None
 Position = tuple[str, int, int]
@@ -239,17 +240,25 @@ class OpSpec:
     def __repr__(self) -> str:
         return f"<OpSpec {self.op}>"
 
-    def reach(self, expressions: Iterable[Expression]) -> set[str]:
+    def reach(self, expressions: Iterable[Expression]) -> frozenset[str]:
         """All names that expressions speak of, directly or through definitions."""
-        found: set[str] = set()
-        waiting = [name for expression in expressions for name in expression.names]
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                if name in self.definitions:
-                    waiting += self.definitions[name].names
-        return found
+        names = (name for expression in expressions for name in expression.names)
+        return reach(names, self._speaks_of)
+
+    @cached_property
+    def _speaks_of(self) -> Mapping[str, frozenset[str]]:
+        return {name: expression.names for name, expression in self.definitions.items()}
+
+    @property
+    def aims(self) -> tuple[Mapping[str, Draw], ...]:
+        """The aims of all edges."""
+        return tuple(aim for edge in self.edges for aim in edge.aims)
+
+    @cached_property
+    def patterns(self) -> tuple[str, ...]:
+        """How data may be filled: as drawn cases are at large, or as an aim asks."""
+        aimed = (map(str, aim["pattern"].values) for aim in self.aims if "pattern" in aim)
+        return tuple(dict.fromkeys(chain(self.data.patterns, *aimed)))
 
     @cached_property
     def ranks(self) -> range:

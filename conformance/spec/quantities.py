@@ -150,13 +150,7 @@ class Quantities:
             if key in aimed:
                 found[key] = self._draw((*path, name), value, aimed[key])
             elif key not in self.source.broken:
-                self.source.problem(
-                    (*path, name),
-                    f"'{name}' is not drawn",
-                    expected=f"one of {', '.join(aimed)}",
-                    hint=closest(key, aimed),
-                    key=True,
-                )
+                self.source.unknown((*path, name), f"'{name}' is not drawn", key, aimed, key=True)
         return found
 
     def _draw(self, path: Path, raw: Any, quantity: Quantity) -> Draw:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from conformance.errors import ExpressionError
-from conformance.spec.expressions import Expression, compile_expression
+from conformance.spec.expressions import Expression, compile_expression, reach
 from conformance.spec.families import FAMILIES, Family
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Quantity
@@ -143,12 +143,4 @@ class Definitions:
         ``replaced`` are definitions that stand in place of the file's own.
         """
         definitions = {**self.compiled, **(replaced or {})}
-        found: set[str] = set()
-        waiting = list(expression.names)
-        while waiting:
-            name = waiting.pop()
-            if name not in found:
-                found.add(name)
-                if name in definitions:
-                    waiting += definitions[name].names
-        return frozenset(found)
+        return reach(expression.names, {name: one.names for name, one in definitions.items()})

@@ -5,10 +5,12 @@ Here YAML is not needed: where a backend runs, expressions are, and no file is r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.errors import Problem, SpecError
+from conformance.spec.kinds import closest
 
 MAX_PROBLEMS = 100
 """Problems after which a file is not read on."""
@@ -66,6 +68,14 @@ class Source:
             column += self.insets[path] + offset
         file = self.file_of(path)
         self.note(line, column, message, expected=expected, hint=hint or "", file=file)
+
+    def unknown(
+        self, path: Path, message: str, name: str, known: Iterable[str], *, key: bool = False
+    ) -> None:
+        """Note at ``path`` that ``name`` is none of those that are ``known``."""
+        known = list(known)
+        expected = f"one of {', '.join(known)}"
+        self.problem(path, message, expected=expected, hint=closest(name, known), key=key)
 
     def note(
         self,

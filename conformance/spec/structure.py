@@ -112,13 +112,7 @@ def _note(source: Source, path: Path, error: Any) -> None:
                 about = error.schema["properties"][key].get("description", "")
                 source.problem(path, f"'{key}' is missing", hint=about, key=bool(path))
     elif rule == "enum":
-        known = [str(entry) for entry in value]
-        source.problem(
-            path,
-            f"{_shown(found)} is not allowed here",
-            expected=f"one of {', '.join(known)}",
-            hint=closest(str(found), known),
-        )
+        source.unknown(path, f"{_shown(found)} is not allowed here", str(found), map(str, value))
     elif rule == "const":
         hint = error.schema.get("description") if path == ("format",) else None
         message = f"{_shown(found)} is not allowed here"

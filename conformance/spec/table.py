@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conformance.model import Case
 from conformance.spec.arithmetic import LIMIT
-from conformance.spec.batch import Bools, Entry, Value, code, number
+from conformance.spec.entries import Bools, Entry, Value, code, number
 from conformance.spec.environment import dimensions
 from conformance.spec.model import OpSpec, Quantity
 
@@ -24,7 +24,7 @@ class Table:
     """Cases by column; attributes that a case leaves out have their defaults.
 
     ``columns`` hold the quantities by key, the types by name, and the ``pattern``: whole numbers
-    (int64), truth values, or codes of words (:func:`conformance.spec.batch.code`), of shape
+    (int64), truth values, or codes of words (:func:`conformance.spec.entries.code`), of shape
     (cases,), or (axes, cases) for what there is one of an axis. ``seeds`` are the cases' seeds.
     ``odd`` are cases with what no column can hold: an attribute that is missing or of another type
     or length; the rest of such a case means nothing.

@@ -17,6 +17,9 @@ REPEATER = "axis"
 COMPARISONS = {"Eq": "==", "NotEq": "!=", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}
 """The comparisons, by the name of their node in Python's syntax tree."""
 
+TURNED = {">": "<", ">=": "<="}
+"""Comparisons that the tree has the other way round."""
+
 ARITHMETIC = {"Add": "+", "Sub": "-", "Mult": "*", "FloorDiv": "//", "Mod": "%"}
 """The arithmetic operators, by the name of their node in Python's syntax tree."""
 
@@ -29,7 +32,8 @@ class Node:
     ``constant`` and ``name`` have a ``value`` and no arguments, ``negative`` is the unary minus,
     ``least`` and ``greatest`` are ``min`` and ``max`` over the axes, ``repeat`` gives a single
     value to every axis. Chains of comparisons and ``in`` are made of ``and``, ``or``, ``not`` and
-    comparisons of two values. ``names`` are all that the tree may read, ``offset`` is where it
+    comparisons of two values, ``everywhere`` of ``not`` and ``somewhere``, ``count`` of ``sum``
+    and ``where``. ``names`` are all that the tree may read, ``offset`` is where it
     stands in the text.
     """
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from conformance.errors import EvaluationError
 from conformance.model import Case
-from conformance.spec.batch import Batch, Bools, Entry, code
+from conformance.spec.batch import Batch
+from conformance.spec.entries import Bools, Entry, code
 from conformance.spec.environment import Environment, dimensions
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity
@@ -187,41 +187,10 @@ def _evaluated(bound: Expression | None, env: Environment | None) -> Any:
 
 
 def _requirements(spec: OpSpec, env: Environment, broken: set[str]) -> Iterable[Violation]:
-    reach = _reach(spec.op, tuple(spec.definitions.items()))
     for requirement in spec.require:
-        names = _closure(requirement.that, reach)
-        if names & broken or not names <= env.keys() | reach.keys():
+        names = spec.reach([requirement.that])
+        if names & broken or not names <= env.keys() | spec.definitions.keys():
             continue
         holds = requirement.that.evaluate(env)
         if not (all(holds) if isinstance(holds, tuple) else holds):
             yield Violation(requirement.name, requirement.level, requirement.why)
-
-
-def _closure(expression: Expression, reach: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    names = set(expression.names)
-    for name in expression.names:
-        names |= reach.get(name, frozenset())
-    return frozenset(names)
-
-
-@lru_cache(maxsize=64)
-def _reach(
-    _op: str, definitions: tuple[tuple[str, Expression], ...]
-) -> Mapping[str, frozenset[str]]:
-    """For each definition all names it depends on, directly or not."""
-    table = dict(definitions)
-    reach: dict[str, frozenset[str]] = {}
-
-    def visit(name: str) -> frozenset[str]:
-        if name not in reach:
-            reach[name] = frozenset()
-            names = set(table[name].names)
-            for other in table[name].names:
-                if other in table:
-                    names |= visit(other)
-            reach[name] = frozenset(names)
-        return reach[name]
-
-    for name in table:
-        visit(name)
-    return reach

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from conformance.errors import UsageError
-from conformance.spec.expressions import Expression, closest, compile_expression
+from conformance.spec.expressions import Expression, closest, compile_expression, reach
 from conformance.spec.families import FAMILIES
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Variant
@@ -68,17 +68,5 @@ def circular(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str
         own = expression.names - spec.quantities.keys() if misread else expression.names
         names[target] = own | (names.get(target, frozenset()) if "original" in own else frozenset())
     for target in dict.fromkeys(chain.from_iterable(replacing)):
-        if target in _reach(names, target):
+        if target in reach(names[target], names):
             yield target
-
-
-def _reach(names: Mapping[str, frozenset[str]], start: str) -> set[str]:
-    """All that a definition depends on, given what each speaks of."""
-    found: set[str] = set()
-    waiting = list(names[start])
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting += names.get(name, ())
-    return found

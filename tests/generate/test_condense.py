@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
 import pytest
 
 from conformance.audit.cover import cover_rows
+from conformance.generate.build import edges_of
 from conformance.generate.chance import Chance
 from conformance.generate.condense import asked, breed, choose
-from conformance.generate.coverage import edges_of
 from conformance.generate.crossing import case_of, crossed
-from conformance.generate.looking import MAX_ELEMENTS, Sight, sized
+from conformance.generate.looking import MAX_ELEMENTS, MAX_TAPS, Sight
 from conformance.generate.pairs import SMOKE, Effort, Pool, settle
 from conformance.generate.pool import draw
 from conformance.generate.spelling import in_full
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
+from conformance.reference.windows import WindowEnvironment
 from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 
@@ -79,6 +82,17 @@ def test_freely_crossed_children_differ_from_both_parents_in_one_number() -> Non
         assert len(differing) <= 1
         changed += len(differing)
     assert changed > 150
+
+
+def sized(spec: OpSpec, case: Case) -> bool:
+    """Whether the data and the output are neither empty nor too large, and their windows too."""
+    shape = case.shapes["data"]
+    env = WindowEnvironment(spec, case)
+    outputs = prod(shape[:2]) * prod(env.out)
+    if not (prod(shape) and 0 < outputs <= MAX_ELEMENTS >= prod(shape)):
+        return False
+    taps = prod(int(env.along("taps", axis).sum()) for axis in range(len(shape) - 2))
+    return prod(shape[:2]) * taps <= MAX_TAPS
 
 
 @pytest.mark.parametrize("op", ["AvgPool-1", "onnx.MaxPool-22", "onnx.LpPool-18"])

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.dtypes import DTYPES, Array
 from conformance.generate.feasible import tables
-from conformance.generate.patterns import PATTERNS, fill
+from conformance.generate.patterns import IN_TURN, PATTERNS, fill
 from conformance.spec.families import FAMILIES, INTEGER_PATTERNS, PATTERN_NAMES
 
 FORMATS = ("f16", "bf16", "f32", "f64")
@@ -87,16 +87,13 @@ def test_rounded_numbers_are_held_by_some_fill() -> None:
 
 
 @pytest.mark.parametrize("dtype", FORMATS)
-@pytest.mark.parametrize("pattern", tables.PLANES)
-def test_so_many_planes_hold_all_that_a_pattern_can(pattern: str, dtype: str) -> None:
-    planes = tables.PLANES[pattern]
+def test_one_plane_of_each_kind_holds_all_that_mixed_data_can(dtype: str) -> None:
+    planes = len(IN_TURN)
     for rest in ((planes, 1), (1, planes + 1)):
-        held = kinds(fill(pattern, 2, (*rest, 40), dtype))
-        assert {name for name, found in held.items() if found.any()} == set(
-            tables.CAN_HOLD[pattern]
-        )
-    few = kinds(fill(pattern, 2, (1, planes // 2, 40), dtype))
-    assert {name for name, found in few.items() if found.any()} != set(tables.CAN_HOLD[pattern])
+        held = kinds(fill("mixed", 2, (*rest, 40), dtype))
+        assert {name for name, found in held.items() if found.any()} == set(tables.COUNTS)
+    few = kinds(fill("mixed", 2, (1, planes // 2, 40), dtype))
+    assert {name for name, found in few.items() if found.any()} != set(tables.COUNTS)
 
 
 def test_every_pattern_and_every_count_has_its_row() -> None:

@@ -15,7 +15,7 @@ from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.many import WindowBatch
-from conformance.spec.batch import Entry, Rows, code
+from conformance.spec.entries import Entry, Rows, code
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec

@@ -10,7 +10,8 @@ from batch_against_single import cases, disagreements
 
 from conformance.errors import EvaluationError
 from conformance.reference.many import WindowBatch
-from conformance.spec.batch import Batch, Bools, Value, number
+from conformance.spec.batch import Batch
+from conformance.spec.entries import Bools, Value, number
 from conformance.spec.expressions import Kind, compile_expression
 from conformance.spec.loader import find, shipped
 from conformance.spec.model import OpSpec

@@ -53,7 +53,7 @@ class Assembly:
             self._edges[name] = Edge(name, truth, trace)
         return self._edges[name]
 
-    def of(self, edges: Sequence[Edge]) -> tuple[list[Labelled], list[Window]]:
+    def of(self, edges: Sequence[Edge]) -> list[Labelled]:
         """What the edges say together, with what is true of the data of their windows.
 
         What is said of every window is asked of those that are named, and of the first and last.
@@ -77,7 +77,7 @@ class Assembly:
             labelled += self._about(window)
         for pair in combinations(windows, 2):
             labelled += self._about(*pair)
-        return [(label, truth) for label, truth in labelled if truth is not True], windows
+        return [(label, truth) for label, truth in labelled if truth is not True]
 
     def _ends(self) -> tuple[Window, ...]:
         if self._corners is None:

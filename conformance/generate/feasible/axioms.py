@@ -13,7 +13,7 @@ from conformance.generate.feasible import tables
 from conformance.generate.feasible.backend import Truth
 from conformance.generate.feasible.conditions import Labelled
 from conformance.generate.feasible.question import Question
-from conformance.generate.feasible.term import ONE, ZERO, Term, constant
+from conformance.generate.feasible.term import ONE, ZERO, Term
 from conformance.generate.feasible.window import GEOMETRY, NUMERIC, PLACES, STEPPED, Window
 from conformance.spec.families import INTEGER_PATTERNS
 
@@ -242,27 +242,6 @@ class Axioms:
         equal = self.logic.all(self._same(one.fact(name), other.fact(name)) for name in names)
         inside = self.logic.both(one.inside(), other.inside())
         yield "data same window", self.logic.implies(self.logic.both(inside, same), equal)
-
-    def likely(self, window: Window) -> Iterator[Truth]:
-        """What is so of most data, though it need not."""
-        if not window.facts:
-            return
-        logic, algebra = self.logic, self.algebra
-        for pattern, counts in tables.BY_CHANCE.items():
-            for name in counts:
-                none = algebra.equal(window.fact(name)[0], ZERO)
-                yield logic.implies(self._is(pattern), none)
-        tied = algebra.less(ONE, window.fact("maxima")[0])
-        yield logic.implies(tied, self._is(*tables.OFTEN_EQUAL))
-        channels = self.question.numbers("C")[0]
-        for pattern, planes in tables.PLANES.items():
-            enough = algebra.most(constant(planes), channels)
-            yield logic.implies(self._is(pattern), enough)
-        negative, size = window.fact("negative_taps")[0], window.size
-        sure = logic.either(
-            self._is(*tables.ALL_ARE), algebra.less(negative, size), algebra.most(size, ONE)
-        )
-        yield sure
 
 
 def _distinct(dtype: str) -> int:

@@ -1,16 +1,15 @@
-"""What cases are legal, within limits, usual, or aimed at: propositions about a question."""
+"""What cases are legal, and within limits: propositions about a question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 from conformance.generate.feasible.backend import Truth
 from conformance.generate.feasible.question import Question
 from conformance.generate.feasible.term import ONE, ZERO, Term, constant
 from conformance.generate.feasible.values import Choice, Untranslatable, Value, repeated
-from conformance.spec.model import Draw, Quantity
+from conformance.spec.model import Quantity
 
 Labelled = tuple[str, Truth]
 """A proposition, and the name of what it says."""
@@ -80,10 +79,8 @@ class Conditions:
                     yield "limit quantities", algebra.most(algebra.scale(entry, -1), most)
         for sizes in ("size", "out"):
             try:
-                yield (
-                    "limit elements",
-                    algebra.most(self.question.elements(sizes), constant(elements)),
-                )
+                count = self.question.elements(sizes)
+                yield "limit elements", algebra.most(count, constant(elements))
             except Untranslatable:
                 continue
         for name in ("N", "C", "size", "out"):
@@ -92,39 +89,3 @@ class Conditions:
                     yield "limit elements", algebra.most(ONE, number)
             except Untranslatable:
                 continue
-
-    def usual(self) -> Iterator[Truth]:
-        """What cases that are drawn are like: no quantity is negative."""
-        for key in self.spec.quantities:
-            for entry in self.question.given[key].entries:
-                if isinstance(entry, Term):
-                    yield self.algebra.most(ZERO, entry)
-
-    def aimed(self, aim: Mapping[str, Draw]) -> Iterator[Labelled]:
-        """What an aim narrows cases to, by the name of what is narrowed."""
-        for name, draw in aim.items():
-            value = self.question.given[name.replace("-", "_")]
-            for entry in value.entries if draw.values else ():
-                yield (
-                    name,
-                    self.logic.any(self._is(entry, wanted) for wanted in draw.values),
-                )
-            for bound, at_least in ((draw.min, True), (draw.max, False)):
-                if bound is None:
-                    continue
-                try:
-                    with self.question.translator.tracing():
-                        limits = repeated(self.question.translator.value(bound), len(value.entries))
-                    pairs = zip(value.numbers, limits.numbers, strict=True)
-                except Untranslatable:
-                    continue
-                for entry, limit in pairs:
-                    order = (limit, entry) if at_least else (entry, limit)
-                    yield name, self.algebra.most(*order)
-
-    def _is(self, entry: Any, wanted: str | bool | int) -> Truth:
-        if isinstance(entry, Choice):
-            return entry.when.get(str(wanted), False)
-        if isinstance(entry, Term):
-            return self.algebra.equal(entry, constant(int(wanted)))
-        return self.logic.same(entry, bool(wanted))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -15,6 +16,7 @@ from conformance.generate.feasible.trace import EITHER, POSITIVE, Trace
 from conformance.generate.feasible.translate import Translator
 from conformance.generate.feasible.values import Choice, Untranslatable, Value, repeated, single
 from conformance.generate.feasible.window import Window
+from conformance.generate.spelling import case_of
 from conformance.model import Case
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
@@ -32,13 +34,7 @@ class Question:
         self.algebra = Algebra(self.logic)
         self.scope = scope_of(spec)
         self.translator = Translator(self.logic, self.algebra, self)
-        patterns = dict.fromkeys(spec.data.patterns)
-        # What an aim fills cases with is valid too.
-        for edge in spec.edges:
-            for aim in edge.aims:
-                if "pattern" in aim:
-                    patterns.update(dict.fromkeys(map(str, aim["pattern"].values)))
-        self.pattern = self._choice("pattern", tuple(patterns))
+        self.pattern = self._choice("pattern", spec.patterns)
         self.types = {name: self._choice(name, types) for name, types in spec.types.items()}
         numbers = tuple(constant(axis) for axis in range(self.axes))
         self.given: dict[str, Value] = {
@@ -60,7 +56,7 @@ class Question:
         when = {member: self.logic.truth(f"{name}={member}") for member in members}
         if len(when) == 1:
             when = dict.fromkeys(when, True)
-        return Choice(when, frozenset(when))
+        return Choice(when)
 
     def _unknown(self, quantity: Quantity) -> Value:
         count = self.axes if quantity.per_axis else 1
@@ -76,16 +72,14 @@ class Question:
 
     # Names
 
-    def value(self, name: str, window: Any, translator: Translator, want: int) -> Value | None:
+    def value(self, name: str, window: Any, translator: Translator, want: int) -> Value:
         """See :class:`~.translate.Names`."""
         if name in self.given:
             return self.given[name]
         if window is not None and (found := window.value(name)) is not None:
             return self._declared(name, found)
         if name not in self.spec.definitions:
-            if name in self.scope:
-                raise Untranslatable(name)
-            return None
+            raise Untranslatable(name)
         key = (name, window, want)
         if key not in self._known:
             with translator.tracing() as trace:
@@ -99,10 +93,7 @@ class Question:
         kind = self.scope[name]
         if kind.per_axis:
             value = repeated(value, self.axes)
-        entries = value.entries
-        if kind.values is not None:
-            entries = tuple(Choice(e.when, e.members | kind.values) for e in entries)
-        return Value(entries, value.per_axis, kind.domain is Domain.CASE, value.array)
+        return replace(value, case=kind.domain is Domain.CASE)
 
     def window(self) -> Window:
         """A new window."""
@@ -130,8 +121,6 @@ class Question:
         """A whole number for each axis, by name; what it takes to have one is left out."""
         with self.translator.tracing():
             value = self.value(name, window, self.translator, EITHER)
-        if value is None:
-            raise Untranslatable(name)
         return repeated(value, self.axes).numbers
 
     def planes(self, name: str) -> Term:
@@ -157,20 +146,9 @@ class Question:
 
     def case(self, model: Any) -> Case:
         """The case that a model of the solver describes, with seed 0."""
-        spec = self.spec
-        found = {key: self._read(model, self.given[key]) for key in spec.quantities}
-        shape: list[int] = []
-        for name in spec.data.shape:
-            shape += found[name] if spec.dims[name].per_axis else [found[name]]
-        types = {name: _member(model, choice) for name, choice in self.types.items()}
-        return Case(
-            op=spec.op,
-            types=types,
-            shapes={spec.data.name: tuple(shape)},
-            attributes={q.name: q.write(found[q.key]) for q in spec.attributes},
-            operands={o.name: tuple(found[o.quantity.key]) for o in spec.operands},
-            pattern=_member(model, self.pattern),
-        )
+        found = {key: self._read(model, self.given[key]) for key in self.spec.quantities}
+        found |= {name: _member(model, choice) for name, choice in self.types.items()}
+        return case_of(self.spec, {**found, "pattern": _member(model, self.pattern)}, seed=0)
 
     def _read(self, model: Any, value: Value) -> Any:
         entries: list[Any] = []

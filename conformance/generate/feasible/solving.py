@@ -80,9 +80,9 @@ class Solving:
         """After a check that succeeded, z3's model."""
         return self._solver.model()
 
-    def correct(self, model: Any) -> bool:
-        """Whether a model has all products right; if not, the solver learns about them."""
-        wrong = 0
+    def correct(self) -> bool:
+        """Whether the model has all products right; if not, the solver learns about them."""
+        model, wrong = self.model(), 0
         for product in self._products:
             left, right, value = (
                 self._read(model, term) for term in (product.left, product.right, product.value)

@@ -64,15 +64,6 @@ DISTINCT = ("ramp", "negative", "nan", "infinite", "lowest")
 NEIGHBOURS_DIFFER = ("steady",)
 """Patterns in which no two elements that follow each other on the last axis are equal."""
 
-BY_CHANCE = {"normal": ("zero_taps", "subnormal_taps", "minus_zero_taps", "neginf_taps")}
-"""What a pattern can hold, but hardly ever does."""
-
-OFTEN_EQUAL = ("impulse", "ties", "infinite", "lowest", "zeros", "cancel", "steady", "mixed")
-"""Patterns in which two elements that are both the largest are nothing rare."""
-
-PLANES = {"mixed": 12}
-"""How many planes a pattern needs to hold all that it can hold."""
-
 
 def distinct_numbers(dtype: DType) -> int:
     """How many elements a pattern of distinct numbers fills in a type before it repeats."""

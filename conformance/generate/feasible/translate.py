@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Protocol
 
 from conformance.generate.feasible import calls
@@ -28,8 +27,8 @@ from conformance.spec.tree import Node
 class Names(Protocol):
     """The names of a question."""
 
-    def value(self, name: str, window: Any, translator: Translator, want: int) -> Value | None:
-        """What a name stands for; None for one that is not known."""
+    def value(self, name: str, window: Any, translator: Translator, want: int) -> Value:
+        """What a name stands for. Raises Untranslatable for one that is not known."""
 
     def window(self) -> Any:
         """A new window of which nothing is known."""
@@ -39,12 +38,31 @@ class Translator:
     """Translates the expressions of one question; ``trace`` grows while it does."""
 
     def __init__(self, logic: Logic, algebra: Algebra, names: Names) -> None:
-        self.logic = logic
+        self.logic: Logic = logic
         self.algebra: Algebra = algebra
         self.division = Division(algebra)
         self.names = names
         self.trace = Trace()
         self._path: list[Truth] = []
+        divide = self.division.divide
+        self._numbers: dict[str, Callable[..., Term]] = {
+            "+": algebra.add,
+            "-": algebra.subtract,
+            "*": algebra.multiply,
+            "//": lambda x, y: divide(x, y)[0],
+            "%": lambda x, y: divide(x, y)[1],
+            "ceil_div": lambda x, y: divide(x, y, up=True)[0],
+            "min": algebra.least,
+            "max": algebra.greatest,
+            "abs": lambda x: algebra.greatest(x, algebra.scale(x, -1)),
+            "negative": lambda x: algebra.scale(x, -1),
+        }
+        self._comparisons: dict[str, Callable[[Any, Any], Truth]] = {
+            "==": self._same,
+            "!=": lambda x, y: logic.negate(self._same(x, y)),
+            "<": algebra.less,
+            "<=": algebra.most,
+        }
 
     @contextmanager
     def tracing(self) -> Iterator[Trace]:
@@ -78,78 +96,49 @@ class Translator:
         return self.node(expression.tree, window, want)
 
     def node(self, node: Node, window: Any, want: int) -> Value:
+        if node.op in self._numbers:
+            return self._arithmetic(node, window)
+        if node.op in self._comparisons:
+            pair = (self.node(arg, window, EITHER) for arg in node.args)
+            return elementwise(self.logic, self._comparisons[node.op], *pair)
         match node.op:
             case "constant":
                 return single(_constant(node.value))
             case "name":
-                return self._name(str(node.value), window, want)
+                return self.names.value(str(node.value), window, self, want)
             case "repeat":  # single values meet every axis
                 return self.node(node.args[0], window, want)
             case "not":
-                return self._each(self.logic.negate, self.node(node.args[0], window, -want))
+                value = self.node(node.args[0], window, -want)
+                return elementwise(self.logic, self.logic.negate, value)
             case "and" | "or":
-                parts = [partial(self.node, arg, window, want) for arg in node.args]
-                return self._joined(node.op == "and", parts)
-            case "negative":
-                number = self.number(node.args[0], window)
-                return self._each(lambda a: self.algebra.scale(a, -1), number)
-            case "+" | "-" | "*" | "//" | "%":
-                return self._arithmetic(node, window)
-            case "==" | "!=" | "<" | "<=" | ">" | ">=":
-                return self._comparison(node, window)
+                return self._joined(node, window, want)
         return calls.call(self, node, window, want)
 
-    def _each(self, operation: Callable[..., Any], *values: Value) -> Value:
-        return elementwise(self.logic, operation, *values)
-
-    def number(self, node: Node, window: Any) -> Value:
-        return self.node(node, window, EITHER).of(Term)
-
-    def _name(self, name: str, window: Any, want: int) -> Value:
-        found = self.names.value(name, window, self, want)
-        if found is None:
-            raise Untranslatable(name)
-        return found
-
     def _arithmetic(self, node: Node, window: Any) -> Value:
-        a, b = (self.number(arg, window) for arg in node.args)
-        operations: dict[str, Callable[..., Term]] = {
-            "+": self.algebra.add,
-            "-": self.algebra.subtract,
-            "*": self.algebra.multiply,
-            "//": lambda x, y: self.division.divide(x, y)[0],
-            "%": lambda x, y: self.division.divide(x, y)[1],
-        }
-        if node.op in ("//", "%"):
-            self.divisor(b)
-        return self._each(operations[node.op], a, b)
+        values = [self.node(arg, window, EITHER).of(Term) for arg in node.args]
+        if node.op in ("//", "%", "ceil_div"):
+            self._divisor(values[1])
+        return elementwise(self.logic, self._numbers[node.op], *values)
 
-    def divisor(self, value: Value) -> None:
+    def _divisor(self, value: Value) -> None:
         """Notes that there is no value if a divisor is 0 that does not depend on the window."""
         if value.array is False:
             for entry in value.entries:
                 self.need(self.logic.negate(self.algebra.equal(entry, ZERO)))
 
-    def _joined(self, both: bool, parts: Sequence[Callable[[], Value]]) -> Value:
-        """All of some conditions or one of them; a single one on the case may decide alone."""
+    def _joined(self, node: Node, window: Any, want: int) -> Value:
+        """``and``, ``or``: a first condition that is a single one on the case may decide alone."""
+        both = node.op == "and"
         join = self.logic.both if both else self.logic.either
-        result = parts[0]()
-        for part in parts[1:]:
-            if result.case and not result.per_axis:
-                (first,) = result.truths
-                on = first if both else self.logic.negate(first)
-                other = self.under(on, part)
-                decided = Value(
-                    tuple(join(first, entry) for entry in other.truths),
-                    other.per_axis,
-                    other.case,
-                    self.logic.both(on, other.array),
-                )
-                result = decided
-            else:
-                other = part()
-                result = self._each(join, result, other)
-        return result
+        first = self.node(node.args[0], window, want)
+        if first.per_axis or not first.case:
+            return elementwise(self.logic, join, first, self.node(node.args[1], window, want))
+        (test,) = first.truths
+        on = test if both else self.logic.negate(test)
+        other = self.under(on, lambda: self.node(node.args[1], window, want))
+        joined = tuple(join(test, entry) for entry in other.truths)
+        return Value(joined, other.per_axis, other.case, self.logic.both(on, other.array))
 
     def under(self, condition: Truth, part: Callable[[], Value]) -> Value:
         """A value that is evaluated only where a condition holds."""
@@ -158,19 +147,6 @@ class Translator:
             return part()
         finally:
             self._path.pop()
-
-    def _comparison(self, node: Node, window: Any) -> Value:
-        a, b = (self.node(arg, window, EITHER) for arg in node.args)
-        algebra, logic = self.algebra, self.logic
-        operations: dict[str, Callable[[Any, Any], Truth]] = {
-            "==": self._same,
-            "!=": lambda x, y: logic.negate(self._same(x, y)),
-            "<": algebra.less,
-            "<=": algebra.most,
-            ">": lambda x, y: algebra.less(y, x),
-            ">=": lambda x, y: algebra.most(y, x),
-        }
-        return self._each(operations[node.op], a, b)
 
     def _same(self, a: Any, b: Any) -> Truth:
         if isinstance(a, Term) and isinstance(b, Term):

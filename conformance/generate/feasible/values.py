@@ -16,17 +16,16 @@ class Untranslatable(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """An enum: when it is which of its members. ``members`` may list more, which it never is."""
+    """An enum: when it is which of its members; what is not listed it never is."""
 
     when: Mapping[str, Truth]
-    members: frozenset[str]
 
     def is_(self, *members: str) -> tuple[Truth, ...]:
         return tuple(self.when.get(member, False) for member in members)
 
 
 def member(name: str) -> Choice:
-    return Choice({name: True}, frozenset({name}))
+    return Choice({name: True})
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.generate.feasible.backend import Truth
 from conformance.generate.feasible.tables import COUNTS
 from conformance.generate.feasible.term import ZERO, Term
-from conformance.generate.feasible.values import Untranslatable, Value
+from conformance.generate.feasible.values import Value
 
 if TYPE_CHECKING:
     from conformance.generate.feasible.question import Question
@@ -78,8 +78,6 @@ class Window:
         if not question.is_default(begins="nothing"):
             return tuple(question.algebra.fresh("position") for _ in range(question.axes))
         ties = question.value("ties", self, question.translator, 0)
-        if ties is None:
-            raise Untranslatable("ties")
         last = ties.single.when.get("last", False)
         pairs = zip(self.fact("last_max"), self.fact("first_max"), strict=True)
         return tuple(question.algebra.choose(last, a, b) for a, b in pairs)

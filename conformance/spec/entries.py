@@ -1,0 +1,137 @@
+"""The values of a batch: of many cases, or of all their windows, in arrays; and what is worked out
+of them entry by entry, as far as nothing can go wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bools = NDArray[np.bool_]
+
+_CODES: dict[str, int] = {}
+_WORDS: list[str] = []
+
+
+def code(word: str) -> int:
+    """The number that stands for an enum's member in arrays of this process."""
+    if word not in _CODES:
+        _CODES[word] = len(_WORDS)
+        _WORDS.append(word)
+    return _CODES[word]
+
+
+def word(number: int) -> str:
+    """The member that a code stands for."""
+    return _WORDS[number]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What a flat value runs over: ``case`` is the case of each row.
+
+    ``places`` gives for other rows, of which these are combinations, the one that each row is of.
+    """
+
+    case: NDArray[np.intp]
+    places: Mapping[Rows, NDArray[np.intp]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """One value of all cases, or of all ``rows``.
+
+    ``array`` has an element for each case or row, or none at all (shape ``()``) if it is the same
+    for all; None for a number that is unknown. ``bound`` is at least the magnitude of every number.
+    Of a truth value ``array`` says where it certainly holds, ``maybe`` where it may, if not there.
+    """
+
+    array: Any
+    rows: Rows | None = None
+    bound: int = 1
+    maybe: Any = None
+
+    @property
+    def possible(self) -> Any:
+        return self.array if self.maybe is None else self.maybe
+
+
+Value = Entry | tuple[Entry, ...]
+UNKNOWN = Entry(None)
+
+
+def number(array: Any) -> Entry:
+    """An entry of numbers, one for each case."""
+    peak = max(abs(int(array.min())), abs(int(array.max()))) if array.size else 0
+    return Entry(array, bound=max(1, peak))
+
+
+def constant(value: int | bool | str | None) -> Entry:
+    """The same for all."""
+    if isinstance(value, bool):
+        return Entry(np.bool_(value))
+    if isinstance(value, str):
+        return Entry(np.int64(code(value)))
+    assert value is not None
+    return Entry(np.int64(value), bound=max(1, abs(value)))
+
+
+def _maybe(operation: Callable[..., Any], *entries: Entry) -> Any:
+    """What may hold, if that is not what holds."""
+    if all(entry.maybe is None for entry in entries):
+        return None
+    return operation(*(entry.possible for entry in entries))
+
+
+def _both(a: Entry, b: Entry) -> Entry:
+    return Entry(a.array & b.array, maybe=_maybe(np.logical_and, a, b))
+
+
+def _either(a: Entry, b: Entry) -> Entry:
+    return Entry(a.array | b.array, maybe=_maybe(np.logical_or, a, b))
+
+
+def _negated(a: Entry) -> Entry:
+    return Entry(np.logical_not(a.possible), maybe=None if a.maybe is None else ~a.array)
+
+
+def chosen(test: Entry, a: Entry, b: Entry) -> Entry:
+    """``where``."""
+    if a.array is None or b.array is None:
+        return UNKNOWN
+    if np.asarray(a.array).dtype == np.bool_:
+        holds = (test.array & a.array) | (np.logical_not(test.possible) & b.array)
+        if test.maybe is a.maybe is b.maybe is None:
+            return Entry(holds)
+        may = (test.possible & a.possible) | (np.logical_not(test.array) & b.possible)
+        return Entry(holds, maybe=may)
+    if test.maybe is not None:
+        return UNKNOWN
+    return Entry(np.where(test.array, a.array, b.array), bound=max(a.bound, b.bound))
+
+
+COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "==": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+}
+DIVISIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "//": np.floor_divide,
+    "%": np.mod,
+    "ceil_div": lambda a, b: -np.floor_divide(-a, b),
+}
+UNBOUNDED: Mapping[str, Callable[..., Any]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "abs": np.abs,
+    "negative": np.negative,
+}
+LOGIC: Mapping[str, Callable[..., Entry]] = {"and": _both, "or": _either, "not": _negated}
