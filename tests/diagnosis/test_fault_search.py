@@ -78,7 +78,7 @@ def test_a_single_fault_is_always_named(chosen: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize(
     "one",
-    tiers.sweep(COMPOSITES, lambda one: [(one["op"], len(one["faults"]))]),
+    tiers.sweep(COMPOSITES, lambda one: [one["op"], len(one["faults"])]),
     ids=lambda one: f"{one['op']}:{'+'.join(one['faults'])}",
 )
 def test_composite_backends(one: dict[str, list[str]]) -> None:

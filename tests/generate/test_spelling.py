@@ -32,7 +32,9 @@ def name(value: OpSpec | Quantity) -> str:
     return value.op if isinstance(value, OpSpec) else value.name
 
 
-@pytest.mark.parametrize(("spec", "quantity"), OPTIONAL, ids=name)
+@pytest.mark.parametrize(
+    ("spec", "quantity"), tiers.sweep(OPTIONAL, lambda _, one: [one.name, one.type]), ids=name
+)
 def test_half_of_the_cases_with_the_default_leave_it_out(spec: OpSpec, quantity: Quantity) -> None:
     drawn = draw(spec, 4, 400, root=3)
     out = [case for case in drawn if quantity.name not in case.attributes]
