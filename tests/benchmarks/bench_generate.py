@@ -3,7 +3,8 @@
     python tests/benchmarks/bench_generate.py
 
 Drawing gives cases; looking decides, in a batch, which are valid and which edges each shows;
-building computes data, exact answers, bounds and readings. Streaming is all three, as
+building computes data, exact answers, bounds and readings; answering the answers and bounds alone, as
+they are needed of one case; killing works out which known faults give other outputs. Streaming is all three, as
 `--suite full` does them in each of its processes.
 """
 
@@ -17,12 +18,16 @@ import measure
 import numpy as np
 
 import conformance
+from conformance.audit.kills import Bank
 from conformance.generate.build import build
 from conformance.generate.looking import Sight
 from conformance.generate.pool import draw
 from conformance.generate.stream import Piece
+from conformance.generate.values import data_of
 from conformance.model import Case
+from conformance.reference import answers
 from conformance.spec import loader
+from conformance.spec.catalogue import faults
 from conformance.spec.table import table_of
 
 RUNS = 3
@@ -50,6 +55,19 @@ def one_operator(op: str) -> None:
         for case in cases:
             build(spec, case)
 
+    inputs = [data_of(spec, case) for case in cases]
+
+    def answering() -> None:
+        for case, data in zip(cases, inputs, strict=True):
+            answers(spec, case, data)
+
+    bank = Bank(spec, faults(op))
+
+    def killing() -> None:
+        may = bank.may_differ(cases)
+        for case, data, row in zip(cases, inputs, may, strict=True):
+            bank.prints(case, data, row)
+
     times = measure.timed(RUNS, drawing)
     measure.show(f"{op}: drawing", measure.rates(times, DRAWS), "draws/s")
     times = measure.timed(RUNS, looking)
@@ -58,6 +76,11 @@ def one_operator(op: str) -> None:
     times = measure.timed(RUNS, building)
     readings = f"{len(cases)} vectors, {len(spec.interpretations)} interpretation(s)"
     measure.show(f"{op}: building", measure.rates(times, len(cases)), "vectors/s", readings)
+    times = measure.timed(RUNS, answering)
+    measure.show(f"{op}: answering", measure.rates(times, len(cases)), "cases/s", "no readings")
+    times = measure.timed(1, killing)
+    mutants = f"{len(bank.faults)} known faults on each"
+    measure.show(f"{op}: killing", measure.rates(times, len(cases)), "cases/s", mutants)
 
 
 def streaming(op: str) -> None:
