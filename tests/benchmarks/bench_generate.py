@@ -3,9 +3,9 @@
     python tests/benchmarks/bench_generate.py
 
 Drawing gives cases; looking decides, in a batch, which are valid and which edges each shows;
-building computes data, exact answers, bounds and readings; answering the answers and bounds alone, as
-they are needed of one case; killing works out which known faults give other outputs. Streaming is all three, as
-`--suite full` does them in each of its processes.
+building computes data, exact answers, bounds and readings; answering the answers and bounds alone,
+all that is needed of one case; killing finds which known faults give other outputs. Streaming is
+drawing, looking and building, as `--suite full` does them in each of its processes.
 """
 
 from __future__ import annotations
