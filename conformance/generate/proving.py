@@ -10,7 +10,8 @@ import numpy as np
 from conformance import parallel
 from conformance.errors import UsageError
 from conformance.generate.condense import choose
-from conformance.generate.pairs import Effort, Pair, Pool, settle, witnesses
+from conformance.generate.pairs import Effort, Pair, Pool
+from conformance.generate.settle import settle, witnesses
 from conformance.model import Case
 from conformance.spec.digest import digest
 from conformance.spec.loader import find

@@ -11,7 +11,8 @@ from conformance.audit.kills import Bank, Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
 from conformance.generate.condense import asked, breed, choose
-from conformance.generate.pairs import Effort, Pair, Pool, settle
+from conformance.generate.pairs import Effort, Pair, Pool
+from conformance.generate.settle import settle
 from conformance.generate.suites import with_twins
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults

@@ -15,8 +15,9 @@ from conformance.generate.chance import Chance
 from conformance.generate.condense import asked, breed, choose
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.looking import MAX_ELEMENTS, MAX_TAPS, Sight
-from conformance.generate.pairs import SMOKE, Effort, Pool, settle
+from conformance.generate.pairs import SMOKE, Effort, Pool
 from conformance.generate.pool import draw
+from conformance.generate.settle import settle
 from conformance.generate.spelling import in_full
 from conformance.generate.values import data_of
 from conformance.model import Case

@@ -1,0 +1,207 @@
+"""Every pair of edges shown, or proven impossible: what a pool lacks is sought until it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.generate.chance import Chance
+from conformance.generate.crossing import crossed
+from conformance.generate.feasible import Feasible, Infeasible
+from conformance.generate.looking import Seen
+from conformance.generate.pairs import Pair, Pool
+from conformance.model import Case
+from conformance.spec.entries import code
+from conformance.spec.model import Draw, OpSpec
+from conformance.suite import cases as recorded
+from conformance.suite import proofs
+from conformance.suite.manifest import Uncovered
+
+Rows = NDArray[np.int64]
+
+SEEDS = 32
+"""How often the prover's geometry is filled anew, until its data show what is wanted."""
+
+REFILLS = 8
+"""How often the geometry of a recorded case is filled anew, until its data show what is wanted."""
+
+PARENTS = 120
+"""Among how many of the cheapest cases of an edge parents are chosen."""
+
+KEPT = 3
+"""How many cases that newly show a pair are kept, the cheapest ones."""
+
+LOOKED_AT = 2
+"""In how many cases of a round that may show a pair the data are looked at for it."""
+
+MOST_LOOKED_AT = 600
+"""In how many cases of a round the data are looked at, at most."""
+
+LEFT_OVER = 12
+"""How many pairs may be left over for cases to be drawn at each of them."""
+
+DRAWN = 48
+"""How many cases are drawn for each way to aim at such a pair."""
+
+BARREN = 2
+"""After how many rounds that found nothing new no more is expected of crossing."""
+
+
+def settle(pool: Pool) -> None:
+    """Show every pair of edges that the pool does not show yet, or prove that none can.
+
+    Then show each edge in each element type. What is known of a shipped specification is used:
+    proofs, and the geometries of its recorded cases. Beyond that, without the package z3-solver
+    nothing is proven, and what no case is found for is uncovered.
+    """
+    pool.uncovered.clear()
+    pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
+    _cross(pool)
+    _refill(pool)
+    for anew in (False, True) if pool.prover is not None else ():
+        for pair in pool.missing():
+            if pool.lacks(pair):
+                _prove(pool, pair, anew=anew)
+        if pool.missing():
+            _cross(pool)
+        for pair in pool.missing() if len(pool.missing()) <= LEFT_OVER else ():
+            _draw_both(pool, pair)
+    pool.uncovered += [Uncovered(pool.spec.op, pool.rank, "", pair) for pair in pool.missing()]
+    _settle_types(pool)
+
+
+def _refill(pool: Pool) -> None:
+    """Geometries of known cases that show what crossing did not, filled with other data.
+
+    Where no other data are found that show it, the known case is taken as it is.
+    """
+    known = witnesses(pool.spec, pool.rank) if pool.missing() else []
+    if not known:
+        return
+    shows = pool.sight.shown(known)
+    chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/refill")
+    for pair in pool.missing():
+        a, b = (pool.place[edge] for edge in pair)
+        showing = [known[row] for row in np.flatnonzero(shows[:, a] & shows[:, b])]
+        for seed in chance.below(1 << 31, REFILLS):
+            if pool.lacks(pair):
+                pool.add([replace(case, seed=int(seed)) for case in showing])
+        if pool.lacks(pair):
+            pool.add(showing)
+
+
+def witnesses(spec: OpSpec, rank: int) -> list[Case]:
+    """The cases that are known of a specification as it is: recorded ones, and those of proofs."""
+    kept = proofs.known(spec)
+    known = (*recorded.of(spec), *(kept.witnesses if kept else ()))
+    return [case for case in known if len(case.shapes[spec.data.name]) == rank]
+
+
+def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
+    """Ask the prover: whether no case shows the pair. A case that does goes into the pool."""
+    answer = pool.ask(pair, anew=anew)
+    if isinstance(answer, Infeasible):
+        pool.infeasible[pair] = answer.uses
+    if isinstance(answer, Feasible):
+        pool.add([replace(answer.case, seed=seed) for seed in range(SEEDS)])
+
+
+def _draw_both(pool: Pool, pair: Pair) -> None:
+    """Draw what both edges aim at; where they narrow the same, the one or the other."""
+    aims = {edge.name: edge.aims or ({},) for edge in pool.spec.edges}
+    for one, other in product(*(aims[name] for name in pair)):
+        for aim in ({**one, **other}, {**other, **one}):
+            if pool.lacks(pair):
+                pool.draw(DRAWN, aim)
+
+
+def _cross(pool: Pool) -> None:
+    """Children of cases that show the one edge with such as show the other, until none is new."""
+    barren = 0
+    for number in range(pool.effort.rounds):
+        wanted = np.array([(pool.place[a], pool.place[b]) for a, b in pool.missing()])
+        if not len(wanted) or barren == BARREN or not len(pool):
+            return
+        chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/{len(pool)}/{number}")
+        each = int(np.clip(pool.effort.children // len(wanted), 16, 1500))
+        a, b = (_showing(pool, edges, each, chance) for edges in wanted.T)
+        children = pool.sight.look(crossed(pool.seen.table, a, b, chance, freely=number % 3 > 0))
+        before = pool.pairs.sum()
+        pool.keep(_news(pool, children, wanted))
+        barren = 0 if pool.pairs.sum() > before else barren + 1
+
+
+def _showing(pool: Pool, edges: Rows, each: int, chance: Chance) -> Rows:
+    """So many small cases for each edge that show it, or any where none does."""
+    order = np.argsort(pool.seen.cost, kind="stable")
+    shows = pool.shows[order]
+    parents = [order[np.flatnonzero(column)[:PARENTS]] for column in shows.T]
+    among = [parents[edge] if len(parents[edge]) else order for edge in edges]
+    return np.concatenate([rows[chance.below(len(rows), each)] for rows in among])
+
+
+def _news(pool: Pool, children: Seen, wanted: Rows) -> Seen:
+    """The cheapest children that show what is wanted, their data looked at where that matters."""
+    order = np.argsort(children.cost, kind="stable")
+    children = children.take(order)
+    certain, maybe = [], []
+    for a, b in wanted:
+        rows = np.flatnonzero(children.shows[:, a] & children.shows[:, b])
+        certain.append(rows[:KEPT])
+        if len(rows) < KEPT:
+            may = np.flatnonzero(children.may[:, a] & children.may[:, b])
+            maybe.append(np.setdiff1d(may[: LOOKED_AT + len(rows)], rows)[:LOOKED_AT])
+    unsure = np.unique(np.concatenate(maybe))[:MOST_LOOKED_AT] if maybe else np.arange(0)
+    rows = np.unique(np.concatenate([*certain, unsure])).astype(np.int64)
+    found = pool.sight.settle(children, rows)
+    showing = np.zeros(len(found), np.bool_)
+    for a, b in wanted:
+        showing[np.flatnonzero(found.shows[:, a] & found.shows[:, b])[:KEPT]] = True
+    return found.take(showing)
+
+
+def _settle_types(pool: Pool) -> None:
+    """Show each edge in each element type: by a case that shows it in another, or by drawing."""
+    if not pool.effort.pairs:
+        return
+    hopeless = {(dtype, edge) for dtype, edge in pool.untyped() if not _retype(pool, dtype, edge)}
+    for dtype, edge in pool.untyped():
+        name, own = pool.edges[edge], pool.dtypes[dtype]
+        against = None if pool.prover is None else pool.prover.excludes(name, own)
+        if against is not None:
+            pool.infeasible[own, name] = against
+            continue
+        for aim in pool.spec.edges[edge].aims or ({},):
+            if not pool.typed[dtype, edge] and (dtype, edge) not in hopeless:
+                pool.draw(64, {**aim, pool.spec.data.type: Draw(values=(own,))})
+        if not pool.typed[dtype, edge]:
+            pool.uncovered.append(Uncovered(pool.spec.op, pool.rank, own, (name,)))
+
+
+def _retype(pool: Pool, dtype: int, edge: int) -> bool:
+    """The geometry of small cases that show an edge with the data of others, in another type.
+
+    Whether any of them might show it, as far as their geometry tells.
+    """
+    if pool.typed[dtype, edge]:
+        return True
+    showing = np.flatnonzero(pool.shows[:, edge])
+    showing = showing[np.argsort(pool.seen.cost[showing], kind="stable")][:24]
+    data = pool.spec.data.type
+    of_type = np.flatnonzero(pool.seen.table.columns[data] == code(pool.dtypes[dtype]))[:48]
+    table = pool.seen.table
+    own = table.take(np.concatenate([showing, np.repeat(showing, len(of_type))]))
+    other = np.concatenate([showing, np.tile(of_type, len(showing))])
+    columns = dict(own.columns)
+    for key in ("pattern", *pool.spec.types):
+        columns[key] = table.columns[key][other].copy()
+    columns[data][: len(showing)] = code(pool.dtypes[dtype])
+    children = pool.sight.look(replace(own, columns=columns, seeds=table.seeds[other]))
+    children = children.take(children.may[:, edge])
+    order = np.argsort(children.cost + 1 * ~children.shows[:, edge], kind="stable")[:12]
+    found = pool.sight.settle(children, order)
+    pool.keep(found.take(np.flatnonzero(found.shows[:, edge])[:KEPT]))
+    return len(children) > 0
