@@ -22,7 +22,7 @@ if not Path("/dev/full").exists():
 Shell = Callable[[str], "subprocess.CompletedProcess[str]"]
 
 NOISY = """
-import os, subprocess, sys
+import ctypes, os, subprocess, sys
 from conformance.backends.reference import Reference
 
 print("printed at import")
@@ -33,6 +33,7 @@ class Noisy(Reference):
         print("printed in a call")
         os.write(1, b"written past Python\\n")
         print("kept", end="", file=sys.__stdout__)
+        ctypes.CDLL(None).puts(b"put by a library")
         return super().run(*question)
 """
 
@@ -134,6 +135,7 @@ class TestShared:
         assert shown.returncode == 0, shown.stderr
         assert json.loads(shown.stdout)["verdict"] == "conformant"
         said = ("printed at import", "said by a child", "printed in a call", "written past", "kept")
+        said += ("put by a library",)
         assert all(text in shown.stderr for text in said)
 
     def test_in_a_process_of_its_own_nobody_hears_it(self, shell: Shell, tmp_path: Path) -> None:
