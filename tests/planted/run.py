@@ -138,7 +138,7 @@ class Checkout:
 
     def _failure(self, tests: Sequence[str]) -> tuple[str, str]:
         """The first test that fails, empty if none does, and what pytest says."""
-        environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONUNBUFFERED": "1"}
+        environment = {**os.environ, "PYTHONPATH": str(self.root)}
         process = subprocess.Popen(
             [*PYTEST, *self._options, *tests],
             cwd=self.root,
