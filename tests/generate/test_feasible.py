@@ -294,6 +294,20 @@ def test_windows_are_spoken_of_under_not_and_everywhere() -> None:
         assert shows(spec, answer.case, edges)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "all(ceil_div(C * size, N) == C) and N > 1 and all(size == 1)",
+        "all(ceil_div(size * C, output_size) == C) and all(output_size > 1) and all(size == 1)",
+        "all(C * size // N == C - 1) and C > 0 and N > C and all(size == N - 1)",
+    ],
+)
+def test_what_rounding_makes_of_a_product_is_not_refuted(text: str) -> None:
+    """Rounded up, x * y / b reaches x for a y below b; rounded down, x - 1."""
+    asked = Prover(asking(ADAPTIVE, edge=text), 3, timeout_ms=1000)
+    assert not isinstance(asked.ask(["edge"]), Infeasible)
+
+
 def test_what_has_no_value_does_not_hold() -> None:
     spec = asking(
         ADAPTIVE,

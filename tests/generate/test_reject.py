@@ -93,6 +93,7 @@ def test_the_same_seed_gives_the_same_cases() -> None:
     [
         ({"set": {"strides": AVG.definitions["step"]}}, r"but breaks \[\(\)\]"),
         ({"breaks": "kernel.min"}, r"but breaks \[\('strides.min',\)\]"),
+        ({"set": {"strides": 0, "kernel": 0}}, r"but breaks \[\('kernel.min', 'strides.min'"),
     ],
 )
 def test_an_entry_that_breaks_something_else_is_an_error(

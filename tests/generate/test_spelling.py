@@ -61,9 +61,10 @@ def test_a_case_means_the_same_in_full(spec: OpSpec) -> None:
 
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
 def test_what_has_no_default_or_another_value_is_always_given(spec: OpSpec) -> None:
-    for case in draw(spec, 3, 40, root=5):
+    # Two axes, of which one alone may have the default.
+    for case in draw(spec, 4, 40, root=5):
         full = in_full(spec, case)
-        for seed in range(8):
+        for seed in (*range(8), (1 << len(spec.attributes)) - 1):  # the last leaves out all it may
             given = spelled(spec, full, seed)
             assert in_full(spec, replace(case, attributes=given)) == full
             left = full.keys() - given.keys()

@@ -175,6 +175,12 @@ def test_what_breaks_a_must_comes_first_then_what_is_more():
     assert [finding.op for finding in findings(results, command=COMMAND)] == ["D", "C", "A", "B"]
 
 
+def test_what_is_new_comes_before_what_is_known_however_mild():
+    known = [result(f"k{i}", kind="value", op="A", known="known.yaml:2") for i in range(3)]
+    results = [*known, result("s", kind="value", level="should", op="B")]
+    assert [finding.op for finding in findings(results, command=COMMAND)] == ["B", "A"]
+
+
 def test_a_finding_tells_its_smallest_vector_and_what_all_share():
     results = [
         result("0-big", "ceil", "batch", kind="value", size=90, ulp=700.0, message="3 wrong"),

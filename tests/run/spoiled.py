@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
 import time
 from pathlib import Path
 
@@ -66,6 +67,34 @@ class OnlyOnce(FailsAtFirst):
     def __init__(self):
         with Path(os.environ["ONLY_ONCE"]).open("x"):
             pass
+
+
+class StartsEveryOtherTime(NumPy):
+    """Loads the first time, and then every second time; crashes on some rows."""
+
+    def __init__(self):
+        with Path(os.environ["STARTS"]).open("a+") as file:
+            file.write(".")
+            file.seek(0)
+            if len(file.read()) % 2 == 0:
+                raise RuntimeError("the device is busy")
+
+    def run(self, op, inputs, attributes):
+        if size(inputs) in (10, 20, 30, 40):
+            os._exit(7)
+        return super().run(op, inputs, attributes)
+
+
+class StartsAnother(NumPy):
+    """Leaves a process behind where it crashes, which holds none of its pipes."""
+
+    def run(self, op, inputs, attributes):
+        if size(inputs) == 20:
+            quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+            started = subprocess.Popen(["sleep", "60"], **quiet)
+            Path(os.environ["PIDS"]).write_text(str(started.pid))
+            os._exit(7)
+        return super().run(op, inputs, attributes)
 
 
 class Exclusive(NumPy):

@@ -112,6 +112,20 @@ class TestReplacement:
         assert "could not be started again" in run.footer["sentence"]
         assert "FileExistsError" in run.footer["sentence"]
 
+    def test_starts_that_fail_now_and_then_end_no_run(self, suite, tmp_path, monkeypatch):
+        monkeypatch.setenv("STARTS", str(tmp_path / "starts"))
+        run = check(suite, "StartsEveryOtherTime")
+        lost = [size_of(one) for one in run.results if one.kind == "crashed"]
+        assert lost == [10, 20, 30, 40]
+        assert "abandoned" not in {one.kind for one in run.results}
+
+    def test_what_a_lost_process_started_is_ended_with_it(self, suite, tmp_path, monkeypatch):
+        monkeypatch.setenv("PIDS", str(tmp_path / "pids"))
+        run = check(suite, "StartsAnother", only=["f32-1x1x2"])
+        assert [one.kind for one in run.results] == ["crashed"] + [""] * 9
+        (child,) = (tmp_path / "pids").read_text().split()
+        assert gone(int(child))
+
     def test_what_can_be_loaded_once_only_runs_in_one_process(self, suite, tmp_path, monkeypatch):
         monkeypatch.setenv("ONLY_ONCE", str(tmp_path / "once"))
         run = check(suite, "Exclusive", jobs=2)

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from conformance.cli import main
 
-NOTHING, USAGE = 1, 2
+NOTHING, USAGE, DEFECT = 1, 2, 3
 
 
 @pytest.fixture
@@ -165,6 +165,13 @@ class TestBackend:
 
 
 class TestLog:
+    def test_that_contradicts_itself(self, check, monkeypatch):
+        """A run that went wrong in this tool is not what the footer makes of it."""
+        monkeypatch.setattr("conformance.api.contradictions", lambda run: ["It cannot be."])
+        shown = check()
+        assert shown.exit_code == DEFECT
+        assert "CONFORMANT." not in shown.stdout
+
     @pytest.fixture
     def lines(self, check, tmp_path):
         assert check("--report", tmp_path / "whole").exit_code == 0

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from conformance import data
 from conformance.audit.run import audit
+from conformance.audit.score import Score
 from conformance.cli import main
 from conformance.generate import recorded
 from conformance.spec.catalogue import faults
@@ -189,3 +190,11 @@ def test_what_has_changed_since_is_told(specs: Path, tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["generate", "--op", OP, "--suite", "smoke", "--out", out])
     assert shown.exit_code == 0
     assert f"warning: {OP} has changed since its cases were recorded" in shown.stderr
+
+
+def test_what_is_withdrawn_is_recorded_as_such(made: Suite) -> None:
+    first, *others = (entry.id for entry in made.manifest.listed if entry.op == OP)
+    suite = Suite(made.path, replace(made.manifest, withdrawn={first: "it is wrong"}))
+    found, _ = recorded.record(suite, Score(OP, (), {}))
+    assert [one.case.id for one in found.recorded] == [first, *others]
+    assert found.withdrawn == {first: "it is wrong"}

@@ -209,6 +209,16 @@ def test_a_problem_inside_an_attribute_is_shown_where_it_was_written(folder: Pat
     assert (problem.file, problem.line) == (str(base), line)
 
 
+def test_a_problem_is_shown_in_the_file_that_has_it_through_others_between(folder: Path) -> None:
+    base = folder / "BlockMean-1.yaml"
+    text = base.read_text()
+    base.write_text(text.replace("draw: {max: 4}", "draw: {max: four}"))
+    (folder / "Between-1.yaml").write_text(HEAD.replace("Later-2", "Between-1"))
+    (problem,) = problems_of(folder, HEAD.replace("BlockMean-1", "Between-1"))
+    line = text[: text.index("draw: {max: 4}")].count("\n") + 1
+    assert (problem.file, problem.line) == (str(base), line)
+
+
 def test_what_takes_an_attribute_away_may_give_another_its_name(folder: Path) -> None:
     whole = "{as: block, type: int, per: axis, required: true, min: 1, draw: {max: 2}}"
     text = f"attributes:\n  block:\n  block_size: {whole}\n"

@@ -188,3 +188,17 @@ def test_members_that_share_their_data_are_refused() -> None:
     directory = entry + entry.replace(b"a.npy", b"b.npy")
     tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 2, 2, len(directory), start, 0)
     assert "'a.npy' overlaps another part of the archive" in refusal(one[:start] + directory + tail)
+
+
+def test_a_member_inside_another_one_s_data_is_refused() -> None:
+    """Stored data that are themselves a member, header and all: bombs are nested so."""
+    inner = plain_zip([("b.npy", bytes(1000))])
+    start = inner.index(b"PK\x01\x02")
+    outer = plain_zip([("a.npy", inner[:start])], zipfile.ZIP_STORED)
+    directory, end = outer.index(b"PK\x01\x02", start), outer.rindex(b"PK\x05\x06")
+    entry = bytearray(inner[start : inner.index(b"PK\x05\x06")])
+    struct.pack_into("<L", entry, 42, outer.index(inner[:start]))  # where its header is
+    both = outer[directory:end] + bytes(entry)
+    tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 2, 2, len(both), directory, 0)
+    data = outer[:directory] + both + tail
+    assert "'a.npy' overlaps another part of the archive" in refusal(data)
