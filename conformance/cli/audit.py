@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ Examples:
       the shipped suite, every operator
   conformance audit --suite smoke --op AvgPool-1 -j 2
       the smoke suite, one operator, in two processes
+  conformance audit --dtypes f32 --ranks 4
+      only what a backend of f32 images is asked; --backend NAME: what that one is
   conformance audit --verbose
       how many vectors notice each fault
   conformance audit --holdout
@@ -46,6 +49,7 @@ it cannot be noticed, or is excused, and that is not so.
     metavar="OP",
     help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
 )
+@part_options
 @click.option(
     "-j",
     "processes",
@@ -69,6 +73,9 @@ def audit(
     ctx: click.Context,
     name: str | None,
     ops: tuple[str, ...],
+    backend: str | None,
+    dtypes: str | None,
+    ranks: str | None,
     processes: int,
     holdout: bool,
     draw: int,
@@ -76,11 +83,17 @@ def audit(
 ) -> None:
     """Measure a suite: which of the known faults it notices."""
     from conformance.audit import run
+    from conformance.cli.part import claims, part
     from conformance.generate.equivalent import showing
     from conformance.suite.store import open_suite
 
     suite = open_suite(name)
     asked = run.operators(suite, ops)
+    claimed = claims(backend, dtypes, ranks)
+    whole = suite
+    if claimed is not None:
+        suite = part(suite, asked, claimed)
+        asked = [op for op in asked if op in suite.manifest.ops]
     with Progress(1, "auditing") as progress:
         scores = run.audit(suite, asked, processes=processes, progress=progress.at)
         shown = (
@@ -88,7 +101,11 @@ def audit(
             if draw
             else {}
         )
-    click.echo(f"suite {suite.name}, sha256 {suite.digest[:16]}")
+    click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
+    if claimed is not None:
+        of = [entry for entry in whole.manifest.vectors if entry.op in asked]
+        count = f"{len(suite.manifest.vectors)} of {len(of)} vectors"
+        click.echo(f"the part that is asked for: {count}; some faults cannot show in it")
     for score in scores:
         _tell(score, verbose)
         for fault, case in shown.get(score.op, {}).items():

@@ -170,3 +170,56 @@ class TestTheShippedSuite:
             shown = audit("--suite", written.path)
             assert shown.exit_code == 1
             assert "    missed: " in shown.stdout
+
+
+class TestAPart:
+    """What a backend of some types and ranks is asked, and how strong that is."""
+
+    OP = "onnx.GlobalMaxPool-22"
+
+    def test_of_one_type_and_rank(self) -> None:
+        shown = audit("--suite", "smoke", "--op", self.OP, "--dtypes", "f32", "--ranks", "4")
+        assert shown.exit_code == 1
+        lines = shown.stdout.splitlines()
+        asked = [one for one in tiers.smoke().manifest.vectors if one.op == self.OP]
+        own = [one for one in asked if one.dtype == "f32" and tiers.rank(one) == 4]
+        assert 0 < len(own) < len(asked)
+        assert lines[1].startswith(f"the part that is asked for: {len(own)} of {len(asked)} vec")
+        killed = {fault for one in own for fault in one.kills}
+        assert lines[2].startswith(f"{self.OP}: {len(killed)} of {counted(self.OP)} (")
+
+    def test_of_what_a_backend_declares(self, tmp_path: Path) -> None:
+        file = tmp_path / "images.py"
+        file.write_text(IMAGES)
+        words = ("--suite", "smoke", "--op", self.OP)
+        by_backend = audit(*words, "--backend", file)
+        assert by_backend.exit_code == 1
+        assert by_backend.stdout == audit(*words, "--dtypes", "f32", "--ranks", "4").stdout
+
+    @pytest.mark.parametrize(
+        ("words", "says"),
+        [
+            (("--dtypes", "f33"), "there is no element type 'f33'"),
+            (("--ranks", "4,x"), "there is no rank 'x'"),
+            (("--ranks", "9"), "no vector of these operators has such data"),
+            (("--backend", "nosuch"), "nosuch"),
+        ],
+    )
+    def test_wrong_words(self, words: tuple[str, ...], says: str) -> None:
+        shown = audit("--suite", "smoke", "--op", self.OP, *words)
+        assert shown.exit_code == 2
+        assert says in shown.stderr
+        assert "hint: " in shown.stderr
+
+
+IMAGES = """
+from conformance.backends import Capabilities
+
+
+class Images:
+    name, version = "images", "1"
+    capabilities = Capabilities(dtypes=("f32",), ranks=(4,))
+
+    def run(self, op, inputs, attributes):
+        raise NotImplementedError
+"""

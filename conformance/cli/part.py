@@ -1,0 +1,90 @@
+"""A part of a suite: what a backend, or one of some types and ranks, is asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from conformance.cli.options import together
+
+if TYPE_CHECKING:
+    from conformance.backends.capabilities import Capabilities
+    from conformance.suite.store import Suite
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+part_options: Callable[[F], F] = together(
+    click.option(
+        "--backend",
+        metavar="NAME|FILE",
+        help="Only the vectors that this backend declares to support. It is loaded, not run.",
+    ),
+    click.option(
+        "--dtypes",
+        metavar="TYPES",
+        help="Only vectors with data of these element types: f32, or f16,f32.",
+    ),
+    click.option("--ranks", metavar="RANKS", help="Only vectors with data of these ranks: 4."),
+)
+
+
+def claims(backend: str | None, dtypes: str | None, ranks: str | None) -> Capabilities | None:
+    """What the options ask for; None without any of them.
+
+    Raises UsageError for types and ranks that there are not, BackendError for a backend that
+    cannot be loaded.
+    """
+    from conformance.backends.capabilities import Capabilities
+    from conformance.backends.discovery import load
+    from conformance.backends.protocol import capabilities_of
+    from conformance.dtypes import DTYPES
+
+    if backend is None and dtypes is None and ranks is None:
+        return None
+    named = None if dtypes is None else _listed(dtypes, list(DTYPES), "element type")
+    numbers = None if ranks is None else _listed(ranks, list(map(str, range(1, 10))), "rank")
+    declared = capabilities_of(load(backend)) if backend else None
+    asked = declared or Capabilities()
+    return replace(
+        asked,
+        dtypes=_both(asked.dtypes, named),
+        ranks=_both(asked.ranks, numbers and tuple(map(int, numbers))),
+    )
+
+
+def _listed(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:
+    from conformance.errors import UsageError
+
+    named = tuple(one.strip() for one in text.split(","))
+    for one in named:
+        if one not in known:
+            raise UsageError(f"there is no {what} {one[:40]!r}", hint=f"known: {', '.join(known)}")
+    return named
+
+
+def _both(declared: tuple[Any, ...] | None, asked: tuple[Any, ...] | None) -> Any:
+    """What is declared and asked for; None where neither says anything."""
+    if declared is None or asked is None:
+        return declared if asked is None else asked
+    return tuple(one for one in declared if one in asked)
+
+
+def part(suite: Suite, ops: Sequence[str], asked: Capabilities) -> Suite:
+    """The vectors of some operators that such a backend is asked. Raises UsageError for none."""
+    from conformance.errors import UsageError
+    from conformance.spec.loader import find
+
+    kept = tuple(
+        entry
+        for entry in suite.manifest.listed
+        if entry.op in ops and asked.reason_against(find(entry.op), suite.read(entry).case) is None
+    )
+    if not kept:
+        raise UsageError(
+            "no vector of these operators has such data, and is claimed",
+            hint="leave --dtypes, --ranks or --backend out",
+        )
+    return replace(suite, manifest=replace(suite.manifest, listed=kept))
