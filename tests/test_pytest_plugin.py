@@ -304,6 +304,7 @@ class TestSelection:
         assert found.ret == 2
         assert "leave --conformance-op out" in found.stdout.str()
 
+    @pytest.mark.exhaustive
     def test_last_failed_and_exit_first(self, session: Session) -> None:
         session.arguments = session.arguments[:1]  # with the cache
         assert outcomes(session.run("declaring.py:Lying", "-x"))["failed"] == 1
@@ -312,6 +313,7 @@ class TestSelection:
         assert outcomes(found) == {"failed": 1, "deselected": 7}
         assert outcomes(session.run("mylib.py:run", "--lf")) == {"passed": 1, "deselected": 7}
 
+    @pytest.mark.exhaustive
     def test_collection_reads_no_vector_and_loads_no_backend(
         self, session: Session, tmp_path
     ) -> None:

@@ -26,7 +26,9 @@ Examples:
   conformance audit --suite smoke --op AvgPool-1 -j 2
       the smoke suite, one operator, in two processes
   conformance audit --dtypes f32 --ranks 4
-      only what a backend of f32 images is asked; --backend NAME: what that one is
+      only what a backend of f32 images is asked
+  conformance audit --backend torch
+      only what this backend declares to support
   conformance audit --verbose
       how many vectors notice each fault
   conformance audit --holdout

@@ -26,8 +26,8 @@ Examples:
   conformance coverage --prove -j 2
       check the proofs that are kept beside the shipped specifications
   conformance coverage --prove --op MyPool-1.yaml
-      for each pair of edges of an operator of your own a case or a contradiction, kept
-      in MyPool-1.proofs.json; what is generated afterwards covers the same with any seed
+      find a case or a contradiction for each pair of edges of an operator of
+      your own; MyPool-1.proofs.json keeps them for every later seed
 
 Every edge is evaluated anew from the inputs and attributes of the vectors; what the
 manifest says is not believed, but for the pairs that it calls infeasible. A pair is

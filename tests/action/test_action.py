@@ -145,6 +145,7 @@ class TestScript:
         assert ran.summary.startswith("## ✅ Conformant: reference")
         assert [command.name for command in ran.commands] == ["notice"]
 
+    @pytest.mark.exhaustive
     def test_not_conformant(self, step):
         ran = step(
             backend=backend(step, "return [x + 1 for x in super().run(op, inputs, attributes)]")

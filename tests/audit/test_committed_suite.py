@@ -136,7 +136,7 @@ class TestCore:
         bank = Bank(find(op), faults(op))
         asked = [one for one in entries("core", op) if one.reject is None]
         assert asked
-        for entry in asked[:: 27 if exhaustive else 54]:
+        for entry in asked[:: 27 if exhaustive else 110]:
             kills = bank.kills(suite("core").read(entry))
             assert {kill.fault for kill in kills} == stated[entry.id], entry.id
 

@@ -21,6 +21,7 @@ def docs(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["docs", *map(str, arguments)])
 
 
+@pytest.mark.exhaustive
 def test_pages_of_the_shipped_operators(
     tmp_path: Path, small_suite: Suite, exhaustive: bool
 ) -> None:

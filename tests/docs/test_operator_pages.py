@@ -66,7 +66,7 @@ class TestEveryPage:
         assert len(pages[name].encode()) < 1_000_000
 
 
-@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("op", tiers.sweep(OPS, kind_of))
 class TestOperator:
     def test_tells_everything_in_the_specification(
         self, op: str, pages: Mapping[str, str], accounts: Mapping[str, Account]

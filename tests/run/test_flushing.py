@@ -15,6 +15,7 @@ from typing import Any
 
 import needs
 import pytest
+import tiers
 from row_suites import suite_of
 
 import conformance
@@ -135,7 +136,7 @@ def test_right_answers_stay_right(suite: Suite, backend: Path, executor: str) ->
     assert run.conformant
 
 
-@pytest.mark.parametrize("executor", ["process", "inline"])
+@pytest.mark.parametrize("executor", tiers.first(["process", "inline"]))
 def test_wrong_answers_stay_wrong(suite: Suite, backend: Path, executor: str) -> None:
     undisturbed = conformance.check(suite, f"{backend}:WrongToo")
     run = conformance.check(suite, f"{backend}:Wrong", executor=executor)

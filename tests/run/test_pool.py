@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import spoiled
+import tiers
 from row_suites import adaptive, rejected, size_of, suite_of
 
 import conformance
@@ -48,7 +49,7 @@ def undisturbed(suite):
 
 
 class TestLoss:
-    @pytest.mark.parametrize("jobs", [1, 2])
+    @pytest.mark.parametrize("jobs", tiers.first([2, 1]))
     def test_a_crash_on_every_tenth_vector_changes_no_other_verdict(self, suite, undisturbed, jobs):
         run = check(suite, "CrashesOnTenths", jobs=jobs)
         lost = [one for one in run.results if size_of(one) % 10 == 0]

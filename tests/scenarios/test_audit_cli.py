@@ -64,6 +64,7 @@ class TestASmallSuite:
         ]
         assert AVG not in shown.stdout
 
+    @pytest.mark.exhaustive
     def test_several_processes_say_the_same(self, small_suite: Suite) -> None:
         one, two = (audit("--suite", small_suite.path, "-j", n) for n in (1, 2))
         assert two.exit_code == one.exit_code == 1

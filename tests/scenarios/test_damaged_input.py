@@ -185,7 +185,7 @@ class TestSuites:
     def test_a_zip_bomb_within_the_limit(self, suite: Path) -> None:
         refused_by_all(repacked(suite, input_0__npy=bytes(50 * MIB)), "input_0.npy")
 
-    @pytest.mark.parametrize("value", [b"[],", b"{},", b"0,", b'"",'])
+    @pytest.mark.parametrize("value", tiers.first([b"[],", b"{},", b"0,", b'"",']))
     def test_a_bomb_of_json(self, suite: Path, value: bytes) -> None:
         """Few bytes in the archive, tens of millions of values to parse."""
         text = b'{"format":1,"x":[' + value * (50 * MIB // len(value)) + b"0]}"
@@ -293,7 +293,7 @@ class TestSuites:
         file.unlink()
         refused_by_all(suite, "listed files missing", file.name)
 
-    @pytest.mark.parametrize("value", [b"[],", b"0,", b'"x",'])
+    @pytest.mark.parametrize("value", tiers.first([b"0,", b"[],", b'"x",']))
     def test_a_manifest_of_millions_of_values(self, suite: Path, value: bytes) -> None:
         text = b'{"format":1,"x":[' + value * (MIB // len(value)) + b"0]}"
         (suite / "manifest.json").write_bytes(text)

@@ -116,6 +116,7 @@ def test_shards_that_are_merged_are_diagnosed_like_a_whole_run(
     assert [f.diagnosis for f in merged.findings] == [f.diagnosis for f in whole.findings]
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_goes_on_is_diagnosed_like_one_that_never_stopped(
     backend: str, folder: Path, tmp_path: Path
 ) -> None:

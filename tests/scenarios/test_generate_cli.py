@@ -150,6 +150,7 @@ class TestSummary:
         assert f"  {len(manifest.uncovered)} edges or pairs of edges are undecided" in shown.output
         assert shown.stderr.startswith("z3 is not installed: pairs of edges for which")
 
+    @pytest.mark.exhaustive
     def test_an_operator_is_made_once_however_often_it_is_named(
         self, spec: Path, first: Path, tmp_path: Path
     ) -> None:

@@ -160,6 +160,7 @@ class TestOptions:
         assert shown.exit_code == 2
         assert shown.stdout == ""
 
+    @pytest.mark.exhaustive
     def test_what_was_complete_is_not_asked_again(self, matrix, tmp_path):
         matrix(OLD, NEW)
         logs = [tmp_path / "out" / name / "run.jsonl" for name in ("old", "new")]

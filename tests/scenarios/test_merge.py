@@ -192,6 +192,7 @@ class TestTheWhole:
         assert "python" in place
         assert "backend" not in place
 
+    @pytest.mark.exhaustive
     def test_made_with_different_numbers_of_processes_does_not_tell_one(
         self, check, shards, merge, tmp_path
     ):
@@ -201,6 +202,7 @@ class TestTheWhole:
         assert shown.exit_code == 1, shown.stderr
         assert "jobs" not in read(out / "run.jsonl").header["options"]
 
+    @pytest.mark.exhaustive
     @pytest.mark.parametrize("name", tiers.first(["smoke", "core"]))
     def test_the_shipped_suite_is_the_one_that_the_logs_name(self, tmp_path, name):
         logs = []

@@ -275,6 +275,7 @@ def test_squeezed_axes_are_an_error_where_there_are_some(smoke: Suite) -> None:
         assert (one.status is Status.PASS) == (1 not in shapes[one.id]), one.id
 
 
+@pytest.mark.exhaustive
 def test_the_values_of_a_wider_type_are_an_error_and_a_pass_where_it_is_the_type(
     smoke: Suite,
 ) -> None:

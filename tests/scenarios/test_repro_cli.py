@@ -151,6 +151,7 @@ def test_conformance_cannot_be_imported_there(tmp_path: Path) -> None:
     assert "conformance is not here" in run(tmp_path / "importing.py").stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("backend", "names"),
     [
@@ -439,6 +440,7 @@ def test_an_answer_that_the_backend_forged_is_none(
         assert "hint: " in found.stderr
 
 
+@pytest.mark.exhaustive
 def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
     script = (
         "import subprocess, sys, time\n"
