@@ -114,6 +114,20 @@ class TestSmoke:
             assert any(times[item] == 1 for item in items), vector_id
 
 
+@AUDITED
+def test_shows_all_that_can_be_shown(op: str) -> None:
+    ranks, wrong = coverage(find(op), suite("core").manifest, suite("core").vectors([op]))
+    assert wrong == []
+    assert [one.rank for one in ranks] == list(find(op).ranks)
+    for one in ranks:
+        assert one.vectors > 0
+        assert one.missing_edges == ()
+        assert one.disproved == ()
+        assert one.missing_types == ()
+        assert one.missing_pairs == ()
+    assert suite("core").manifest.uncovered == ()
+
+
 @EACH
 class TestCore:
     def test_notices_every_fault_by_its_manifest(self, op: str) -> None:
@@ -143,18 +157,6 @@ class TestCore:
     def test_no_vector_is_vacuous(self, op: str) -> None:
         for entry in entries("core", op)[::4]:
             assert vacuous(find(op), suite("core").read(entry)) == (), entry.id
-
-    def test_shows_all_that_can_be_shown(self, op: str) -> None:
-        ranks, wrong = coverage(find(op), suite("core").manifest, suite("core").vectors([op]))
-        assert wrong == []
-        assert [one.rank for one in ranks] == list(find(op).ranks)
-        for one in ranks:
-            assert one.vectors > 0
-            assert one.missing_edges == ()
-            assert one.disproved == ()
-            assert one.missing_types == ()
-            assert one.missing_pairs == ()
-        assert suite("core").manifest.uncovered == ()
 
     def test_infeasible_pairs_are_of_edges_and_ranks_that_there_are(self, op: str) -> None:
         """Or of an element type and an edge."""

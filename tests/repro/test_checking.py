@@ -61,7 +61,8 @@ def outputs(vector: Vector) -> Iterator[list[Any]]:
 
 
 @pytest.mark.parametrize(
-    ("level", "precision"), [("must", "standard"), ("should", "exact"), ("must", "native")]
+    ("level", "precision"),
+    tiers.first([("must", "standard"), ("should", "exact"), ("must", "native")]),
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_it_agrees_with_the_verdicts(level: str, precision: str, exhaustive: bool) -> None:

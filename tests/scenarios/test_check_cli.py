@@ -9,6 +9,7 @@ import time
 
 import click
 import pytest
+import tiers
 from click.testing import CliRunner
 
 from conformance.cli import COMMANDS, main
@@ -59,14 +60,16 @@ class TestExitCodes:
 
     @pytest.mark.parametrize(
         "returned",
-        [
-            "[outputs[0] + 1, *outputs[1:]]",
-            "[]",
-            "None",
-            "[o.astype('f8') for o in outputs]",
-            "1 / 0",
-            "exit()",
-        ],
+        tiers.first(
+            [
+                "[outputs[0] + 1, *outputs[1:]]",
+                "[]",
+                "None",
+                "[o.astype('f8') for o in outputs]",
+                "1 / 0",
+                "exit()",
+            ]
+        ),
     )
     def test_not_conformant(self, check, adapter, returned):
         shown = check("--backend", adapter(returned))

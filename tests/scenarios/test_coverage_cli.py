@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ import tiny
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
+from conformance.generate import plan
+from conformance.generate.pairs import Effort
 from conformance.model import Vector
 from conformance.spec.digest import digest
 from conformance.spec.loader import find
@@ -217,8 +220,9 @@ class TestProve:
         assert kept.read_bytes() == content
 
     def test_what_is_kept_serves_any_seed_without_the_solver(
-        self, spec: Path, tmp_path: Path, without_z3: None
+        self, spec: Path, tmp_path: Path, without_z3: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(plan, "make", partial(plan.make, effort=Effort(**tiny.EFFORT)))
         out = tmp_path / "out"
         words = ["generate", "--op", str(spec), "--seed", "5", "--out", str(out)]
         shown = CliRunner().invoke(main, words)

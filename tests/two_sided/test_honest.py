@@ -40,7 +40,7 @@ def refused(
             for turn, name in enumerate(EVALUATIONS)
             for asked in [("standard", "f32"), ("native", None)][:: 1 if turn % 2 else -1]
         ],
-        lambda name, *_: [name],
+        lambda name, precision, _: [name.partition(",")[0], precision],
     ),
 )
 def test_any_order_and_scaling(suite: Suite, name: str, precision: str, least: str | None) -> None:
