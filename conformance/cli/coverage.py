@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -112,6 +114,8 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
 
     sources = loader.sources(ops)
     kept = {op: proofs.known(loader.find(source)) for op, source in sources.items()}
+    for op in (op for op, found in kept.items() if found is None):
+        _writable(proofs.file_of(loader.find(sources[op])))
     with Progress(1, "proving") as progress:
         decided = proving.prove([*sources.values()], processes=processes, progress=progress.at)
     click.echo("operator                rank      shown   contradicted   undecided   proofs")
@@ -136,6 +140,15 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
         elif any(one.refuted or one.undecided for one in ranks):
             click.echo(f"{file}: remove it, and the proofs are found anew")
     return open_
+
+
+def _writable(file: Path) -> None:
+    """Raises UsageError for a file that cannot be written, before the work that it is to hold."""
+    from conformance.errors import UsageError
+
+    folder = next(one for one in file.absolute().parents if one.exists())
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{folder}: cannot be written", hint="copy the specification elsewhere")
 
 
 def _tell(one: RankCoverage) -> None:

@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 
@@ -233,9 +234,10 @@ def handle_signals(outputs, inputs):
 
 
 def close_the_streams(outputs, inputs):
-    os.close(1)
-    os.close(2)
-    sys.stdout.close()
+    with suppress(OSError):  # what another vector did in this process
+        os.close(1)
+        os.close(2)
+        sys.stdout.close()
     return outputs
 
 

@@ -267,6 +267,15 @@ class TestProve:
         assert shown.stdout.count("confirmed") == 3
         assert "written" not in shown.stdout
 
+    def test_a_folder_that_cannot_be_written_is_refused_before_the_work(
+        self, spec: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("os.access", lambda path, mode: Path(path) != spec.parent)
+        shown = coverage("--prove", "--op", spec)
+        assert shown.exit_code == 2
+        assert f"{spec.parent}: cannot be written" in shown.stderr
+        assert "proving" not in shown.stderr
+
     def test_it_needs_the_solver(self, spec: Path, without_z3: None) -> None:
         shown = coverage("--prove", "--op", spec)
         assert shown.exit_code == 2
