@@ -9,12 +9,15 @@ import numpy as np
 
 from conformance import parallel
 from conformance.errors import UsageError
+from conformance.generate.build import edges_of
 from conformance.generate.condense import choose
 from conformance.generate.pairs import Effort, Pair, Pool
 from conformance.generate.settle import settle, witnesses
+from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.spec.digest import digest
 from conformance.spec.loader import find
+from conformance.spec.validity import violations
 from conformance.suite import proofs
 from conformance.suite.proofs import Proofs
 
@@ -58,7 +61,16 @@ class ProofTask:
 
 def _checked(pool: Pool) -> Decided:
     """Each contradiction is asked again, and each other pair is shown by a case that is known."""
-    pool.add(witnesses(pool.spec, pool.rank))
+    known = witnesses(pool.spec, pool.rank)
+    pool.add(known)
+    kept = {case.id for case in pool.cases()}
+    for case in known:
+        # A pool takes none that is dear to run; what such a one shows is shown all the same.
+        if case.id not in kept and not violations(pool.spec, case):
+            edges = edges_of(pool.spec, case, data_of(pool.spec, case))
+            shown = [pool.place[edge] for edge in edges]
+            pool.pairs[np.ix_(shown, shown)] = True
+            pool.typed[pool.dtypes.index(case.types[pool.spec.data.type]), shown] = True
     pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
     assert pool.prover is not None
     refuted = [
