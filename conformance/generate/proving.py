@@ -30,7 +30,8 @@ class Decided:
     """What is known of the pairs of one rank (an edge with itself: the edge alone).
 
     ``infeasible`` gives what contradicts a pair, ``shown`` counts those that a case shows,
-    ``undecided`` are neither. ``refuted`` are kept contradictions that the solver does not confirm.
+    ``undecided`` are neither. ``refuted`` are kept contradictions that a
+    case disproves, or that the solver does not confirm.
     ``witnesses`` are cases that show what no known one does.
     """
 
@@ -74,11 +75,21 @@ def _checked(pool: Pool) -> Decided:
     pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
     assert pool.prover is not None
     refuted = [
-        pair for pair, uses in pool.infeasible.items() if not pool.prover.confirms(pair, uses)
+        pair
+        for pair, uses in pool.infeasible.items()
+        if _shown(pool, pair) or not pool.prover.confirms(pair, uses)
     ]
     for pair in refuted:
         del pool.infeasible[pair]
     return _decided(pool, refuted=tuple(refuted))
+
+
+def _shown(pool: Pool, pair: Pair) -> bool:
+    """Whether a case shows two edges, or an edge in an element type."""
+    first, edge = pair[0], pool.place[pair[1]]
+    if first in pool.dtypes:
+        return bool(pool.typed[pool.dtypes.index(first), edge])
+    return bool(pool.pairs[pool.place[first], edge])
 
 
 def _found(pool: Pool) -> Decided:

@@ -55,7 +55,7 @@ def settle(pool: Pool) -> None:
 
     Then show each edge in each element type. What is known of a shipped specification is used:
     proofs, and the geometries of its recorded cases. Beyond that, without the package z3-solver
-    nothing is proven, and what no case is found for is uncovered.
+    nothing is proven, and what no case is found for is undecided.
     """
     pool.uncovered.clear()
     pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))

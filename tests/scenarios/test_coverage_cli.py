@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from conformance.cli import main
 from conformance.generate import plan
+from conformance.generate.feasible import Prover
 from conformance.generate.pairs import Effort
 from conformance.model import Vector
 from conformance.spec.digest import digest
@@ -251,6 +252,21 @@ class TestProve:
         assert "refuted" in shown.stdout
         assert "called infeasible, but not confirmed: channels with strided" in shown.stdout
         assert f"{kept}: remove it" in shown.stdout
+
+    def test_a_contradiction_that_a_case_disproves_is_refuted_whatever_the_solver_says(
+        self, spec: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert coverage("--prove", "--op", spec).exit_code == 0
+        kept = spec.with_suffix(".proofs.json")
+        found = proofs.read(kept)
+        wrong = {**found.infeasible[4], ("channels", "strided"): (), ("f16", "strided"): ()}
+        infeasible = {**found.infeasible, 4: wrong}
+        kept.write_bytes(proofs.dump(dataclasses.replace(found, infeasible=infeasible)))
+        monkeypatch.setattr(Prover, "confirms", lambda *_: True)
+        shown = coverage("--prove", "--op", spec)
+        assert shown.exit_code == 1
+        assert "called infeasible, but not confirmed: channels with strided" in shown.stdout
+        assert "called infeasible, but not confirmed: f16 with strided" in shown.stdout
 
     def test_a_pair_without_either_is_undecided(self, spec: Path) -> None:
         assert coverage("--prove", "--op", spec).exit_code == 0
