@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.options import processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from conformance.audit.holdout import Held
     from conformance.audit.score import Score
     from conformance.spec.catalogue import Fault
+    from conformance.suite.store import Suite
 
 EXIT_INCOMPLETE = 1
 SHOWN = 12
@@ -52,15 +54,7 @@ it cannot be noticed, or is excused, and that is not so.
     help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
 )
 @part_options
-@click.option(
-    "-j",
-    "processes",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Work in so many processes.",
-)
+@processes_option
 @click.option("--holdout", is_flag=True, help="Leave out one kind of faults at a time.")
 @click.option(
     "--draw",
@@ -95,19 +89,17 @@ def audit(
     whole = suite
     if claimed is not None:
         suite = part(suite, asked, claimed)
-        asked = [op for op in asked if op in suite.manifest.ops]
+    there = [op for op in asked if op in suite.manifest.ops]
     with Progress(1, "auditing") as progress:
-        scores = run.audit(suite, asked, processes=processes, progress=progress.at)
+        scores = run.audit(suite, there, processes=processes, progress=progress.at)
         shown = (
-            {op: showing(op, draw, processes=processes, progress=progress.at) for op in asked}
+            {op: showing(op, draw, processes=processes, progress=progress.at) for op in there}
             if draw
             else {}
         )
     click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
     if claimed is not None:
-        of = [entry for entry in whole.manifest.vectors if entry.op in asked]
-        count = f"{len(suite.manifest.vectors)} of {len(of)} vectors"
-        click.echo(f"the part that is asked for: {count}; some faults cannot show in it")
+        _tell_part(suite, whole, asked)
     for score in scores:
         _tell(score, verbose)
         for fault, case in shown.get(score.op, {}).items():
@@ -116,6 +108,15 @@ def audit(
         _tell_holdout([held for score in scores for held in run.holdout(suite, score)])
     if not all(score.complete for score in scores) or any(shown.values()):
         ctx.exit(EXIT_INCOMPLETE)
+
+
+def _tell_part(suite: Suite, whole: Suite, asked: Sequence[str]) -> None:
+    """How much of the suite the part is, and which operators have nothing in it."""
+    of = sum(entry.op in asked and entry.kind == "value" for entry in whole.manifest.vectors)
+    count = f"{len(suite.manifest.vectors)} of {of} value vectors"
+    click.echo(f"the part that is asked for: {count}; some faults cannot show in it")
+    if none := [op for op in asked if op not in suite.manifest.ops]:
+        click.echo(f"nothing of it is of {', '.join(none)}")
 
 
 def _tell(score: Score, verbose: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.options import processes_option
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -54,15 +55,7 @@ or a pair is not shown, or is undecided.
     help="Measure no suite: find a case or a contradiction for each pair of edges, and keep them "
     "beside the specification; or check those that are kept. Needs z3.",
 )
-@click.option(
-    "-j",
-    "processes",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of worker processes of --prove.",
-)
+@processes_option
 @click.pass_context
 def coverage(
     ctx: click.Context,

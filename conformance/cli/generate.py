@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.options import processes_option
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -81,15 +82,7 @@ run leaves the old suite as it was.
     metavar="N",
     help="How many value vectors of each operator the full suite has beyond core.",
 )
-@click.option(
-    "-j",
-    "processes",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Work in so many processes.",
-)
+@processes_option
 def generate(
     ops: tuple[str, ...], out: Path, seed: int | None, suite: str, count: int, processes: int
 ) -> None:

@@ -53,6 +53,19 @@ selection_options: Callable[[F], F] = together(
     ),
 )
 
+processes_option: Callable[[F], F] = together(
+    click.option(
+        "-j",
+        "processes",
+        type=click.IntRange(1, 64),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Number of worker processes.",
+    )
+)
+"""``-j`` of commands that run no backend."""
+
 process_options: Callable[[F], F] = together(
     click.option(
         "-j",

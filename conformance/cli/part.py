@@ -73,14 +73,19 @@ def _both(declared: tuple[Any, ...] | None, asked: tuple[Any, ...] | None) -> An
 
 
 def part(suite: Suite, ops: Sequence[str], asked: Capabilities) -> Suite:
-    """The vectors of some operators that such a backend is asked. Raises UsageError for none."""
+    """The value vectors of some operators that such a backend is asked.
+
+    Raises UsageError where there is none.
+    """
     from conformance.errors import UsageError
     from conformance.spec.loader import find
 
     kept = tuple(
         entry
         for entry in suite.manifest.listed
-        if entry.op in ops and asked.reason_against(find(entry.op), suite.read(entry).case) is None
+        if entry.op in ops
+        and entry.kind == "value"
+        and asked.reason_against(find(entry.op), suite.read(entry).case) is None
     )
     if not kept:
         raise UsageError(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.options import processes_option
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_USAGE
 
@@ -92,15 +93,7 @@ Examples:
     metavar="DIR",
     help="Write cases/ and proofs/ into this folder. Default: the folder of the specifications.",
 )
-@click.option(
-    "-j",
-    "processes",
-    type=click.IntRange(1, 64),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of worker processes.",
-)
+@processes_option
 def record(folder: Path, ops: tuple[str, ...], out: Path | None, processes: int) -> None:
     """Record the cases of a suite as text, from which its vectors can be made again.
 

@@ -182,10 +182,11 @@ class TestAPart:
         shown = audit("--suite", "smoke", "--op", self.OP, "--dtypes", "f32", "--ranks", "4")
         assert shown.exit_code == 1
         lines = shown.stdout.splitlines()
-        asked = [one for one in tiers.smoke().manifest.vectors if one.op == self.OP]
+        smoke = tiers.smoke().manifest.vectors
+        asked = [one for one in smoke if one.op == self.OP and one.kind == "value"]
         own = [one for one in asked if one.dtype == "f32" and tiers.rank(one) == 4]
         assert 0 < len(own) < len(asked)
-        assert lines[1].startswith(f"the part that is asked for: {len(own)} of {len(asked)} vec")
+        assert lines[1].startswith(f"the part that is asked for: {len(own)} of {len(asked)} val")
         killed = {fault for one in own for fault in one.kills}
         assert lines[2].startswith(f"{self.OP}: {len(killed)} of {counted(self.OP)} (")
 
@@ -196,6 +197,12 @@ class TestAPart:
         by_backend = audit(*words, "--backend", file)
         assert by_backend.exit_code == 1
         assert by_backend.stdout == audit(*words, "--dtypes", "f32", "--ranks", "4").stdout
+
+    def test_an_operator_with_nothing_in_it_is_named(self) -> None:
+        words = ("--op", self.OP, "--op", "MaxPool-8", "--dtypes", "i64")
+        shown = audit("--suite", "smoke", *words)
+        assert f"nothing of it is of {self.OP}" in shown.stdout.splitlines()
+        assert "MaxPool-8: " in shown.stdout
 
     @pytest.mark.parametrize(
         ("words", "says"),
