@@ -34,7 +34,8 @@ class Chunk:
 
     def run(self) -> dict[str, tuple[Kill, ...]]:
         suite = open_suite(self.path)
-        bank = Bank(find(self.op), faults(self.op))
+        spec = find(self.op)
+        bank = Bank(spec, faults(spec))
         vectors = [suite.get(vector_id) for vector_id in self.ids]
         return dict(zip(self.ids, bank.all_kills(vectors), strict=True))
 
@@ -51,7 +52,7 @@ def audit(
         for chunk, kills in zip(work, done, strict=True):
             if chunk.op == op:
                 found |= kills
-        scores.append(Score(op, faults(op), found))
+        scores.append(Score(op, faults(find(op)), found))
     return scores
 
 

@@ -74,9 +74,10 @@ def _explanations(
     """The faults behind the failures of an operator; none for one without specification."""
     noticed = {entry.id: entry.kills for entry in suite.manifest.vectors if entry.op == op}
     try:
-        bank = faults(op)
+        spec = loader.find(op)
+        bank = faults(spec)
         evidence = Evidence(
-            loader.find(op),
+            spec,
             results,
             read=suite.get,
             noticed=noticed if any(noticed.values()) else {},

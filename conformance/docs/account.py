@@ -48,7 +48,7 @@ def account(
     """
     entries = [entry for entry in suite.manifest.vectors if entry.op == spec.op]
     kills = Counter(fault for entry in entries for fault in entry.kills)
-    catalogue = faults(spec.op)
+    catalogue = faults(spec)
     return Account(
         spec=spec,
         vectors=tuple(sorted(map(suite.read, entries), key=lambda one: (_elements(one), one.id))),

@@ -28,7 +28,7 @@ class Search:
     def run(self) -> dict[str, str]:
         """By fault, a case whose vector notices it."""
         spec = find(self.op)
-        bank = Bank(spec, [fault for fault in faults(self.op) if fault.equivalent])
+        bank = Bank(spec, [fault for fault in faults(spec) if fault.equivalent])
         half = self.count // 2
         pool = Pool(spec, self.rank, 0, Effort(base=half, aimed=-(-half // max(1, len(spec.aims)))))
         pool.fill()

@@ -50,7 +50,7 @@ class OperatorTask:
 
     def run(self) -> Made:
         spec = find(self.op)
-        catalogue = faults(spec.op)
+        catalogue = faults(spec)
         vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
         kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
         spare = [case for ranked in self.ranked for case in ranked.spare]

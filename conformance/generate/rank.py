@@ -72,7 +72,7 @@ class RankTask:
         below = _shown_below(spec, self.rank, self.root) if self.effort.pairs else shown
         isolated = shown - below
         vectors = with_twins(spec, _meaningful(pool, isolated))
-        bank = Bank(spec, faults(spec.op))
+        bank = Bank(spec, faults(spec))
         return Ranked(
             rank=self.rank,
             vectors=tuple(vectors),

@@ -77,10 +77,10 @@ def part(recorded: Cases, suite: str) -> Cases:
 
 def strength(recorded: Cases) -> Strength:
     """What nothing can show of an operator: proofs, the catalogue's word, and what was measured."""
-    op = recorded.op
+    spec = find(recorded.op)
     return Strength(
-        infeasible=proofs.of(find(op)),
-        equivalent={fault.id: fault.equivalent for fault in faults(op) if fault.equivalent},
+        infeasible=proofs.of(spec),
+        equivalent={fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent},
         indistinguishable=recorded.indistinguishable,
     )
 

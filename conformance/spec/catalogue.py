@@ -5,9 +5,9 @@ A file of ``specs/faults/`` holds the faults of one kind. The format is in docs/
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path as FilePath
 from typing import Any
@@ -19,7 +19,7 @@ from conformance.spec.expressions import closest
 from conformance.spec.families import FAMILIES, INDEX_RULES
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
-from conformance.spec.reader import parse
+from conformance.spec.reader import KEPT, parse
 from conformance.spec.source import Path, Source
 from conformance.spec.variation import variant
 
@@ -51,7 +51,7 @@ def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
     """
     source = parse(text, file)
     sound = structure.check(source, structure.FAULTS)
-    found = tuple(_faults(source, names())) if sound else ()
+    found = tuple(_faults(source, tuple(map(find, names())))) if sound else ()
     source.check()
     return found
 
@@ -61,17 +61,18 @@ def load(path: FilePath) -> tuple[Fault, ...]:
     return load_text(read_text(path), str(path))
 
 
-@cache
-def faults(op: str) -> tuple[Fault, ...]:
-    """The shipped faults of an operator, in the order of their files; none for one of your own.
+@lru_cache(maxsize=KEPT)
+def faults(spec: OpSpec) -> tuple[Fault, ...]:
+    """The faults of an operator, in the order of their files.
 
-    Raises :class:`~conformance.errors.SpecError` if two have the same id.
+    One of your own has those of the operators that it extends. Raises
+    :class:`~conformance.errors.SpecError` if two have the same id.
     """
     found: dict[str, Fault] = {}
-    for source in _shipped() if op in names() else ():
-        for fault in _faults(source, (op,)):
+    for source in _shipped():
+        for fault in _faults(source, (spec,)):
             if found.setdefault(fault.id, fault) is not fault:
-                source.problem((), f"the fault '{fault.id}' of {op} is in two files")
+                source.problem((), f"the fault '{fault.id}' of {spec.op} is in two files")
         source.check()
     return tuple(found.values())
 
@@ -87,7 +88,7 @@ def _shipped() -> tuple[Source, ...]:
     return sources
 
 
-def _faults(source: Source, ops: Collection[str]) -> Iterator[Fault]:
+def _faults(source: Source, specs: Sequence[OpSpec]) -> Iterator[Fault]:
     """What a sound file says of some operators; problems are noted in ``source``."""
     kind = source.data["kind"]
     seen: set[tuple[str, str]] = set()
@@ -102,60 +103,64 @@ def _faults(source: Source, ops: Collection[str]) -> Iterator[Fault]:
                 source.problem(
                     (*path, "equivalent", key), message, hint=closest(key, known), key=True
                 )
-        for named, op in _operators(source, (*path, "operators"), raw["operators"]):
-            if op not in ops:
-                continue
+        _check_operators(source, (*path, "operators"), raw["operators"])
+        for named, spec in _having_it(raw["operators"], specs):
             for keys, values in choices:
                 fault_id = _filled(name, keys)
-                if (op, fault_id) in seen:
+                if (spec.op, fault_id) in seen:
                     source.problem(path, f"two faults are called '{fault_id}'", key=True)
-                seen.add((op, fault_id))
-                made = _variant(source, path, find(op), named, fault_id, raw, values)
+                seen.add((spec.op, fault_id))
+                made = _variant(source, path, spec, named, fault_id, raw, values)
                 if made is None:
                     if source.problems:
                         return
                     continue
                 equivalent = raw.get("equivalent", {})
-                spelled = (fault_id, op, _base(op), named)
+                spelled = (fault_id, spec.op, _base(spec.op), named)
                 yield Fault(
                     id=fault_id,
                     kind=kind,
-                    op=op,
+                    op=spec.op,
                     variant=made,
                     says=_filled(raw["says"], keys),
                     look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
-                    reading=_reading(source, path, find(op), named, raw),
+                    reading=_reading(source, path, spec, named, raw),
                     equivalent=next((equivalent[n] for n in spelled if n in equivalent), ""),
                 )
 
 
-def _operators(source: Source, path: Path, listed: list[str]) -> Iterator[tuple[str, str]]:
+def _having_it(listed: Sequence[str], specs: Sequence[OpSpec]) -> Iterator[tuple[str, OpSpec]]:
     """Each operator that can have a fault, and how the file names it.
 
     A name without a version stands for every shipped version; any name also for the dialects of
     what it names. A dialect that extends several operators of an entry has its fault once.
     """
     dialects = set()
+    for named, spec in product(listed, specs):
+        if _stands_for(named, spec.op, spec.lineage) and spec.op not in dialects:
+            yield named, spec
+            if _is_dialect(spec.op, named):
+                dialects.add(spec.op)
+
+
+def _check_operators(source: Source, path: Path, listed: Sequence[str]) -> None:
     for number, named in enumerate(listed):
-        found = _having(named)
-        for op in found:
-            if op not in dialects:
-                yield named, op
-            if _is_dialect(op, named):
-                dialects.add(op)
-        if not found:
+        if not _having(named):
             hint = closest(named, (*names(), *map(_base, names())))
             source.problem((*path, number), f"there is no operator '{named}'", hint=hint)
 
 
 @cache
 def _having(named: str) -> list[str]:
+    return [op for op in names() if _stands_for(named, op, lineage(op))]
+
+
+def _stands_for(named: str, op: str, builds_on: Sequence[str]) -> bool:
+    """Whether a name is that of an operator, or of one that it ``builds_on``."""
     if named not in names():
-        return [op for op in names() if named in map(_base, lineage(op))]
-    return [
-        op for op in names() if op == named or (named in lineage(op) and _base(op) != _base(named))
-    ]
+        return named in map(_base, builds_on)
+    return op == named or (named in builds_on and _base(op) != _base(named))
 
 
 def _base(op: str) -> str:
@@ -164,7 +169,7 @@ def _base(op: str) -> str:
 
 def _is_dialect(op: str, named: str) -> bool:
     """Whether an operator only extends the named one: it may lack what a fault speaks of."""
-    return named not in (op, _base(op))
+    return named not in (op, _base(op)) or op not in names()
 
 
 def _choices(
@@ -212,14 +217,13 @@ def _variant(
         source.problem(path, message, expected=expected or "", hint=error.hint or "", key=True)
         return None
     own = all(spec.definitions.get(name) == text for name, text in made.replace.items())
-    idle = made.replace.keys().isdisjoint(_computed_with(spec.op))
+    idle = made.replace.keys().isdisjoint(_computed_with(spec))
     return None if (own or idle) and _is_dialect(spec.op, named) else made
 
 
-@cache
-def _computed_with(op: str) -> frozenset[str]:
-    """The rules that an output of a shipped operator needs, and all that they depend on."""
-    spec = find(op)
+@lru_cache(maxsize=KEPT)
+def _computed_with(spec: OpSpec) -> frozenset[str]:
+    """The rules that an output of an operator needs, and all that they depend on."""
     rules = set(FAMILIES[spec.family].rules)
     if all(output.holds != "index" for output in spec.outputs):
         rules -= set(INDEX_RULES)

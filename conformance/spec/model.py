@@ -240,6 +240,10 @@ class OpSpec:
     def __repr__(self) -> str:
         return f"<OpSpec {self.op}>"
 
+    def __hash__(self) -> int:
+        # What is worked out for a specification can be kept; tables of values have no hash.
+        return hash(self.op)
+
     def reach(self, expressions: Iterable[Expression]) -> frozenset[str]:
         """All names that expressions speak of, directly or through definitions."""
         names = (name for expression in expressions for name in expression.names)

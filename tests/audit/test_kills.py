@@ -132,7 +132,7 @@ def test_every_fault_of_the_catalogue_is_noticed_where_the_judge_refuses_it(name
     """Each fault as a backend of its own, judged as ``conformance check`` does."""
     vector = JUDGED[name]
     spec = find(vector.case.op)
-    catalogue = faults(spec.op)
+    catalogue = faults(spec)
     kills = {kill.fault: kill.must for kill in Bank(spec, catalogue).kills(vector)}
     refused: dict[str, bool] = {}
     subject = Subject(spec, vector.case, vector.inputs[0])

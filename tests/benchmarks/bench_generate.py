@@ -61,7 +61,7 @@ def one_operator(op: str) -> None:
         for case, data in zip(cases, inputs, strict=True):
             answers(spec, case, data)
 
-    bank = Bank(spec, faults(op))
+    bank = Bank(spec, faults(spec))
 
     def killing() -> None:
         may = bank.may_differ(cases)

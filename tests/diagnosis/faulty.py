@@ -22,7 +22,7 @@ CORE = tiers.core()
 
 @cache
 def bank(op: str) -> dict[str, Fault]:
-    return {fault.id: fault for fault in faults(op)}
+    return {fault.id: fault for fault in faults(find(op))}
 
 
 @cache
@@ -69,4 +69,4 @@ def searched(op: str, results: Sequence[Result]) -> list[Explanation]:
     """What the failures among the results are said to come from."""
     noticed = {entry.id: entry.kills for entry in CORE.manifest.vectors if entry.op == op}
     evidence = Evidence(find(op), results, read=vector, noticed=noticed, precision={}, level="must")
-    return Search(evidence, faults(op)).run()
+    return Search(evidence, faults(find(op))).run()

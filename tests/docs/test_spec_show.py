@@ -58,7 +58,7 @@ def test_tells_everything_in_the_specification(op: str, accounts: Mapping[str, A
         wanted += [edge.name, edge.why, edge.when.text]
     for reject in spec.reject:
         wanted += [reject.name, reject.breaks, reject.why]
-    for fault in faults(op):
+    for fault in faults(spec):
         wanted += [fault.id, fault.kind, fault.says, fault.equivalent, *fault.threads]
     assert [one for one in wanted if words(one) not in said] == []
 

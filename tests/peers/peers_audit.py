@@ -21,6 +21,7 @@ from peer_cases import PeerCase, agreeing, noticed
 from conformance.audit.score import kinds
 from conformance.errors import SuiteError
 from conformance.spec.catalogue import Fault, faults
+from conformance.spec.loader import find
 from conformance.suite.store import open_suite
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "strength.md"
@@ -59,7 +60,7 @@ def onnx() -> Comparison:
     from peer_shown import shown
 
     op = "AvgPool-1"
-    counted = [fault for fault in faults(op) if not fault.equivalent]
+    counted = [fault for fault in faults(find(op)) if not fault.equivalent]
     unread = [fault for fault in counted if not fault.reading]
     tests = peer_onnx.tests()
     cases = [peer_onnx.mapped(test) for test in tests if not peer_onnx.dilated(test)]
@@ -79,7 +80,7 @@ def onnx() -> Comparison:
 
 def openvino(op: str) -> Comparison:
     """OpenVINO's reference tests of one operator, which is the same as ours."""
-    counted = [fault for fault in faults(op) if not fault.equivalent]
+    counted = [fault for fault in faults(find(op)) if not fault.equivalent]
     return _compared("OpenVINO reference tests", op, peer_openvino.cases(op), counted, ())
 
 

@@ -27,7 +27,7 @@ def drawn(spec: OpSpec, count: int, root: int) -> list[Case]:
 @pytest.mark.parametrize("op", OPS)
 def test_no_mutant_is_left_out_that_differs(op: str, exhaustive: bool) -> None:
     spec = find(op)
-    bank = Bank(spec, faults(op))
+    bank = Bank(spec, faults(spec))
     cases = drawn(spec, 14 if exhaustive else 4, root=5)
     may = bank.may_differ(cases)
     assert may.shape == (len(cases), len(bank.faults))

@@ -170,7 +170,7 @@ def test_a_wrong_integer_is_a_wrong_value(dtype: str) -> None:
     ],
 )
 def test_faults_of_integers_show_in_their_type_alone(fault: str, dtype: str) -> None:
-    (found,) = (one for one in faults("MaxPool-8") if one.id == fault)
+    (found,) = (one for one in faults(find("MaxPool-8")) if one.id == fault)
     for other in INTEGERS:
         case = pairwise(other, 300)
         vector = build(find("MaxPool-8"), case)
@@ -193,7 +193,8 @@ def test_what_a_type_cannot_hold_becomes_its_largest(dtype: str) -> None:
 
 
 def test_a_sum_that_wraps_may_be_divided_in_another_type() -> None:
-    (found,) = (f for f in faults("AvgPool-14") if f.id == "i32-sums-wrap-then-divided-in-f32")
+    bank = faults(find("AvgPool-14"))
+    (found,) = (f for f in bank if f.id == "i32-sums-wrap-then-divided-in-f32")
     data = np.array([[[2**30, 2**30, 2**24 + 1, 2**24 + 2, 5, 6, -7, 0]]], np.int32)
     attributes = {
         "kernel": [2],

@@ -69,7 +69,7 @@ def _codes(array: Array) -> Array:
 @pytest.mark.parametrize("op", OPERATORS)
 def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
     spec = find(op)
-    altered = [Altered(spec, fault.variant) for fault in faults(op)]
+    altered = [Altered(spec, fault.variant) for fault in faults(spec)]
     changed = 0
     asked = vectors(op, exhaustive)
     turns = TURNS if exhaustive else len(asked)

@@ -14,6 +14,7 @@ from conformance.audit import run as audits
 from conformance.cli import main
 from conformance.generate import equivalent
 from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -25,7 +26,7 @@ def audit(*words: object) -> Result:
 
 
 def counted(op: str) -> int:
-    return sum(not fault.equivalent for fault in faults(op))
+    return sum(not fault.equivalent for fault in faults(find(op)))
 
 
 class TestASmallSuite:
@@ -74,7 +75,7 @@ class TestASmallSuite:
         self, small_suite: Suite
     ) -> None:
         shown = audit("--suite", small_suite.path, "--op", AVG, "--verbose")
-        for fault in faults(AVG):
+        for fault in faults(find(AVG)):
             text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.says
             line = re.search(rf"^ +(\d+) {fault.id}: {re.escape(text)}$", shown.stdout, re.M)
             assert line, fault.id
@@ -83,7 +84,7 @@ class TestASmallSuite:
     def test_holdout_tells_of_each_kind_in_both_suites(self, small_suite: Suite) -> None:
         shown = audit("--suite", small_suite.path, "--op", MAX, "--holdout")
         assert shown.exit_code == 1
-        kinds = {fault.kind for fault in faults(MAX) if not fault.equivalent}
+        kinds = {fault.kind for fault in faults(find(MAX)) if not fault.equivalent}
         for suite in ("core", "smoke"):
             assert f"hold-out, {suite}: " in shown.stdout
         for kind in kinds:
@@ -99,7 +100,7 @@ class TestEquivalence:
         self, small_suite: Suite, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A fault that shows on nearly every case, called equivalent."""
-        plain = next(fault for fault in faults(ADAPTIVE) if fault.id == "divisor-missing")
+        plain = next(fault for fault in faults(find(ADAPTIVE)) if fault.id == "divisor-missing")
         claimed = dataclasses.replace(plain, equivalent="So it is said.")
         monkeypatch.setattr(equivalent, "faults", lambda op: (claimed,))
         shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 60)

@@ -15,6 +15,7 @@ from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.registry import report_format
 from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
 
 COUNTS_NO_PADDING = """
 from conformance.backends.numpy import NumPy
@@ -24,7 +25,7 @@ class Faulty(NumPy):
     def run(self, op, inputs, attributes):
         return super().run(op, inputs, {**attributes, "exclude-pad": True})
 """
-FAULT = next(one for one in faults("AvgPool-1") if one.id == "exclude-pad-taken-for-true")
+FAULT = next(one for one in faults(find("AvgPool-1")) if one.id == "exclude-pad-taken-for-true")
 
 
 @pytest.fixture(scope="module")

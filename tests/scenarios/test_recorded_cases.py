@@ -99,7 +99,7 @@ def test_every_known_bug_is_killed_at_both_levels(op: str) -> None:
     found = cases.read(cases.file_of(op)).recorded
     should = {bug for one in found for bug in one.kills}
     must = {bug for one in found for bug in set(one.kills) - set(one.excused)}
-    counted = [bug for bug in faults(op) if not bug.equivalent]
+    counted = [bug for bug in faults(find(op)) if not bug.equivalent]
     assert [bug.id for bug in counted if bug.id not in should] == []
     assert [bug.id for bug in counted if not bug.reading and bug.id not in must] == []
 

@@ -14,6 +14,7 @@ from spec_examples import place
 from conformance.data import directory
 from conformance.errors import Problem, SpecError
 from conformance.spec.catalogue import Fault, faults, load, load_text
+from conformance.spec.loader import load_text as load_spec
 from conformance.spec.loader import shipped
 from conformance.spec.reader import parse
 from conformance.spec.structure import FAULTS, schema
@@ -26,6 +27,7 @@ AVERAGES = tuple(
 )
 ADAPTIVE = tuple(op for op, spec in shipped().items() if "AdaptiveAvgPool-8" in spec.lineage)
 
+DOCUMENTED = "document: {title: An example, url: https://example.org}\n"
 CATALOGUE = """\
 format: 1
 kind: divisor
@@ -252,7 +254,7 @@ def test_a_shipped_file(path: Path) -> None:
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_every_fault_has_an_id_and_a_sentence_of_its_own(op: str) -> None:
-    found = faults(op)
+    found = faults(shipped()[op])
     for part in ("id", "says"):
         counts = Counter(getattr(fault, part) for fault in found)
         assert [text for text, count in counts.items() if count > 1] == []
@@ -271,21 +273,22 @@ def test_no_two_faults_replace_the_same(op: str) -> None:
         replaced = sorted((name, rule.text) for name, rule in fault.variant.replace.items())
         return (*replaced, where.text if where else "")
 
-    counts = Counter(meaning(fault) for fault in faults(op))
+    counts = Counter(meaning(fault) for fault in faults(shipped()[op]))
     assert [text for text, count in counts.items() if count > 1] == []
 
 
 def test_a_fault_has_one_kind_whatever_the_operator() -> None:
     kinds: dict[str, set[str]] = {}
     for op in OPERATORS:
-        for fault in faults(op):
+        for fault in faults(shipped()[op]):
             kinds.setdefault(fault.id, set()).add(fault.kind)
     assert {name for name, found in kinds.items() if len(found) > 1} == set()
     assert len(kinds) >= 130
 
 
 def test_a_thread_is_about_few_faults() -> None:
-    about = {(thread, f.id) for op in OPERATORS for f in faults(op) for thread in f.threads}
+    known = [fault for spec in shipped().values() for fault in faults(spec)]
+    about = {(thread, fault.id) for fault in known for thread in fault.threads}
     cited = Counter(thread for thread, _ in about)
     assert all(
         re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+", t) for t in cited
@@ -295,14 +298,22 @@ def test_a_thread_is_about_few_faults() -> None:
 
 def test_few_faults_are_excused() -> None:
     # A global pool has one window, and nothing that goes wrong from window to window.
-    found = [fault for op in OPERATORS if ".Global" not in op for fault in faults(op)]
+    windowed = [spec for op, spec in shipped().items() if ".Global" not in op]
+    found = [fault for spec in windowed for fault in faults(spec)]
     assert 3 <= sum(bool(fault.equivalent) for fault in found) <= len(found) // 40
     assert 3 <= sum(bool(fault.reading) for fault in found) <= len(found) // 20
 
 
 def test_what_is_a_rule_of_a_dialect_is_no_fault_of_it() -> None:
     """A norm is a sum that nothing divides; an average without its divisor is wrong."""
-    lacking = {op for op in AVERAGES if "divisor-missing" not in {one.id for one in faults(op)}}
+    banks = {op: {one.id for one in faults(shipped()[op])} for op in AVERAGES}
+    lacking = {op for op, bank in banks.items() if "divisor-missing" not in bank}
     norms = {op for op, spec in shipped().items() if spec.definitions["reduce"].text == "lp"}
     assert norms
     assert lacking == norms
+
+
+def test_an_operator_of_ones_own_has_the_faults_of_what_it_extends() -> None:
+    own = load_spec("format: 1\nop: Own-1\nextends: AvgPool-16\n" + DOCUMENTED)
+    assert [fault.id for fault in faults(own)] == [f.id for f in faults(shipped()["AvgPool-16"])]
+    assert {fault.op for fault in faults(own)} == {"Own-1"}
