@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError
 from conformance.generate.crossing import case_of
-from conformance.generate.patterns import fills
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.many import WindowBatch
 from conformance.spec.entries import Bools, code, word
 from conformance.spec.expressions import compile_expression
+from conformance.spec.families import fills
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
 from conformance.spec.table import Table, joined, table_of

@@ -28,11 +28,6 @@ def fill(pattern: str, seed: int, shape: tuple[int, ...], dtype: str) -> Array:
     return np.ascontiguousarray(flat.reshape(shape))
 
 
-def fills(pattern: str, dtype: str) -> bool:
-    """Whether a pattern makes sense in a type."""
-    return DTYPES[dtype].is_float or pattern in INTEGER_PATTERNS
-
-
 def _cast(values: Array, dtype: DType) -> Array:
     """Values that are exact in ``dtype`` and in float64, as an array of it.
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import combinations, groupby
+from math import prod
 
 from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.audit.score import Score
 from conformance.generate.build import build
-from conformance.generate.hunt import hunt
+from conformance.generate.hunt import Item, any_case, hunt
 from conformance.generate.pairs import SMOKE, Effort
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
 from conformance.generate.stream import stream
 from conformance.generate.suites import smoke, with_twins
-from conformance.model import Vector
+from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.suite.manifest import Uncovered
@@ -55,7 +56,8 @@ class OperatorTask:
         kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
         spare = [case for ranked in self.ranked for case in ranked.spare]
         score = Score(spec.op, catalogue, kills)
-        found = hunt(spec, score, root=self.root, effort=self.effort, cases=spare)
+        cases = any_case(spec, sorted(spare, key=_size), root=self.root, effort=self.effort)
+        found = hunt(spec, catalogue, _wanted(score, apart=self.effort.pairs), cases)
         bank = Bank(spec, catalogue)
         more = [vector for vector in with_twins(spec, found) if vector.id not in kills]
         kills |= zip((vector.id for vector in more), bank.all_kills(more), strict=True)
@@ -75,6 +77,19 @@ class OperatorTask:
             ),
             uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
         )
+
+
+def _size(case: Case) -> tuple[int, str]:
+    return sum(prod(shape) for shape in case.shapes.values()), case.id
+
+
+def _wanted(score: Score, *, apart: bool) -> set[Item]:
+    """What is missing of an operator: mutants to kill at a level, and pairs to be told apart."""
+    wanted: set[Item] = {("should", fault.id) for fault in score.missed}
+    wanted |= {("must", fault.id) for fault in score.missed_at_must}
+    for group in score.indistinguishable if apart else ():
+        wanted |= {("apart", *pair) for pair in combinations(group, 2)}
+    return wanted
 
 
 def make(

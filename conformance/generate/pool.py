@@ -37,11 +37,17 @@ def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = No
     return list(found.values())
 
 
-def draw_at_edges(spec: OpSpec, rank: int, base: int, aimed: int, *, root: int) -> list[Case]:
-    """At most ``base`` cases at large, and ``aimed`` for each aim of an edge; see :func:`draw`."""
-    found = draw(spec, rank, base, root=root)
+def draw_at_edges(
+    spec: OpSpec, rank: int, base: int, aimed: int, *, root: int, within: Aim | None = None
+) -> list[Case]:
+    """At most ``base`` cases at large, and ``aimed`` for each aim of an edge; see :func:`draw`.
+
+    What ``within`` narrows is narrowed in all of them.
+    """
+    inner = within or {}
+    found = draw(spec, rank, base, root=root, aim=inner)
     for aim in spec.aims:
-        found += draw(spec, rank, aimed, root=root, aim=aim)
+        found += draw(spec, rank, aimed, root=root, aim={**aim, **inner})
     return found
 
 

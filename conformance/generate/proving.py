@@ -70,14 +70,17 @@ def _checked(pool: Pool) -> Decided:
         if case.id not in kept and not violations(pool.spec, case):
             edges = edges_of(pool.spec, case, data_of(pool.spec, case))
             shown = [pool.place[edge] for edge in edges]
-            pool.pairs[np.ix_(shown, shown)] = True
-            pool.typed[pool.dtypes.index(case.types[pool.spec.data.type]), shown] = True
+            own = case.types[pool.spec.data.type]
+            pool.pairs[shown, shown] = True
+            if own == pool.base:
+                pool.pairs[np.ix_(shown, shown)] = True
+            pool.typed[pool.dtypes.index(own), shown] = True
     pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
     assert pool.prover is not None
     refuted = [
         pair
         for pair, uses in pool.infeasible.items()
-        if _shown(pool, pair) or not pool.prover.confirms(pair, uses)
+        if _shown(pool, pair) or not pool.prover.confirms(pair, uses, pool.base)
     ]
     for pair in refuted:
         del pool.infeasible[pair]

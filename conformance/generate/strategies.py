@@ -11,10 +11,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conformance.generate.patterns import fills
 from conformance.generate.spelling import case_of
 from conformance.model import Case
 from conformance.spec.expressions import Expression
+from conformance.spec.families import fills
 from conformance.spec.model import Draw, OpSpec, Quantity
 
 Aim = Mapping[str, Draw]

@@ -57,6 +57,7 @@ def assemble(source: Source) -> OpSpec | None:
         interpretations=tuple(clauses.interpretations()),
         observe=tuple(clauses.observations()),
         edges=tuple(clauses.edges()),
+        profiles=tuple(clauses.edges("profiles")),
         reject=tuple(clauses.rejects()),
         errata=tuple(Erratum(id=name, **raw) for name, raw in data.get("errata", {}).items()),
         file=source.file,

@@ -5,7 +5,7 @@ A file of ``specs/faults/`` holds the faults of one kind. The format is in docs/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
@@ -25,12 +25,29 @@ from conformance.spec.variation import variant
 
 
 @dataclass(frozen=True)
+class Stated:
+    """Why a fault cannot show in some parts of an operator: in each of these element types, ranks
+    and profiles, where they are given."""
+
+    why: str
+    types: tuple[str, ...] = ()
+    ranks: tuple[int, ...] = ()
+    profiles: tuple[str, ...] = ()
+
+    def holds(self, dtype: str, rank: int, profile: str) -> bool:
+        """Whether this speaks of the cases of an element type and rank, within a profile or any."""
+        given = ((self.types, dtype), (self.ranks, rank), (self.profiles, profile))
+        return all(not among or one in among for among, one in given)
+
+
+@dataclass(frozen=True)
 class Fault:
     """One way in which an implementation of one operator goes wrong.
 
     ``says`` is a sentence for whoever wrote the kernel, ``look`` where in it to look; ``threads``
     are public places where a real one had it. ``reading`` names the interpretation that excuses it
-    at level must, ``equivalent`` why nothing can show it (both empty where there is none).
+    at level must, ``equivalent`` why nothing can show it (both empty where there is none), and
+    ``stated`` why nothing can in some element types, ranks and profiles.
     """
 
     id: str
@@ -42,6 +59,7 @@ class Fault:
     threads: tuple[str, ...] = ()
     reading: str = ""
     equivalent: str = ""
+    stated: tuple[Stated, ...] = ()
 
 
 def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
@@ -127,6 +145,7 @@ def _faults(source: Source, specs: Sequence[OpSpec]) -> Iterator[Fault]:
                     threads=tuple(raw.get("threads", ())),
                     reading=_reading(source, path, spec, named, raw),
                     equivalent=next((equivalent[n] for n in spelled if n in equivalent), ""),
+                    stated=tuple(_stated(raw.get("stated", ()), spelled)),
                 )
 
 
@@ -228,6 +247,14 @@ def _computed_with(spec: OpSpec) -> frozenset[str]:
     if all(output.holds != "index" for output in spec.outputs):
         rules -= set(INDEX_RULES)
     return frozenset(spec.reach(spec.definitions[rule] for rule in rules).union(rules))
+
+
+def _stated(raw: Iterable[Mapping[str, Any]], spelled: Collection[str]) -> Iterator[Stated]:
+    """What is stated of one fault of one operator, which may be ``spelled`` so."""
+    for one in raw:
+        if "of" not in one or not {*one["of"]}.isdisjoint(spelled):
+            given = (tuple(one.get(key, ())) for key in ("types", "ranks", "profiles"))
+            yield Stated(one["why"], *given)
 
 
 def _text(raw: Any) -> str:

@@ -121,8 +121,9 @@ class Clauses:
         """Note that ``name`` is not known yet where a rule is needed."""
         self.source.problem(path, f"'{name}' is not known before this rule")
 
-    def edges(self) -> Iterable[Edge]:
-        for path, name, raw in self._section("edges"):
+    def edges(self, section: str = "edges") -> Iterable[Edge]:
+        """The named predicates of a section: coverage targets, or profiles."""
+        for path, name, raw in self._section(section):
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
             aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))
             if when is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from conformance.dtypes import DTYPES
 from conformance.spec.kinds import Domain, Kind
 
 PATTERN_NAMES = (
@@ -30,6 +31,12 @@ _FRACTIONS = ("nan", "infinite", "zeros", "subnormal", "cancel", "wide")
 INTEGER_PATTERNS = tuple(name for name in PATTERN_NAMES if name not in _FRACTIONS)
 """Those that make sense in an integer type."""
 
+
+def fills(pattern: str, dtype: str) -> bool:
+    """Whether data of an element type can be filled so: integers hold no NaN, for example."""
+    return DTYPES[dtype].is_float or pattern in INTEGER_PATTERNS
+
+
 FORMATS = ("f16", "bf16", "f32", "f64")
 
 
@@ -39,7 +46,8 @@ class Rule:
 
     ``default`` is the text of its expression where a specification does not give one; a rule
     without is required, and one with ``needed_for`` is where the rule ``reduce`` can be that.
-    ``before`` lists names that come after it, so it cannot speak of them.
+    ``before`` lists names that come after it, so it cannot speak of them. One that is ``floating``
+    makes no difference to integers.
     """
 
     kind: Kind
@@ -47,6 +55,7 @@ class Rule:
     default: str | None = None
     before: frozenset[str] = frozenset()
     needed_for: str | None = None
+    floating: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,7 +168,7 @@ POOLING = Family(
         ),
         "ties": Rule(_enum("first", "last", "any"), "which of several largest counts", "first"),
         "index": Rule(_ELEMENT, "the index of the chosen tap", "flat(position, size)"),
-        "subnormals": Rule(_enum("kept", "flushed"), "whether subnormals may vanish", "kept"),
+        "subnormals": Rule(_enum("kept", "flushed"), "whether subnormals may vanish", "kept", floating=True),
         "image": Rule(_ELEMENT, "the image whose window an element shows", "n"),
         "channel": Rule(_ELEMENT, "the channel whose window an element shows", "c"),
         "written": Rule(Kind("bool", domain=Domain.ELEMENT), "which elements are written", "true"),
@@ -174,8 +183,7 @@ POOLING = Family(
         "conversion": Rule(
             _enum("rounds", "saturates"),
             "what a conversion makes of numbers beyond its range: infinities, or the largest",
-            "rounds",
-        ),
+            "rounds", floating=True),
         "accumulator": Rule(
             _enum("exact", "own", *FORMATS), "what sums are kept in, added one by one", "exact"
         ),
@@ -187,12 +195,11 @@ POOLING = Family(
             "how a mean is rounded; of integers also with halves away from zero, or down",
             "nearest",
         ),
-        "nan": Rule(_enum("propagates", "ignored"), "what a NaN makes of a mean", "propagates"),
+        "nan": Rule(_enum("propagates", "ignored"), "what a NaN makes of a mean", "propagates", floating=True),
         "infinities": Rule(
             _enum("kept", "largest", "ignored", "not_a_number"),
             "what becomes of infinities",
-            "kept",
-        ),
+            "kept", floating=True),
         "begins": Rule(
             _enum("nothing", "zero", "lowest"),
             "what a search for the largest begins with",

@@ -177,6 +177,8 @@ class Observation:
 class Edge:
     """A named predicate over cases. Each of ``aims`` narrows what is drawn so that it is met.
 
+    A coverage target, or a profile: a restriction that real backends have.
+
     ``vacuous`` names impostors (:mod:`conformance.audit.vacuity`) that may pass a vector which
     shows the edge, each with the reason why they are right there.
     """
@@ -227,6 +229,7 @@ class OpSpec:
     interpretations: tuple[Variant, ...]
     observe: tuple[Observation, ...]
     edges: tuple[Edge, ...]
+    profiles: tuple[Edge, ...]
     reject: tuple[Reject, ...]
     errata: tuple[Erratum, ...]
     file: str = ""

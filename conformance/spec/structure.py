@@ -26,6 +26,7 @@ NAMED = (
     "interpretations",
     "observe",
     "edges",
+    "profiles",
     "reject",
     "errata",
 )

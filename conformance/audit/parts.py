@@ -1,0 +1,69 @@
+"""Parts of an operator: what a backend of one element type and rank, or a profile, is asked of it.
+
+A score of all vectors says nothing of a backend that runs a tenth of them, so each part is scored
+by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from conformance.model import Case
+from conformance.reference.many import WindowBatch
+from conformance.spec.entries import Bools
+from conformance.spec.model import Edge, OpSpec
+from conformance.spec.table import table_of
+
+COMMON = "f32"
+"""The element type that nearly every backend has."""
+
+
+@dataclass(frozen=True, order=True)
+class Part:
+    """The cases of one element type and rank; with ``profile``, of those the ones that meet it."""
+
+    rank: int
+    dtype: str
+    profile: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {self.rank}D" + (f" {self.profile}" if self.profile else "")
+
+
+def base_type(spec: OpSpec) -> str:
+    """The element type in which pairs are covered, and profiles: f32 if the operator has it."""
+    dtypes = spec.types[spec.data.type]
+    return COMMON if COMMON in dtypes else dtypes[0]
+
+
+def parts(spec: OpSpec, rank: int) -> Iterator[Part]:
+    """Each element type of a rank, the base type first, and each profile in that."""
+    base = base_type(spec)
+    yield Part(rank, base)
+    yield from (Part(rank, base, profile.name) for profile in spec.profiles)
+    yield from (Part(rank, dtype) for dtype in spec.types[spec.data.type] if dtype != base)
+
+
+def within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
+    """Which cases belong to a part, (cases,)."""
+    found = np.array(
+        [
+            case.types[spec.data.type] == part.dtype
+            and len(case.shapes[spec.data.name]) == part.rank
+            for case in cases
+        ],
+        np.bool_,
+    )
+    if part.profile and found.any():
+        rows = np.flatnonzero(found)
+        table = table_of(spec, [cases[row] for row in rows], part.rank - 2)
+        found[rows] = WindowBatch(table).truth(profile(spec, part).when)[0]
+    return found
+
+
+def profile(spec: OpSpec, part: Part) -> Edge:
+    """The profile of a part that has one."""
+    return next(one for one in spec.profiles if one.name == part.profile)
