@@ -100,11 +100,17 @@ def cases_of(
     own = [case for case in known if case.types[spec.data.type] == part.dtype]
     given = [*own, *sight.sound(retyped(spec, known, part.dtype))]
     yield from _inside(spec, part, given)
-    aim = {spec.data.type: Draw(values=(part.dtype,))}
-    if part.profile:
-        aim |= profile(spec, part).aims[0] if profile(spec, part).aims else {}
+    of_type = {spec.data.type: Draw(values=(part.dtype,))}
+    aims = profile(spec, part).aims if part.profile else ()
     drawn = sight.sound(
-        draw_at_edges(spec, part.rank, effort.base, effort.aimed, root=root + OTHER, within=aim)
+        draw_at_edges(
+            spec,
+            part.rank,
+            effort.base,
+            effort.aimed,
+            root=root + OTHER,
+            within=[{**aim, **of_type} for aim in aims or ({},)],
+        )
     )
     given += drawn
     yield from _inside(spec, part, drawn)

@@ -166,7 +166,7 @@ class Checkout:
         output = said.decode(errors="replace")
         if code in (0, 5):  # 5: there are none, in this tier
             return "", output
-        failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output, re.MULTILINE)
+        failed = re.search(r"^(?:FAILED|ERROR) (tests/.+?)(?: - |$)", output, re.MULTILINE)
         if failed is None and code == 4:
             sys.exit(f"pytest cannot be used so:\n{output}")
         return failed[1] if failed else f"pytest, which ends with {code}", output
