@@ -12,8 +12,9 @@ from itertools import product
 
 import numpy as np
 
-from conformance.audit.parts import Part, profile
+from conformance.audit.parts import profile
 from conformance.dtypes import DTYPES
+from conformance.model import Part
 from conformance.spec.batch import Batch
 from conformance.spec.catalogue import Fault
 from conformance.spec.entries import UNKNOWN, Bools, Entry, Value, code, constant

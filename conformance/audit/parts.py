@@ -7,11 +7,10 @@ by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from conformance.model import Case
+from conformance.model import Case, Part
 from conformance.reference.many import WindowBatch
 from conformance.spec.entries import Bools
 from conformance.spec.model import Edge, OpSpec
@@ -19,18 +18,6 @@ from conformance.spec.table import table_of
 
 COMMON = "f32"
 """The element type that nearly every backend has."""
-
-
-@dataclass(frozen=True, order=True)
-class Part:
-    """The cases of one element type and rank; with ``profile``, of those the ones that meet it."""
-
-    rank: int
-    dtype: str
-    profile: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.dtype} {self.rank}D" + (f" {self.profile}" if self.profile else "")
 
 
 def base_type(spec: OpSpec) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.audit.cover import cover
 from conformance.audit.kills import SLICE, Bank
-from conformance.audit.parts import Part, profile, within
+from conformance.audit.parts import profile, within
 from conformance.audit.score import achievements
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
@@ -20,7 +20,7 @@ from conformance.generate.looking import Sight
 from conformance.generate.pairs import Effort, retyped
 from conformance.generate.pool import draw_at_edges
 from conformance.generate.values import data_of
-from conformance.model import Case, Vector
+from conformance.model import Case, Part, Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import Draw, OpSpec
 from conformance.spec.table import table_of
@@ -91,15 +91,21 @@ def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[It
             yield item
 
 
-def cases_of(
+def known_cases(spec: OpSpec, part: Part, known: Sequence[Case]) -> Iterator[Case]:
+    """Known cases of a part, and others of its rank in its element type."""
+    own = [case for case in known if case.types[spec.data.type] == part.dtype]
+    others = Sight(spec, part.rank - 2).sound(retyped(spec, known, part.dtype))
+    return _inside(spec, part, [*own, *others])
+
+
+def new_cases(
     spec: OpSpec, part: Part, known: Sequence[Case], *, root: int, effort: Effort
 ) -> Iterator[Case]:
-    """Valid cases of a part: known ones in its element type, then drawn ones, then children of
-    both. Each is made when it is asked for."""
+    """Valid cases of a part: drawn ones, then children of these and of known ones of its rank.
+
+    Each is made when it is asked for.
+    """
     sight = Sight(spec, part.rank - 2)
-    own = [case for case in known if case.types[spec.data.type] == part.dtype]
-    given = [*own, *sight.sound(retyped(spec, known, part.dtype))]
-    yield from _inside(spec, part, given)
     of_type = {spec.data.type: Draw(values=(part.dtype,))}
     aims = profile(spec, part).aims if part.profile else ()
     drawn = sight.sound(
@@ -112,8 +118,9 @@ def cases_of(
             within=[{**aim, **of_type} for aim in aims or ({},)],
         )
     )
-    given += drawn
     yield from _inside(spec, part, drawn)
+    own = [case for case in known if case.types[spec.data.type] == part.dtype]
+    given = [*own, *retyped(spec, known, part.dtype), *drawn]
     for number in range(ROUNDS if given else 0):
         chance = Chance(f"{root}/{spec.op}/{part}/{number}/hunt")
         a, b = (chance.below(len(given), CHILDREN) for _ in range(2))

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import compress
 
+from conformance.audit.differs import with_differences
 from conformance.audit.kills import Bank, Kill
-from conformance.audit.parts import Part, parts, within
+from conformance.audit.parts import parts, within
 from conformance.audit.standing import Standing, stand
-from conformance.generate.hunt import cases_of, hunt
-from conformance.generate.pairs import Effort
+from conformance.generate.feasible import Prover
+from conformance.generate.hunt import hunt, known_cases, new_cases
+from conformance.generate.pairs import LIMITS, Effort
 from conformance.generate.suites import with_twins
-from conformance.model import Case, Vector
+from conformance.model import Case, Part, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 
+PROOF_MS = 1000
+"""How long a check of the solver may take about a mutant: most that it proves take far less."""
+
 
 class Killers:
-    """The vectors of one rank by id, and what each of them kills."""
+    """The vectors of one rank by id, and what each of them kills.
+
+    ``inert`` gives by part the mutants that are proven to change nothing there, besides those of
+    which that is seen at once.
+    """
 
     def __init__(self, spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> None:
         self.spec, self.rank = spec, rank
         self.faults = faults(spec)
         self.vectors: dict[str, Vector] = {}
         self.kills: dict[str, tuple[Kill, ...]] = {}
+        self.inert: dict[Part, frozenset[str]] = {}
         self._bank = Bank(spec, self.faults)
         self._add(vectors)
 
@@ -31,21 +43,42 @@ class Killers:
         """Add few vectors for what is missing in each part, from ``known`` cases first, those of
         the vectors before all others."""
         for part in parts(self.spec, self.rank):
-            missing = self.standing(part).missing
-            if missing:
-                own = [vector.case for vector in self.vectors.values()]
-                given = {case.id: case for case in (*own, *known)}
-                cases = cases_of(self.spec, part, list(given.values()), root=root, effort=effort)
-                self._add(with_twins(self.spec, hunt(self.spec, self.faults, missing, cases)))
+            own = [vector.case for vector in self.vectors.values()]
+            given = list({case.id: case for case in (*own, *known)}.values())
+            self._hunt(part, known_cases(self.spec, part, given))
+            self.inert[part] = self._proven(part, self.standing(part).undetermined)
+            self._hunt(part, new_cases(self.spec, part, given, root=root, effort=effort))
+
+    def _hunt(self, part: Part, cases: Iterable[Case]) -> None:
+        missing = self.standing(part).missing
+        if missing:
+            self._add(with_twins(self.spec, hunt(self.spec, self.faults, missing, cases)))
 
     def standing(self, part: Part) -> Standing:
         """What becomes of each mutant in a part."""
         ids = list(self.vectors)
         inside = within(self.spec, part, [self.vectors[one].case for one in ids])
         kills = [self.kills[one] for one in compress(ids, inside)]
-        return stand(self.spec, part, self.faults, kills)
+        return stand(self.spec, part, self.faults, kills, self.inert.get(part, ()))
 
     def _add(self, vectors: Iterable[Vector]) -> None:
         new = [vector for vector in vectors if vector.id not in self.vectors]
         self.kills |= zip((one.id for one in new), self._bank.all_kills(new), strict=True)
         self.vectors |= {vector.id: vector for vector in new}
+
+    def _proven(self, part: Part, names: Iterable[str]) -> frozenset[str]:
+        """Of some mutants, those that the solver proves to change nothing in a part."""
+        if importlib.util.find_spec("z3") is None:
+            return frozenset()
+        prover, edges = self._prover
+        profile = [part.profile] if part.profile else []
+        return frozenset(
+            name
+            for name in sorted(names)
+            if name in edges and prover.excluded([edges[name], *profile], part.dtype)
+        )
+
+    @cached_property
+    def _prover(self) -> tuple[Prover, dict[str, str]]:
+        spec, edges = with_differences(self.spec, self.faults)
+        return Prover(spec, self.rank, LIMITS, timeout_ms=PROOF_MS), dict(edges)
