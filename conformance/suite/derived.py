@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from conformance.errors import SuiteError
 from conformance.spec.digest import digest
@@ -33,9 +34,16 @@ def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
     if recorded.specification != digest(find(op)):
         yield f"{file}: recorded for another version of {op}: audit it, and record it again"
     entries = [entry for entry in manifest.listed if entry.op == op]
-    told = {_told(entry) for entry in entries}
+    told, excused = {_told(entry) for entry in entries}, recorded.excused
     made = {
-        (one.case.id, one.level, one.case.reject, one.suites, one.kills)
+        (
+            one.case.id,
+            one.level,
+            one.case.reject,
+            one.suites,
+            one.kills,
+            excused.get(one.case.id, ()),
+        )
         for one in recorded.recorded
     }
     for differs, where in ((told - made, FILE_NAME), (made - told, file)):
@@ -50,9 +58,11 @@ def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
     strength = manifest.strength[op]
     if strength.indistinguishable != recorded.indistinguishable:
         yield f"{file}: other faults are indistinguishable than in {FILE_NAME}; {HOW}"
+    if strength.parts != recorded.parts:
+        yield f"{file}: other mutants survive in the parts than in {FILE_NAME}; {HOW}"
     if strength.infeasible != proofs.of(find(op)):
         yield f"{proofs.shipped(op).name}: other proofs than in {FILE_NAME}; {HOW}"
 
 
-def _told(entry: Entry) -> tuple[str, str, str | None, tuple[str, ...], tuple[str, ...]]:
-    return entry.id, entry.level, entry.reject, entry.suites, entry.kills
+def _told(entry: Entry) -> tuple[Any, ...]:
+    return entry.id, entry.level, entry.reject, entry.suites, entry.kills, entry.excused
