@@ -51,7 +51,9 @@ version and such a method.
 \b
 Exit codes: 0 conformant, or known failures alone; 1 new failures, something
 required unsupported, or nothing graded; 2 wrong usage; 3 a defect in this
-tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129, with a report.
+tool; 4 inconclusive: no failure, but too few mutants killed to tell; 130
+interrupted, by SIGTERM 143, by SIGHUP 129, with a report. A run of some
+vectors (--only, --shard, smoke) makes no claim, and is 0 if nothing fails.
 """
 
 
@@ -84,6 +86,13 @@ tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129, with a report.
     "--strict",
     is_flag=True,
     help="Fail if known failures are out of date: they pass, match nothing or have expired.",
+)
+@click.option(
+    "--min-strength",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="Of the mutants that could show in an element type and rank, those that the vectors that "
+    "pass have to kill; less is inconclusive. 0 asks for none. Default: 95.",
 )
 @click.option(
     "--report",
@@ -126,6 +135,7 @@ def check(
     known_failures: Path | None,
     require: Path | None,
     strict: bool,
+    min_strength: float | None,
     report: Path | None,
     formats: tuple[str, ...],
     resume: bool,
@@ -158,6 +168,7 @@ def check(
         known_failures=known_failures,
         require=require,
         strict=strict,
+        min_strength=min_strength,
         shuffle=shuffle,
         shard=shard,
     )

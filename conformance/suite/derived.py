@@ -9,7 +9,7 @@ from conformance.errors import SuiteError
 from conformance.spec.digest import digest
 from conformance.spec.loader import find
 from conformance.suite import cases, proofs
-from conformance.suite.cases import Cases
+from conformance.suite.cases import Cases, Recorded
 from conformance.suite.manifest import FILE_NAME, Entry, Manifest
 
 HOW = "conformance generate makes it anew"
@@ -62,6 +62,11 @@ def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
         yield f"{file}: other mutants survive in the parts than in {FILE_NAME}; {HOW}"
     if strength.infeasible != proofs.of(find(op)):
         yield f"{proofs.shipped(op).name}: other proofs than in {FILE_NAME}; {HOW}"
+
+
+def _made(one: Recorded, recorded: Cases) -> tuple[Any, ...]:
+    excused = recorded.excused.get(one.case.id, ())
+    return one.case.id, one.level, one.case.reject, one.suites, one.kills, excused
 
 
 def _told(entry: Entry) -> tuple[Any, ...]:

@@ -65,9 +65,9 @@ def write_suite(
     writing leaves the old suite whole; what an earlier interruption left behind is cleared. Files
     in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the faults that
     a vector notices, by id, ``excused`` those of them that an allowed reading excuses at level
-    must (:class:`conformance.suite.manifest.Entry`), ``strength`` what nothing can show, by operator. ``versions`` are
-    recorded, and that of zlib, on which the files' bytes depend. Two writers must not share one
-    ``out``.
+    must (:class:`conformance.suite.manifest.Entry`), ``strength`` what nothing can show, by
+    operator. ``versions`` are recorded, and that of zlib, on which the files' bytes depend. Two
+    writers must not share one ``out``.
 
     Raises SuiteError if ``out`` must not be replaced or cannot be written, or if the vectors are
     none, or two with one id; ValueError for a vector that no file can hold.
