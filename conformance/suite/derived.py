@@ -60,8 +60,39 @@ def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
         yield f"{file}: other faults are indistinguishable than in {FILE_NAME}; {HOW}"
     if strength.parts != recorded.parts:
         yield f"{file}: other mutants survive in the parts than in {FILE_NAME}; {HOW}"
+    for problem in survivors(recorded, find(op).data.name):
+        yield f"{file}: {problem}"
     if strength.infeasible != proofs.of(find(op)):
         yield f"{proofs.shipped(op).name}: other proofs than in {FILE_NAME}; {HOW}"
+
+
+def survivors(recorded: Cases, data: str) -> Iterator[str]:
+    """Where the parts of an operator deny what its vectors kill; ``data`` is the input of data.
+
+    Of a profile nothing can be told here, as only its specification knows the cases it has.
+    """
+    asked = [one for one in recorded.recorded if one.withdrawn is None and one.case.reject is None]
+    mutants = frozenset().union(*(one.kills for one in asked)) | recorded.parts.mutants
+    for part, known in recorded.parts.survivors.items():
+        if part.profile:
+            continue
+        should: set[str] = set()
+        must: set[str] = set()
+        for one in asked:
+            dtype, rank = next(iter(one.case.types.values())), len(one.case.shapes[data])
+            if (dtype, rank) == (part.dtype, part.rank):
+                should |= {*one.kills}
+                must |= {*one.kills} - {*one.excused}
+        never = known.inert | known.stated.keys()
+        for names, what in (
+            (never & should, "is said to be unable to show, and is killed"),
+            (known.undetermined & must, "is said to be undetermined, and is killed"),
+            (known.excused & must, "is said to be excused at must, and is killed there"),
+            (known.excused - should, "is said to be excused at must, and is not killed at should"),
+            (mutants - known.mutants - must, "is not killed, and not said to survive"),
+        ):
+            for name in sorted(names):
+                yield f"{part.dtype} of rank {part.rank}: {name} {what}"
 
 
 def _made(one: Recorded, recorded: Cases) -> tuple[Any, ...]:

@@ -36,11 +36,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Survivors:
-    """The mutants that no vector of a part kills, at level should but for ``excused``.
+    """The mutants that no vector of a part kills at both levels.
 
     ``inert`` cannot show: the replaced rule is not reached there, or is the same. ``stated`` cannot
     either, and gives the reason. ``excused`` are killed at level should, and at level must an
-    allowed interpretation gives what they give. ``undetermined`` might show, and nobody knows how.
+    allowed interpretation gives what they give. ``undetermined`` might show, and nobody knows how;
+    they may be killed at level should, and not at must.
     """
 
     inert: frozenset[str] = frozenset()

@@ -14,7 +14,7 @@ from test_cases import CASES
 from test_manifest import MANIFEST
 
 from conformance.errors import SuiteError
-from conformance.suite import cases, schema
+from conformance.suite import cases, derived, schema
 from conformance.suite import manifest as manifests
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts, Survivors, parse
@@ -218,3 +218,42 @@ class TestCases:
         assert CASES.excused == {}
         excused = replace(CASES, parts=PARTS).excused
         assert [some for some in excused.values() if some] == [("twice",)]
+
+
+class TestWhatVectorsKill:
+    """The cases of f32 and rank 3: one kills floor, and twice, which is excused at must."""
+
+    def problems(self, **states: Any) -> list[str]:
+        parts = Parts({Part("f32", 3): Survivors(**states), Part("f32", 3, "p"): Survivors()})
+        return list(derived.survivors(replace(CASES, parts=parts), "data"))
+
+    def test_what_agrees(self) -> None:
+        assert self.problems(excused=frozenset({"twice"})) == []
+        assert self.problems(excused=frozenset({"twice"}), inert=frozenset({"x"})) == []
+        assert self.problems(undetermined=frozenset({"twice", "x"})) == []
+        assert list(derived.survivors(CASES, "data")) == []
+
+    @pytest.mark.parametrize(
+        ("states", "problem"),
+        [
+            ({}, "f32 of rank 3: twice is not killed, and not said to survive"),
+            (
+                {"excused": frozenset({"twice"}), "inert": frozenset({"floor"})},
+                "f32 of rank 3: floor is said to be unable to show, and is killed",
+            ),
+            (
+                {"undetermined": frozenset({"twice", "floor"})},
+                "f32 of rank 3: floor is said to be undetermined, and is killed",
+            ),
+            (
+                {"excused": frozenset({"twice", "floor"})},
+                "f32 of rank 3: floor is said to be excused at must, and is killed there",
+            ),
+            (
+                {"excused": frozenset({"twice", "x"})},
+                "f32 of rank 3: x is said to be excused at must, and is not killed at should",
+            ),
+        ],
+    )
+    def test_what_does_not(self, states: dict[str, Any], problem: str) -> None:
+        assert problem in self.problems(**states)
