@@ -12,6 +12,7 @@ from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
     env_option,
+    min_strength_option,
     process_options,
     question_options,
     repeat_option,
@@ -87,13 +88,7 @@ vectors (--only, --shard, smoke) makes no claim, and is 0 if nothing fails.
     is_flag=True,
     help="Fail if known failures are out of date: they pass, match nothing or have expired.",
 )
-@click.option(
-    "--min-strength",
-    type=click.FloatRange(0, 100),
-    metavar="PERCENT",
-    help="Of the mutants that could show in an element type and rank, those that the vectors that "
-    "pass have to kill; less is inconclusive. 0 asks for none. Default: 95.",
-)
+@min_strength_option
 @click.option(
     "--report",
     type=click.Path(file_okay=False, path_type=Path),

@@ -14,6 +14,7 @@ from conformance.cli.formats import page, write
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
+    min_strength_option,
     process_options,
     question_options,
     repeat_option,
@@ -71,6 +72,7 @@ INTERRUPTED = "The matrix was interrupted before."
 @question_options(CHECK_LEVEL, CHECK_PRECISION)
 @process_options
 @repeat_option
+@min_strength_option
 @click.option(
     "--resume",
     is_flag=True,

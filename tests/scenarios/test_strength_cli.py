@@ -399,3 +399,6 @@ class TestMatrix:
         table = (tmp_path / "out" / "matrix.md").read_text()
         assert "⚠️ Inconclusive, strength 75 &#37;" in table
         assert "⚠️ 5/5<br>too few mutants killed: 75 &#37; in f64 of rank 3" in table
+        if code == 4:
+            lower = CliRunner().invoke(main, [*map(str, words), "--min-strength", "50"])
+            assert lower.exit_code == 0
