@@ -83,7 +83,8 @@ def _parts(op: str, seen: _All, manifest: Manifest) -> Sequence[tuple[str, int]]
     """The types and ranks that an operator has by the suite, or in the results."""
     asked = [(dtype, rank) for of, dtype, rank in seen if of == op]
     told = [(part.dtype, part.rank) for part in _known(op, manifest).survivors]
-    return sorted({*asked, *told}, key=lambda part: (list(DTYPES).index(part[0]), part[1]))
+    order = {name: place for place, name in enumerate(DTYPES)}
+    return sorted({*asked, *told}, key=lambda part: (order.get(part[0], len(order)), *part))
 
 
 def _known(op: str, manifest: Manifest) -> Parts:
@@ -106,15 +107,13 @@ def _one(
         return None
     known, why = _known(op, manifest), ""
     if here.unsupported and declared is not None and (left := declared.restrictions(op)):
-        profile = _profile(known, left)
-        if Part(part.dtype, part.rank, profile) in known.survivors and profile:
-            part = Part(part.dtype, part.rank, profile)
+        within = Part(part.dtype, part.rank, _profile(known, left))
+        if within.profile and within in known.survivors:
+            part = within
         else:
             why = f"{UNTOLD} within what the backend declares"
     if part not in known.survivors:
-        return Measured(
-            op, part.dtype, part.rank, why="the suite does not say which mutants can show"
-        )
+        return Measured(op, part.dtype, part.rank, why=UNTOLD)
     nowhere = manifest.strength[op].equivalent.keys()
     mutants = manifest.faults[op].keys() - known.survivors[part].cannot_show(level) - nowhere
     state = State.AT_LEAST if why else State.MEASURED

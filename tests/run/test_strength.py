@@ -135,6 +135,15 @@ class TestAPart:
         assert (found.rank, found.state) == (5, State.UNKNOWN)
 
 
+def test_a_type_that_nobody_knows_breaks_nothing():
+    suite = manifest(entry("a", MUTANTS, dtype="f99"), entry("b", MUTANTS), parts=table())
+    found = strengths([result("a", PASS), result("b", PASS)], suite)
+    assert [(one.dtype, one.state.value) for one in found] == [
+        ("f32", "measured"),
+        ("f99", "unknown"),
+    ]
+
+
 class TestWhatIsClaimed:
     SUITE = manifest(
         *(entry("a", MUTANTS), entry("h", MUTANTS, dtype="f16"), entry("x", op="Other-1")),
