@@ -51,8 +51,16 @@ class Run:
 
     @property
     def conformant(self) -> bool:
-        """Whether something was graded and nothing went wrong."""
+        """Whether nothing went wrong, and what was graded is enough to say so.
+
+        Never true of a part of a suite, or of the smoke suite: see :attr:`passed`.
+        """
         return self.log.verdict == "conformant"
+
+    @property
+    def passed(self) -> bool:
+        """Whether a gate lets it pass: exit code 0. Of a part of a suite this is no claim."""
+        return self.log.gate_met
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -102,6 +110,7 @@ def check(
     known_failures: str | Path | None = None,
     require: str | Path | None = None,
     strict: bool = False,
+    min_strength: float | None = None,
     shuffle: int | None = None,
     shard: str | None = None,
     earlier: RunLog | None = None,
@@ -123,6 +132,9 @@ def check(
     asked ``repeat`` times, and must be answered alike, to the bit. ``known_failures`` and
     ``require`` are YAML files, see docs/ci.md: a run whose failures are all known has exit code 0,
     but is never conformant, and ``strict`` fails one whose known failures are out of date.
+    ``min_strength`` is the percent of the mutants that could show in an element type and rank that
+    the vectors that pass have to kill (95): below it a run without failures is inconclusive, and
+    has exit code 4; 0 asks for nothing.
     ``shuffle`` is a seed that draws another order of the vectors. ``shard`` (``"3/8"``) asks one
     of several parts of them, which together are all; alone it makes no claim. ``earlier`` is what
     another run of the same question left when it was cut short: its results are kept, come first
@@ -161,6 +173,7 @@ def check(
         command=check_command(spec, suite_words, asked),
         show=suite_words,
         gate=gate,
+        min_strength=min_strength,
         shuffle=shuffle,
         shard=None if shard is None else Shard.parse(shard),
         done={(one.op, one.id): one for one in earlier.results} if earlier else {},

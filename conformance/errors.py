@@ -13,6 +13,9 @@ EXIT_OK = 0
 EXIT_NOT_CONFORMANT = 1
 EXIT_USAGE = 2
 EXIT_DEFECT = 3
+EXIT_INCONCLUSIVE = 4
+"""Nothing is wrong, and what was asked is too little to say that all is right."""
+
 EXIT_INTERRUPTED = 130
 """What a shell reports for a command that SIGINT ended."""
 

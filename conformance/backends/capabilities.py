@@ -67,8 +67,8 @@ class Capabilities:
     def from_json(cls, data: Any) -> Capabilities:
         """The declaration that :meth:`to_json` gave. Raises :class:`BackendError` for others."""
         try:
-            names = ("operators", "dtypes", "ranks")
-            lists = {name: None if data[name] is None else tuple(data[name]) for name in names}
+            kinds: dict[str, type] = {"operators": str, "dtypes": str, "ranks": int}
+            lists: dict[str, Any] = {name: _all(data[name], kind) for name, kind in kinds.items()}
             excluding = tuple(
                 Exclusion(op=_text(one["op"]), when=_text(one["when"]), reason=str(one["reason"]))
                 for one in data["excluding"]
@@ -103,6 +103,25 @@ class Capabilities:
                 return exclusion.reason
         return None
 
+    def declares(self, op: str, dtype: str, rank: int) -> bool:
+        """Whether some cases of an operator with such data are claimed, as far as exclusions
+        without a predicate tell.
+        """
+        return (
+            _is_any(op, self.operators)
+            and (self.dtypes is None or dtype in self.dtypes)
+            and (self.ranks is None or rank in self.ranks)
+            and None not in self.restrictions(op)
+        )
+
+    def restrictions(self, op: str) -> frozenset[str | None]:
+        """The predicates of the cases of an operator that are not claimed; None for all of them."""
+        return frozenset(
+            one.when and " ".join(one.when.split())
+            for one in self.excluding
+            if one.op is None or fnmatchcase(op, one.op)
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The declaration as JSON data, for a run log."""
         return {
@@ -136,6 +155,14 @@ class Capabilities:
 
 def _is_any(op: str, named: tuple[str, ...] | None) -> bool:
     return named is None or any(fnmatchcase(op, one) for one in named)
+
+
+def _all(value: Any, kind: type) -> tuple[Any, ...] | None:
+    if value is None:
+        return None
+    if isinstance(value, str) or not all(type(one) is kind for one in value):
+        raise TypeError(f"{str(value)[:80]!r} is not a list of {kind.__name__}")
+    return tuple(value)
 
 
 def _text(value: Any) -> str | None:

@@ -48,10 +48,11 @@ Start here:
 \b
 Exit codes:
   0  conformant: everything that was asked and is supported passed; or a gate
-     that knows of all failures
+     that knows of all failures; or no failure in a run that makes no claim
   1  not conformant, or nothing was graded, or a gate is not met
   2  wrong usage, or a specification, suite or log that cannot be used
   3  a defect in this tool
+  4  inconclusive: nothing failed, and too few mutants were killed to tell
   130  interrupted; or 128 and the number of another signal that ended it, as
        143 for SIGTERM
 """

@@ -12,6 +12,7 @@ from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
     env_option,
+    min_strength_option,
     process_options,
     question_options,
     repeat_option,
@@ -51,7 +52,9 @@ version and such a method.
 \b
 Exit codes: 0 conformant, or known failures alone; 1 new failures, something
 required unsupported, or nothing graded; 2 wrong usage; 3 a defect in this
-tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129, with a report.
+tool; 4 inconclusive: no failure, but too few mutants killed to tell; 130
+interrupted, by SIGTERM 143, by SIGHUP 129, with a report. A run of some
+vectors (--only, --shard, smoke) makes no claim, and is 0 if nothing fails.
 """
 
 
@@ -85,6 +88,7 @@ tool; 130 interrupted, by SIGTERM 143, by SIGHUP 129, with a report.
     is_flag=True,
     help="Fail if known failures are out of date: they pass, match nothing or have expired.",
 )
+@min_strength_option
 @click.option(
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
@@ -126,6 +130,7 @@ def check(
     known_failures: Path | None,
     require: Path | None,
     strict: bool,
+    min_strength: float | None,
     report: Path | None,
     formats: tuple[str, ...],
     resume: bool,
@@ -158,6 +163,7 @@ def check(
         known_failures=known_failures,
         require=require,
         strict=strict,
+        min_strength=min_strength,
         shuffle=shuffle,
         shard=shard,
     )

@@ -14,12 +14,13 @@ from conformance.cli.formats import page, write
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
+    min_strength_option,
     process_options,
     question_options,
     repeat_option,
     selection_options,
 )
-from conformance.errors import EXIT_OK, BackendError, Interrupted, UsageError
+from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interrupted, UsageError
 
 if TYPE_CHECKING:
     from conformance.report.matrix import Column
@@ -43,8 +44,9 @@ for a README. Backends run one after the other, each in processes of its own;
 one that cannot be loaded is shown as not run, and the others go on.
 \b
 Exit codes: that of conformance check for the worst of the backends, so 0
-where all are conformant, 1 where one is not, 2 where one cannot be loaded;
-130 interrupted, by SIGTERM 143, by SIGHUP 129, with what there is until then.
+where all are conformant, 4 where one is inconclusive and none is worse, 1
+where one is not conformant, 2 where one cannot be loaded; 130 interrupted,
+by SIGTERM 143, by SIGHUP 129, with what there is until then.
 """
 
 INTERRUPTED = "The matrix was interrupted before."
@@ -70,6 +72,7 @@ INTERRUPTED = "The matrix was interrupted before."
 @question_options(CHECK_LEVEL, CHECK_PRECISION)
 @process_options
 @repeat_option
+@min_strength_option
 @click.option(
     "--resume",
     is_flag=True,
@@ -102,7 +105,8 @@ def matrix(
     except KeyboardInterrupt as stopped:  # while a backend was loaded there is no run yet
         codes.append((stopped if isinstance(stopped, Interrupted) else Interrupted(2)).exit_code)
     _show(columns, chosen, out)
-    ctx.exit(max(codes))
+    # A failure is worse than too little evidence, whatever the numbers.
+    ctx.exit(max(codes, key=lambda code: (code != EXIT_OK, code != EXIT_INCONCLUSIVE, code)))
 
 
 def _graded(

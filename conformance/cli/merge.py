@@ -24,7 +24,8 @@ Examples:
       then all of them as one run, with its log, its page and its claim
 \b
 Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 a shard that
-is missing, there twice, not complete or of another run, or a damaged log.
+is missing, there twice, not complete or of another run, or a damaged log; 4
+inconclusive, as of conformance check.
 """
 
 

@@ -98,6 +98,16 @@ repeat_option: Callable[[F], F] = together(
     )
 )
 
+min_strength_option: Callable[[F], F] = together(
+    click.option(
+        "--min-strength",
+        type=click.FloatRange(0, 100),
+        metavar="PERCENT",
+        help="Mutants that the vectors that pass have to kill in each element type and rank; with "
+        "fewer a run without failures is inconclusive. 0 asks for none. Default: 95.",
+    )
+)
+
 CHECK_LEVEL = "must: any allowed reading of the document passes. should: only the reference's own."
 CHECK_PRECISION = (
     "exact: correctly rounded. standard: any order, sums at least in f32 (f64 for f64). "

@@ -18,6 +18,7 @@ from conformance.spec.digest import digest
 from conformance.spec.loader import find
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
+from conformance.suite.parts import Parts
 from conformance.suite.proofs import Proofs
 from conformance.suite.store import Suite
 from conformance.suite.strength import Strength
@@ -69,10 +70,9 @@ def read(op: str) -> Cases | None:
 
 
 def part(recorded: Cases, suite: str) -> Cases:
-    """Those of some recorded cases that belong to a suite."""
-    return replace(
-        recorded, recorded=tuple(one for one in recorded.recorded if suite in one.suites)
-    )
+    """Those of some recorded cases that belong to a suite; what all of them kill is not theirs."""
+    chosen = tuple(one for one in recorded.recorded if suite in one.suites)
+    return replace(recorded, recorded=chosen, parts=Parts())
 
 
 def strength(recorded: Cases) -> Strength:
@@ -82,6 +82,7 @@ def strength(recorded: Cases) -> Strength:
         infeasible=proofs.of(spec),
         equivalent={fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent},
         indistinguishable=recorded.indistinguishable,
+        parts=recorded.parts,
     )
 
 
@@ -109,6 +110,7 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
             )
         )
     specification, before = digest(find(op)), read(op)
+    known = manifest.strength.get(op, Strength())
     recorded = Cases(
         op=op,
         specification=specification,
@@ -117,8 +119,9 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
         recorded=tuple(found),
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
+        parts=known.parts,
     )
-    known, kept = manifest.strength.get(op, Strength()), proofs.known(find(op))
+    kept = proofs.known(find(op))
     # Cases that show all pairs are witnesses themselves.
     witnesses = kept.witnesses if kept and manifest.uncovered else ()
     return recorded, Proofs(op, specification, known.infeasible, witnesses)

@@ -39,6 +39,8 @@ def _why_not(
     """What speaks against the exit code 0."""
     if footer["interrupted"]:
         yield "the run was interrupted"
+    if footer["verdict"] == "inconclusive":
+        yield "the run is inconclusive"
     new = sum(r.new for r in results)
     if new:
         yield f"{new} failures are not known ones"

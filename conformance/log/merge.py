@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.errors import LogError
+from conformance.backends.capabilities import Capabilities
+from conformance.errors import BackendError, LogError
 from conformance.grade.gate import merged as merged_gate
 from conformance.log.question import differences
 from conformance.log.run_log import RunLog
@@ -84,6 +85,9 @@ def merged(
             backend=f"{header['backend']['name']} {header['backend']['version']}",
             level=level,
             precision=precision,
+            spec=header["backend"]["spec"],
+            declared=_declared(parts[0]),
+            min_strength=header["options"].get("min_strength"),
             expected=merged_gate(footers, whole=True),
             strict=header["options"].get("strict", False),
         ),
@@ -93,6 +97,17 @@ def merged(
             (one["peak_memory_bytes"] for one in footers if one["peak_memory_bytes"]), default=None
         ),
     }
+
+
+def _declared(part: Part) -> Capabilities | None:
+    """What the backend declared before the run."""
+    said = part.run.header["backend"]["capabilities"]
+    try:
+        return None if said is None else Capabilities.from_json(said)
+    except BackendError as error:
+        raise LogError(
+            f"{part.path}: the header has {error.message}", hint="run the shards again"
+        ) from error
 
 
 def _check_complete(parts: Sequence[Part]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from conformance.evidence import Evidence
 from conformance.log.gate import gate_contradictions
 from conformance.log.tally import Tally, tally
 from conformance.model import Finding, Result, Status
@@ -51,8 +52,22 @@ class RunLog:
         if self.footer is None or self.problems or self.footer["exit_code"] != 0:
             return False
         right = any(one.status is Status.PASS and one.reject is None for one in self.results)
-        graded = self.verdict in ("conformant", "not conformant")
+        graded = self.verdict in ("conformant", "not conformant", "no failures")
         return graded and right and not any(one.new for one in self.results)
+
+    @cached_property
+    def evidence(self) -> Evidence | None:
+        """How strong the evidence is; None where the log does not say, as those of the first
+        releases.
+        """
+        told = None if self.footer is None else self.footer.get("strength")
+        return None if told is None else Evidence.from_json(told)
+
+    @property
+    def partial(self) -> bool:
+        """Whether only some vectors of the operators were selected."""
+        options = self.header["options"]
+        return bool(options["only"]) or options.get("shard") is not None
 
     @property
     def readings(self) -> Sequence[Mapping[str, Any]]:
@@ -99,11 +114,32 @@ def contradictions(run: RunLog) -> Iterator[str]:
         for answer in reading["answers"]:
             if (reading["op"], answer["example"], reading["point"]) not in shows:
                 yield f"{reading['op']}: {answer['example']} does not show {reading['point']}."
-    if footer["verdict"] == "conformant":
-        if footer["interrupted"]:
-            yield "The footer calls an interrupted run conformant."
-        if not any(shown.graded for shown in run.tallies.values()):
-            yield "The footer calls a run conformant that graded nothing."
-        if not all(shown.clean for shown in run.tallies.values()):
-            yield "The footer calls a run conformant that has failures."
+    yield from _of_verdict(run, footer)
     yield from gate_contradictions(run.header, footer, run.results)
+
+
+def _of_verdict(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
+    """Where the footer's verdict is not that of its results, or of its own numbers."""
+    verdict = footer["verdict"]
+    if verdict not in ("conformant", "inconclusive", "no failures"):
+        return
+    if footer["interrupted"]:
+        yield f"The footer calls an interrupted run {verdict}."
+    if not any(shown.graded for shown in run.tallies.values()):
+        yield f"The footer calls a run {verdict} that graded nothing."
+    if not all(shown.clean for shown in run.tallies.values()):
+        yield f"The footer calls a run {verdict} that has failures."
+    if run.evidence is not None:
+        yield from _of_evidence(run, verdict, run.evidence)
+
+
+def _of_evidence(run: RunLog, verdict: str, evidence: Evidence) -> Iterator[str]:
+    """Where the verdict is not what the strength of the evidence makes it."""
+    if any(one.killed > one.mutants for one in evidence.parts):
+        yield "The footer counts more mutants killed than there are."
+    if evidence.short and verdict == "conformant":
+        yield "The footer calls a run conformant whose evidence is weaker than was asked."
+    if not evidence.short and verdict == "inconclusive":
+        yield "The footer calls a run inconclusive whose evidence is as strong as was asked."
+    if run.partial and verdict == "conformant":
+        yield "The footer calls a run conformant that asked a part of the suite."

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 
 from conformance.log.run_log import RunLog
+from conformance.report.strength import headline
 from conformance.report.view import View, view
 
 FILE = "badge.json"
 
 
-def render(run: RunLog) -> str:
-    """Green where everything that was selected passed, yellow where it was conformant with less.
+COLOURS = {"known": "orange", "weak": "yellow", "neutral": "lightgrey", "bad": "red"}
 
-    Orange where all that failed is known to fail; any other run is red.
+
+def render(run: RunLog) -> str:
+    """Green where the run is conformant, bright where the strength of all its evidence is known.
+
+    Yellow where nothing failed and too little was proven, grey where a part of a suite was asked,
+    which makes no claim; orange where all that failed is known to fail. Any other run is red.
     """
     shown = view(run)
     badge = {
@@ -26,14 +31,15 @@ def render(run: RunLog) -> str:
 
 
 def _message(shown: View) -> str:
-    total = shown.total
-    return f"{shown.headline.lower()}, {total.tally.passed:,} of {total.selected:,}"
+    total, strength = shown.total, headline(shown.run)
+    counts = f"{shown.headline.lower()}, {total.tally.passed:,} of {total.selected:,}"
+    return f"{counts}, {strength}" if strength else counts
 
 
 def _colour(shown: View) -> str:
-    run, total = shown.run, shown.total
     if not shown.good:
-        return "orange" if shown.tone == "known" else "red"
-    options = run.header["options"]
-    part = options["only"] or options.get("shard")
-    return "yellow" if part or total.tally.passed < total.selected else "brightgreen"
+        return COLOURS[shown.tone]
+    evidence = shown.run.evidence
+    if shown.run.partial:  # logs of the first releases call a part conformant
+        return COLOURS["neutral"]
+    return "brightgreen" if evidence and evidence.parts and not evidence.unknown else "green"

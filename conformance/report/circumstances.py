@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.log.run_log import RunLog
 
-GATE = ("known_failures", "require", "strict", "gate_sha256")
+GATE = ("known_failures", "require", "strict", "gate_sha256", "min_strength")
 """Options that decide what a run exits with, and not what its results are."""
 
 OBJECT = ("spec", "sha256")

@@ -14,10 +14,11 @@ from conformance.report.wording import why
 def alarm(shown: View) -> str | None:
     """What is wrong with the run as a whole, in a sentence; None where its vectors say it all.
 
-    A run that was cut short, or graded nothing, may have no vector that failed. A format that
-    shows vectors or findings has to show this beside them, or it would look like a success.
+    A run that was cut short, graded nothing or proves too little may have no vector that failed. A
+    format that shows vectors or findings has to show this beside them, or it would look like a
+    success.
     """
-    if shown.tone != "bad":
+    if shown.tone not in ("bad", "weak"):
         return None
     run = shown.run
     footer: Mapping[str, Any] = run.footer or {}

@@ -17,6 +17,8 @@ from conformance.report.bars import bar
 from conformance.report.facts import facts
 from conformance.report.heat import heat_maps
 from conformance.report.spread import spreads
+from conformance.report.strength import strengths
+from conformance.report.strength import styles as strength_styles
 from conformance.report.vector_table import (
     Sheet,
     VectorTable,
@@ -70,13 +72,14 @@ def _page(run: RunLog, shown: View, table: VectorTable) -> str:
     return templating.page(
         "report.html.j2",
         _environment(),
-        STYLES,
+        (*STYLES, *strength_styles(run)),
         SCRIPTS,
         v=shown,
         header=run.header,
         footer=run.footer,
         heat=heat_maps(run),
         spreads=spreads(run),
+        strengths=strengths(run),
         table=table,
         open=OPEN,
     )

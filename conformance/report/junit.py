@@ -15,6 +15,7 @@ from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.report.diagnosis import because
 from conformance.report.findings import Findings, alarm
+from conformance.report.strength import headline
 from conformance.report.view import View, view
 from conformance.report.visible import visible
 from conformance.report.wording import evidence, precision
@@ -71,6 +72,8 @@ def _properties(shown: View) -> Iterable[tuple[str, str]]:
     yield "level", header["options"]["level"]
     yield "precision", precision(header["options"]["precision"])
     yield "verdict", shown.verdict
+    if strength := headline(shown.run):
+        yield "strength", strength.removeprefix("strength ")
 
 
 def _timestamp(run: RunLog) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from conformance.log.run_log import RunLog
 from conformance.report.named import flaws, heading
+from conformance.report.strength import headline, strengths
 from conformance.report.view import OperatorRow, View, view
 
 FAILED_TO_RUN = "Not run"
@@ -29,8 +30,8 @@ class Column:
 @dataclass(frozen=True)
 class Cell:
     """An operator of one backend: ``score`` is how many vectors passed of those that were asked
-    and are supported, or a word; ``tone`` is ``good``, ``known``, ``bad`` or, where nothing was
-    graded, ``none``; ``notes`` say what is wrong or left out.
+    and are supported, or a word; ``tone`` is ``good``, ``known``, ``weak`` (too little evidence),
+    ``bad`` or, where nothing was graded, ``none``; ``notes`` say what is wrong or left out.
     """
 
     score: str
@@ -53,20 +54,26 @@ def graded(column: Column) -> Graded:
     if column.run is None:
         return Graded(column, "bad", FAILED_TO_RUN, {})
     shown = view(column.run)
-    cells = {row.op: _cell(row, shown) for row in shown.rows if row.selected or row.tally.total}
-    return Graded(column, shown.tone, shown.headline, cells)
+    notes = {one.op: one.note for one in strengths(column.run)}
+    cells = {
+        row.op: _cell(row, shown, notes.get(row.op, ""))
+        for row in shown.rows
+        if row.selected or row.tally.total
+    }
+    verdict = ", ".join(filter(None, (shown.headline, headline(column.run))))
+    return Graded(column, shown.tone, verdict, cells)
 
 
-def _cell(row: OperatorRow, shown: View) -> Cell:
+def _cell(row: OperatorRow, shown: View, strength: str) -> Cell:
     tally = row.tally
-    notes = tuple(_notes(row, shown))
+    notes = (*_notes(row, shown), *([strength] if strength else []))
     asked = tally.passed + tally.failed + tally.errors
     if shown.verdict == "inconsistent" or tally.new or row.missing:
         tone = "bad"
     elif not tally.graded:
         return Cell("unsupported" if tally.unsupported else "nothing graded", "none", notes)
     else:
-        tone = "good" if tally.clean else "known"
+        tone = "known" if not tally.clean else "weak" if strength else "good"
     return Cell(f"{tally.passed:,}/{asked:,}", tone, notes)
 
 

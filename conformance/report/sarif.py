@@ -175,9 +175,9 @@ def _location(run: RunLog, op: str) -> Json:
 
 def _invocation(shown: View, kept: int, total: int) -> Json:
     run = shown.run
-    sound = run.complete and run.verdict in ("conformant", "not conformant")
+    sound = run.complete and run.verdict != "nothing graded"
     notes = []
-    if shown.tone == "bad":
+    if shown.tone in ("bad", "weak"):
         notes.append(("error", f"{shown.headline}. {shown.sentence}"))
     if kept < total:
         notes.append(("warning", f"{total - kept:,} results are left out; the run log has all."))

@@ -14,7 +14,7 @@ from conformance.report.wording import duration, evidence, precision, when
 
 FILE = "summary.md"
 
-MARKS = {"good": "✅", "known": "⚠️", "bad": "❌"}
+MARKS = {"good": "✅", "known": "⚠️", "weak": "⚠️", "neutral": "⚪", "bad": "❌"}
 
 MAX_BYTES = 1_000_000
 """Bytes of the whole; GitHub refuses the summary of a step above 1 MiB."""

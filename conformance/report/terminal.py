@@ -10,6 +10,7 @@ from conformance.model import Finding
 from conformance.report.diagnosis import diagnosis
 from conformance.report.finding_view import FindingView
 from conformance.report.lines import one_line, vectors, wrap
+from conformance.report.strength import strengths
 from conformance.report.terminal_gate import gate
 from conformance.report.view import OperatorRow, View, view
 from conformance.report.wording import duration, evidence, options, precision, when
@@ -27,8 +28,11 @@ MAX_THREADS = 3
 MAX_EDGES = 8
 """Edges of a finding shown at most."""
 
+MAX_WEAK, MAX_PARTS = 5, 3
+"""Operators whose evidence is too weak shown at most, and parts of each."""
+
 BOLD, RED, GREEN, YELLOW, RESET = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
-TONES = {"good": GREEN, "known": YELLOW, "bad": RED}
+TONES = {"good": GREEN, "known": YELLOW, "weak": YELLOW, "neutral": "", "bad": RED}
 
 
 def render(run: RunLog) -> str:
@@ -51,6 +55,7 @@ def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 1
         _findings(shown, width, limit, paint),
         *gate(shown, width),
         _readings(shown, width, paint),
+        _weak(shown, width),
         _verdict(shown, width, paint),
         [one_line(shown.claim)],
     ]
@@ -224,6 +229,24 @@ def _readings(shown: View, width: int, paint: _Paint) -> list[str]:
         silent = "; ".join(question.text for question in questions if not question.answers)
         if silent:
             lines += wrap(f"not shown: {silent}", width, "    ", "  ")
+    return lines
+
+
+def _weak(shown: View, width: int) -> list[str]:
+    """The operators whose vectors kill too few mutants, the weakest first."""
+    found = [one for one in strengths(shown.run) if one.evidence.short]
+    if not found:
+        return []
+    found.sort(key=lambda one: one.weakest.ratio if one.weakest else 1.0)
+    lines = ["Mutants killed by vectors that passed, where they are too few"]
+    for one in found[:MAX_WEAK]:
+        parts = sorted(one.evidence.short, key=lambda part: part.ratio)
+        told = [f"{part.part} {part.killed}/{part.mutants}" for part in parts[:MAX_PARTS]]
+        if len(parts) > MAX_PARTS:
+            told.append(f"and {len(parts) - MAX_PARTS} more")
+        lines += wrap(f"{one.op}: {'; '.join(told)}", width, "    ", "  ")
+    if len(found) > MAX_WEAK:
+        lines.append(f"  and {len(found) - MAX_WEAK} more operators")
     return lines
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from conformance.errors import EXIT_INCONCLUSIVE
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
 from conformance.model import Result, Status
@@ -15,11 +16,16 @@ from conformance.report.readings import Question, readings
 HEADLINES = {
     "conformant": "Conformant",
     "not conformant": "Not conformant",
+    "inconclusive": "Inconclusive",
+    "no failures": "No failures",
     "nothing graded": "Nothing graded",
     "interrupted": "Interrupted",
     "cut short": "Cut short",
     "inconsistent": "Not to be trusted",
 }
+
+FAULTLESS = {"conformant": "good", "inconclusive": "weak", "no failures": "neutral"}
+"""The colour of verdicts without a failure."""
 
 NO_CLAIM = "No claim can be made from this run."
 
@@ -58,10 +64,11 @@ class View:
     """A run, ready to be shown.
 
     ``good`` only where the run is conformant and its gate, if it has one, is met; ``tone`` is
-    ``good``, ``known`` (no failure but known ones, and the gate is met) or ``bad``. ``sentence``
-    says what ``headline`` does not. Findings stay in the order of the log, which is worst first,
-    known ones after the new. ``readings`` has the questions of each operator, ``known`` and
-    ``required`` the entries of the gate's files as the footer has them.
+    ``good``, ``known`` (no failure but known ones, and the gate is met), ``weak`` (no failure, and
+    too little evidence), ``neutral`` (no failure, and no claim) or ``bad``. ``sentence`` says what
+    ``headline`` does not. Findings stay in the order of the log, which is worst first, known ones
+    after the new. ``readings`` has the questions of each operator, ``known`` and ``required`` the
+    entries of the gate's files as the footer has them.
     """
 
     run: RunLog
@@ -139,10 +146,17 @@ def view(run: RunLog) -> View:
 
 def _tone(run: RunLog) -> tuple[str, str]:
     """The colour and the headline of a run, which answer to its gate as well as its verdict."""
+    headline = HEADLINES[run.verdict]
+    if (
+        run.verdict == "inconclusive"
+        and run.footer
+        and run.footer["exit_code"] == EXIT_INCONCLUSIVE
+    ):
+        return "weak", headline
     if not run.gate_met:
-        return "bad", "Gate not met" if run.verdict == "conformant" else HEADLINES[run.verdict]
-    if run.verdict == "conformant":
-        return "good", HEADLINES[run.verdict]
+        return "bad", "Gate not met" if run.verdict in FAULTLESS else headline
+    if run.verdict in FAULTLESS:
+        return FAULTLESS[run.verdict], headline
     return "known", "No new failures"
 
 

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from conformance.backends.capabilities import Capabilities
 from conformance.diagnosis.diagnose import Diagnosis
+from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import findings
 from conformance.model import FAILED, Finding, Result
 from conformance.run.illustrate import Illustrator
 from conformance.run.readings import readings
 from conformance.run.selection import Selection
+from conformance.run.strength import measured
 from conformance.run.verdict import Question, Score, conclude
 from conformance.suite.store import Suite
 
@@ -57,13 +60,18 @@ def footer(
     backend: str,
     level: str,
     precision: Mapping[str, str],
+    spec: str = "",
+    declared: Capabilities | None = None,
+    min_strength: float | None = None,
     interrupted: bool = False,
     expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
     """What the footer of a run says but for times and memory; ``backend`` is name and version.
 
-    ``expected`` and ``strict`` as in :func:`conformance.run.verdict.conclude`.
+    ``spec`` is the backend as it was named, ``declared`` what it declared, ``min_strength`` the
+    percent of mutants to be killed (None: the usual bar). ``expected`` and ``strict`` as in
+    :func:`conformance.run.verdict.conclude`.
     """
     score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()})
     for result in results:
@@ -78,6 +86,12 @@ def footer(
         in_suite=selection.in_suite,
         whole=selection.whole,
         shard="" if selection.shard is None else str(selection.shard),
+        spec=spec,
+    )
+    claimed = not interrupted and not question.no_claim
+    evidence = Evidence(
+        measured(results, suite.manifest, level=level, declared=declared) if claimed else (),
+        BAR if min_strength is None else min_strength,
     )
     return {
         "event": "footer",
@@ -86,6 +100,7 @@ def footer(
             score,
             question,
             interrupted=interrupted,
+            evidence=evidence,
             expected=expected,
             strict=strict,
         ),

@@ -49,7 +49,8 @@ class Options:
     :func:`conformance.grade.findings.findings`. ``gate`` holds known failures and what must be
     supported. ``shard`` and ``shuffle`` as in :func:`conformance.run.selection.select`. ``done``
     has the results that are known already, by operator and id: they come first, and the backend is
-    not asked again.
+    not asked again. ``min_strength`` is the percent of mutants that the vectors of each part have
+    to kill, None for the usual bar.
     """
 
     ops: Sequence[str] | None = None
@@ -63,6 +64,7 @@ class Options:
     gate: Gate = field(default_factory=Gate)
     shard: Shard | None = None
     shuffle: int | None = None
+    min_strength: float | None = None
     done: Mapping[tuple[str, str], Result] = field(default_factory=dict)
 
 
@@ -99,6 +101,10 @@ def run(
     """
     level = known(options.level, LEVELS, "level")
     precision = parse_precision(options.precision)
+    if options.min_strength is not None and not 0 <= options.min_strength <= 100:
+        raise UsageError(
+            f"the strength asked is {options.min_strength:g}", hint="give a percentage, 0 to 100"
+        )
     if options.repeat < 1:
         raise UsageError(f"repeat is {options.repeat}", hint="ask each vector once, or more often")
     selection = selected(suite, options)
@@ -174,6 +180,9 @@ def run(
             backend=f"{identity.name} {identity.version}",
             level=level,
             precision=precision,
+            spec=options.spec,
+            declared=identity.capabilities,
+            min_strength=options.min_strength,
             interrupted=interrupted,
             expected=watch.summary(whole=not interrupted and options.shard is None),
             strict=options.gate.strict,
@@ -224,6 +233,7 @@ def _header(
             "level": options.level,
             "precision": dict(precision),
             "repeat": options.repeat,
+            "min_strength": options.min_strength,
             **executor.settings(),
             **options.gate.options(),
             "shuffle": options.shuffle,

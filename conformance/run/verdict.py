@@ -1,7 +1,9 @@
 """From results to the footer of a run: counts, verdict, sentence, claim and exit code.
 
 The verdict speaks of the backend alone. The exit code also answers to what a gate expects: a run
-whose failures are all known ones is not conformant, and ends with 0.
+whose failures are all known ones is not conformant, and ends with 0. Where nothing is wrong, a run
+of a part of a suite, or of the smoke suite, makes no claim, and one whose vectors kill too few
+mutants is inconclusive.
 """
 
 from __future__ import annotations
@@ -10,10 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance.errors import EXIT_INTERRUPTED, EXIT_NOT_CONFORMANT, EXIT_OK
+from conformance.errors import (
+    EXIT_INCONCLUSIVE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_CONFORMANT,
+    EXIT_OK,
+)
+from conformance.evidence import Evidence
 from conformance.grade.outcome import Ending
 from conformance.grade.precision import spell
 from conformance.model import GRADED, PRECISIONS, Result, Status
+from conformance.run import statement
 from conformance.run.expected import remarks, unmet
 
 COUNT_OF = {
@@ -23,6 +32,9 @@ COUNT_OF = {
     Status.UNSUPPORTED: "unsupported",
     Status.SKIPPED: "skipped",
 }
+
+SMOKE = "smoke"
+"""The suite that is a first look, and proves nothing."""
 
 MOST_NAMED = 4
 """How many operators of which nothing was graded the sentence names."""
@@ -34,7 +46,8 @@ class Question:
 
     ``values`` counts the value vectors selected, ``in_suite`` all those of the operators asked
     that the suite has; ``whole`` says that nothing of these operators was left out, ``shard``
-    which part of what was selected was asked, if only one was.
+    which part of what was selected was asked, if only one was. ``spec`` is the backend as it was
+    named.
     """
 
     backend: str
@@ -46,6 +59,14 @@ class Question:
     in_suite: int
     whole: bool
     shard: str = ""
+    spec: str = ""
+
+    @property
+    def no_claim(self) -> str:
+        """Why a run of it can claim nothing, whatever its results; empty where it can."""
+        if not self.whole:
+            return f"shard {self.shard} alone" if self.shard else "a selection of vectors"
+        return "the smoke suite" if self.suite == SMOKE else ""
 
 
 @dataclass
@@ -114,17 +135,23 @@ def conclude(
     question: Question,
     *,
     interrupted: bool,
+    evidence: Evidence | None = None,
     expected: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     strict: bool = False,
 ) -> dict[str, Any]:
-    """The footer's facts that follow from the counts.
+    """The footer's facts that follow from the counts, and from how strong the evidence is.
 
     ``expected`` is what :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known
     failures that are out of date fail the run. ``precision_reached`` gives the best precision that
     every vector of a dtype reaches whose elements could be compared, None where some reach none.
     """
-    verdict = _verdict(score, interrupted)
+    evidence = evidence or Evidence()
+    verdict = _verdict(score, question, evidence, interrupted)
     told = [f"Ended early: {score.given_up}."] if score.given_up else []
+    if verdict == "no failures":
+        told.append(f"No claim follows from {question.no_claim}.")
+    elif verdict in ("conformant", "inconclusive"):
+        told += statement.sentences(evidence, question.precision, question.spec)
     told += [] if interrupted else remarks(expected or {}, strict=strict)
     return {
         "counts": score.counts,
@@ -132,17 +159,22 @@ def conclude(
         "precision_reached": score.reached,
         "verdict": verdict,
         "sentence": " ".join([_sentence(score, question, verdict), *told]),
-        "claim": _claim(score, question, verdict),
+        "claim": _claim(score, question, evidence, verdict),
+        "strength": evidence.to_json(),
         "exit_code": _exit_code(score, verdict, met=not unmet(expected or {}, strict=strict)),
     }
 
 
-def _verdict(score: Score, interrupted: bool) -> str:
+def _verdict(score: Score, question: Question, evidence: Evidence, interrupted: bool) -> str:
     if interrupted:
         return "interrupted"
     if score.wrong:
         return "not conformant"
-    return "conformant" if score.total("graded") else "nothing graded"
+    if not score.total("graded"):
+        return "nothing graded"
+    if question.no_claim:
+        return "no failures"
+    return "inconclusive" if evidence.short else "conformant"
 
 
 def _exit_code(score: Score, verdict: str, *, met: bool) -> int:
@@ -150,7 +182,9 @@ def _exit_code(score: Score, verdict: str, *, met: bool) -> int:
     if verdict == "interrupted":
         return EXIT_INTERRUPTED
     nothing_new = score.wrong == score.total("known")
-    return EXIT_OK if nothing_new and score.right and met else EXIT_NOT_CONFORMANT
+    if not (nothing_new and score.right and met):
+        return EXIT_NOT_CONFORMANT
+    return EXIT_INCONCLUSIVE if verdict == "inconclusive" else EXIT_OK
 
 
 def _sentence(score: Score, question: Question, verdict: str) -> str:
@@ -191,20 +225,23 @@ def _of_these(score: Score) -> str:
     return "none of these new" if score.right else "none of these new, but no value vector passed"
 
 
-def _claim(score: Score, question: Question, verdict: str) -> str:
+def _claim(score: Score, question: Question, evidence: Evidence, verdict: str) -> str:
     """The line that a vendor may publish."""
-    ops = score.graded_ops if verdict == "conformant" else score.asked_ops
+    ops = score.asked_ops if score.wrong else score.graded_ops
     asked = f"{question.level}, {spell(question.precision)}"
     graded = f"{score.total('graded')} of {question.in_suite} graded"
     facts = f"suite {question.suite}, {graded}, sha256 {question.digest[:8]}"
-    if not question.whole or verdict in ("interrupted", "nothing graded"):
-        part = f"shard {question.shard} alone" if question.shard else "a selection of vectors"
-        why = verdict if question.whole else part
-        return f"{question.backend}: no claim ({why}); {facts}"
+    nothing = verdict if verdict in ("interrupted", "nothing graded") else ""
+    if question.no_claim or nothing:
+        return f"{question.backend}: no claim ({question.no_claim or nothing}); {facts}"
     if score.total("known"):
         facts = f"{score.total('known')} known failures, {facts}"
-    word = "conformant" if verdict == "conformant" else "NOT conformant"
-    return f"{question.backend}: {word} with {', '.join(ops)} ({asked}), {facts}"
+    if score.wrong:
+        return f"{question.backend}: NOT conformant with {', '.join(ops)} ({asked}), {facts}"
+    facts = f"{statement.claimed(evidence, question.precision)}, {facts}"
+    if verdict == "inconclusive":
+        return f"{question.backend}: no claim (inconclusive); {facts}"
+    return f"{question.backend}: conformant with {', '.join(ops)} ({asked}), {facts}"
 
 
 def _weaker(a: str | None, b: str | None) -> str | None:

@@ -19,13 +19,16 @@ from conformance.data import directory
 from conformance.model import LEVELS, Case
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
-from conformance.suite import strict_json
+from conformance.suite import parts, strict_json
+from conformance.suite.parts import Parts
 from conformance.suite.strict_json import Record
 
 FORMAT = 1
 TOOL = f"opconform {__version__}"
 
 _HEAD = ("format", "op", "specification", "seed", "versions", "faults", "indistinguishable")
+_LATER = ("parts",)
+"""What files did not always have."""
 CASE = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
 _LINE = ("id", *CASE, "level", "suites", "kills", "excused", "withdrawn")
 
@@ -54,6 +57,7 @@ class Cases:
     ``specification`` is the digest of the specification that they were selected for
     (:func:`conformance.spec.digest.digest`), ``seed`` and ``versions`` are what the selection
     depends on besides. ``indistinguishable`` are groups of faults that every vector answers alike.
+    ``parts`` says of each element type and rank what the vectors do not kill; empty if not known.
     ``faults`` is the table of the file that they were read from, or are to take the place of.
     """
 
@@ -64,11 +68,19 @@ class Cases:
     recorded: tuple[Recorded, ...] = field(repr=False)
     indistinguishable: tuple[tuple[str, ...], ...] = ()
     faults: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    parts: Parts = field(default_factory=Parts, repr=False)
 
     @cached_property
     def kills(self) -> Mapping[str, tuple[str, ...]]:
         """By id, the faults that each vector notices at level should."""
         return {one.case.id: one.kills for one in self.recorded}
+
+    @cached_property
+    def excused(self) -> Mapping[str, tuple[str, ...]]:
+        """By id, those that an allowed reading excuses at level must, as a manifest has them: told
+        where the parts are, which nobody can weigh without them.
+        """
+        return {one.case.id: one.excused for one in self.recorded if self.parts}
 
     @cached_property
     def withdrawn(self) -> Mapping[str, str]:
@@ -106,8 +118,8 @@ def dump(cases: Cases) -> bytes:
     New ones come last, so that the places of the others, and the lines that hold them, stay.
     """
     known = set(cases.faults)
-    new = {fault for one in cases.recorded for fault in one.kills} - known
-    faults = [*cases.faults, *sorted(new)]
+    new = {fault for one in cases.recorded for fault in one.kills} | cases.parts.mutants
+    faults = [*cases.faults, *sorted(new - known)]
     places = {fault: place for place, fault in enumerate(faults)}
     head = {
         "format": FORMAT,
@@ -117,6 +129,7 @@ def dump(cases: Cases) -> bytes:
         "versions": dict(sorted(cases.versions.items())),
         "faults": faults,
         "indistinguishable": [list(group) for group in cases.indistinguishable],
+        **({"parts": cases.parts.to_json(places)} if cases.parts else {}),
     }
     lines = [head]
     for one in cases.recorded:
@@ -141,7 +154,7 @@ def parse(data: bytes, where: str) -> Cases:
     lines = data.splitlines()
     head = strict_json.loads(lines[0] if lines else b"", f"{where}:1")
     strict_json.check_format(head, f"{where}:1", FORMAT, TOOL)
-    record = Record(head, f"{where}:1", _HEAD)
+    record = Record(head, f"{where}:1", _HEAD, _LATER)
     op, faults = record.text("op"), record.texts("faults")
     if len(set(faults)) != len(faults):
         record.refuse("a fault stands in the table more than once")
@@ -160,6 +173,9 @@ def parse(data: bytes, where: str) -> Cases:
             for group in record.items("indistinguishable")
         ),
         faults=faults,
+        parts=parts.parse(record.raw("parts"), f"{record.where}: parts", faults)
+        if record.has("parts")
+        else Parts(),
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from conformance.errors import SuiteError
 from conformance.spec.digest import digest
 from conformance.spec.loader import find
 from conformance.suite import cases, proofs
-from conformance.suite.cases import Cases
+from conformance.suite.cases import Cases, Recorded
 from conformance.suite.manifest import FILE_NAME, Entry, Manifest
 
 HOW = "conformance generate makes it anew"
@@ -33,9 +34,16 @@ def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
     if recorded.specification != digest(find(op)):
         yield f"{file}: recorded for another version of {op}: audit it, and record it again"
     entries = [entry for entry in manifest.listed if entry.op == op]
-    told = {_told(entry) for entry in entries}
+    told, excused = {_told(entry) for entry in entries}, recorded.excused
     made = {
-        (one.case.id, one.level, one.case.reject, one.suites, one.kills)
+        (
+            one.case.id,
+            one.level,
+            one.case.reject,
+            one.suites,
+            one.kills,
+            excused.get(one.case.id, ()),
+        )
         for one in recorded.recorded
     }
     for differs, where in ((told - made, FILE_NAME), (made - told, file)):
@@ -50,9 +58,47 @@ def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
     strength = manifest.strength[op]
     if strength.indistinguishable != recorded.indistinguishable:
         yield f"{file}: other faults are indistinguishable than in {FILE_NAME}; {HOW}"
+    if strength.parts != recorded.parts:
+        yield f"{file}: other mutants survive in the parts than in {FILE_NAME}; {HOW}"
+    for problem in survivors(recorded, find(op).data.name):
+        yield f"{file}: {problem}"
     if strength.infeasible != proofs.of(find(op)):
         yield f"{proofs.shipped(op).name}: other proofs than in {FILE_NAME}; {HOW}"
 
 
-def _told(entry: Entry) -> tuple[str, str, str | None, tuple[str, ...], tuple[str, ...]]:
-    return entry.id, entry.level, entry.reject, entry.suites, entry.kills
+def survivors(recorded: Cases, data: str) -> Iterator[str]:
+    """Where the parts of an operator deny what its vectors kill; ``data`` is the input of data.
+
+    Of a profile nothing can be told here, as only its specification knows the cases it has.
+    """
+    asked = [one for one in recorded.recorded if one.withdrawn is None and one.case.reject is None]
+    mutants = frozenset().union(*(one.kills for one in asked)) | recorded.parts.mutants
+    for part, known in recorded.parts.survivors.items():
+        if part.profile:
+            continue
+        should: set[str] = set()
+        must: set[str] = set()
+        for one in asked:
+            dtype, rank = next(iter(one.case.types.values())), len(one.case.shapes[data])
+            if (dtype, rank) == (part.dtype, part.rank):
+                should |= {*one.kills}
+                must |= {*one.kills} - {*one.excused}
+        never = known.inert | known.stated.keys()
+        for names, what in (
+            (never & should, "is said to be unable to show, and is killed"),
+            (known.undetermined & must, "is said to be undetermined, and is killed"),
+            (known.excused & must, "is said to be excused at must, and is killed there"),
+            (known.excused - should, "is said to be excused at must, and is not killed at should"),
+            (mutants - known.mutants - must, "is not killed, and not said to survive"),
+        ):
+            for name in sorted(names):
+                yield f"{part.dtype} of rank {part.rank}: {name} {what}"
+
+
+def _made(one: Recorded, recorded: Cases) -> tuple[Any, ...]:
+    excused = recorded.excused.get(one.case.id, ())
+    return one.case.id, one.level, one.case.reject, one.suites, one.kills, excused
+
+
+def _told(entry: Entry) -> tuple[Any, ...]:
+    return entry.id, entry.level, entry.reject, entry.suites, entry.kills, entry.excused

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from conformance import __version__
@@ -30,7 +31,7 @@ _KEYS = (
     *("format", "name", "tool", "seed", "versions", "counts", "edges", "faults", "strength"),
     *("uncovered", "withdrawn", "vectors"),
 )
-_LATER = ("content",)
+_LATER = ("content", "excused")
 """What entries of older suites do not have."""
 
 _ENTRY_KEYS = (
@@ -44,9 +45,10 @@ Names = Mapping[str, Sequence[str]]
 class Entry:
     """One vector of a suite and its file; ``dtype`` is the case's first type.
 
-    ``kills`` are the faults of the catalogue that it notices at level should. Like ``edges`` they
-    are sorted. ``content`` is a digest of what the file holds, whatever packed it
-    (:func:`conformance.suite.archive.digest`); empty where a suite says none.
+    ``kills`` are the faults of the catalogue that it notices at level should, ``excused`` those
+    among them that an allowed reading excuses at level must, told where the operator's strength has
+    parts. Like ``edges`` they are sorted. ``content`` is a digest of what the file holds, whatever
+    packed it (:func:`conformance.suite.archive.digest`); empty where a suite says none.
     """
 
     id: str
@@ -60,6 +62,7 @@ class Entry:
     bytes: int
     sha256: str
     content: str = ""
+    excused: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -134,11 +137,18 @@ class Manifest:
 
     @cached_property
     def faults(self) -> Mapping[str, Mapping[str, int]]:
-        """How many listed vectors notice each fault, by operator."""
-        return self._counted(lambda entry: entry.kills)
+        """How many listed vectors notice each fault, by operator; 0 of those that only the parts
+        of its strength name.
+        """
+        unnoticed = {op: dict.fromkeys(of.parts.mutants, 0) for op, of in self.strength.items()}
+        return self._counted(lambda entry: entry.kills, unnoticed)
 
-    def _counted(self, names: Callable[[Entry], Iterable[str]]) -> Mapping[str, Mapping[str, int]]:
-        found: dict[str, Counter[str]] = {op: Counter() for op in self.ops}
+    def _counted(
+        self,
+        names: Callable[[Entry], Iterable[str]],
+        known: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
+    ) -> Mapping[str, Mapping[str, int]]:
+        found = {op: Counter(known.get(op)) for op in self.ops}
         for entry in self.listed:
             found[entry.op].update(names(entry))
         return {op: dict(sorted(counts.items())) for op, counts in found.items()}
@@ -182,7 +192,10 @@ class Manifest:
             "counts": self.counts_json(),
             "edges": self.edges,
             "faults": self.faults,
-            "strength": {op: known.to_json() for op, known in self.strength.items()},
+            "strength": {
+                op: known.to_json(_places(self.faults.get(op, ())))
+                for op, known in self.strength.items()
+            },
             "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
             "withdrawn": dict(self.withdrawn),
             "vectors": self._entries(),
@@ -195,13 +208,13 @@ class Manifest:
     def _entries(self) -> list[dict[str, Any]]:
         """Edges and kills by their places in the tables: names would be most of the file."""
         edges, faults = (
-            {op: {name: place for place, name in enumerate(of)} for op, of in tables.items()}
-            for tables in (self.edges, self.faults)
+            {op: _places(of) for op, of in tables.items()} for tables in (self.edges, self.faults)
         )
         return [
             {key: value for key, value in vars(entry).items() if key not in _LATER or value}
             | {"edges": [edges[entry.op][name] for name in entry.edges]}
             | {"kills": [faults[entry.op][name] for name in entry.kills]}
+            | ({"excused": [faults[entry.op][n] for n in entry.excused]} if entry.excused else {})
             for entry in self.listed
         ]
 
@@ -212,6 +225,7 @@ def entry_of(
     suites: tuple[str, ...],
     kills: tuple[str, ...] = (),
     unpacked: str = "",
+    excused: tuple[str, ...] = (),
 ) -> Entry:
     """The entry of a vector whose file is ``content``, and its members' digest ``unpacked``."""
     return Entry(
@@ -226,6 +240,7 @@ def entry_of(
         bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
         content=unpacked,
+        excused=tuple(sorted(excused)),
     )
 
 
@@ -255,7 +270,7 @@ def parse(data: bytes, where: str) -> Manifest:
         seed=record.whole("seed"),
         versions=record.texts_by_name("versions"),
         strength={
-            op: strength.parse(known, f"{where}: strength of {op[:80]}")
+            op: strength.parse(known, f"{where}: strength of {op[:80]}", faults.get(op, ()))
             for op, known in record.table("strength").items()
         },
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
@@ -306,6 +321,10 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
     if record.text("level") not in LEVELS:
         record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
     op = _matching(_PATH_PART, record, "op")
+    kills = _named(record, "kills", faults.get(op, ()))
+    excused = _named(record, "excused", faults.get(op, ())) if record.has("excused") else ()
+    if not set(excused) <= set(kills):
+        record.refuse("'excused' holds faults that are not among 'kills'")
     return Entry(
         id=vector_id,
         op=op,
@@ -314,7 +333,8 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
         reject=record.optional_text("reject"),
         suites=suites,
         edges=_named(record, "edges", edges.get(op, ())),
-        kills=_named(record, "kills", faults.get(op, ())),
+        kills=kills,
+        excused=excused,
         bytes=record.whole("bytes"),
         sha256=_matching(_SHA256, record, "sha256"),
         content=_matching(_SHA256, record, "content") if record.has("content") else "",
@@ -327,6 +347,10 @@ def _names(record: Record, key: str) -> Names:
         op: sorted(Record({op: of}, f"{record.where}: {key}", (op,)).table(op))
         for op, of in record.table(key).items()
     }
+
+
+def _places(names: Iterable[str]) -> dict[str, int]:
+    return {name: place for place, name in enumerate(names)}
 
 
 def _named(record: Record, key: str, names: Sequence[str]) -> tuple[str, ...]:

@@ -106,7 +106,8 @@ class Suite:
             raise SuiteError(
                 f"{file}: what it holds has another digest than the manifest says", hint=DAMAGED
             )
-        if manifests.entry_of(vector, content, entry.suites, entry.kills, entry.content) != entry:
+        told = (entry.suites, entry.kills, entry.content, entry.excused)
+        if manifests.entry_of(vector, content, *told) != entry:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance.suite import parts as parts_of
+from conformance.suite.parts import Parts
 from conformance.suite.strict_json import Record
 
 Pair = tuple[str, str]
@@ -16,6 +18,8 @@ Infeasible = Mapping[int, Mapping[Pair, tuple[str, ...]]]
 """By rank, what contradicts each pair that no case shows."""
 
 _KEYS = ("infeasible", "equivalent", "indistinguishable")
+_LATER = ("parts",)
+"""What suites did not always have."""
 
 
 @dataclass(frozen=True)
@@ -26,19 +30,22 @@ class Strength:
     case shows in an element type, and what besides the edges themselves contradicts them: ``limit
     elements``, ``data nan``, ... (nothing where the edges contradict each other). ``equivalent``
     gives the reason for each fault that nothing can show, ``indistinguishable`` the groups of
-    faults that every vector answers alike.
+    faults that every vector answers alike. ``parts`` says of each element type and rank what is
+    not killed there, and is empty where that is not known.
     """
 
     infeasible: Infeasible = field(default_factory=dict)
     equivalent: Mapping[str, str] = field(default_factory=dict)
     indistinguishable: tuple[tuple[str, ...], ...] = ()
+    parts: Parts = field(default_factory=Parts)
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+    def to_json(self, places: Mapping[str, int]) -> dict[str, Any]:
+        """As JSON data; ``places`` are those of the mutants in the manifest's table."""
         return {
             "infeasible": grouped(self.infeasible),
             "equivalent": dict(sorted(self.equivalent.items())),
             "indistinguishable": [list(group) for group in self.indistinguishable],
+            **({"parts": self.parts.to_json(places)} if self.parts else {}),
         }
 
 
@@ -53,9 +60,12 @@ def grouped(infeasible: Infeasible) -> dict[str, dict[str, dict[str, list[str]]]
     return found
 
 
-def parse(data: object, where: str) -> Strength:
-    """The strength in JSON data. Raises SuiteError for what is not of its form."""
-    record = Record(data, where, _KEYS)
+def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
+    """The strength in JSON data; ``mutants`` is the operator's table in the manifest.
+
+    Raises SuiteError for what is not of its form.
+    """
+    record = Record(data, where, _KEYS, _LATER)
     groups = []
     for group in record.items("indistinguishable"):
         groups.append(Record({"group": group}, where, ("group",)).texts("group"))
@@ -65,6 +75,9 @@ def parse(data: object, where: str) -> Strength:
         infeasible=infeasible_of(record),
         equivalent=record.texts_by_name("equivalent"),
         indistinguishable=tuple(groups),
+        parts=parts_of.parse(record.raw("parts"), f"{where}: parts", mutants)
+        if record.has("parts")
+        else Parts(),
     )
 
 

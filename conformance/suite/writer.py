@@ -54,6 +54,7 @@ def write_suite(
     seed: int,
     versions: Mapping[str, str],
     kills: Mapping[str, tuple[str, ...]] | None = None,
+    excused: Mapping[str, tuple[str, ...]] | None = None,
     strength: Mapping[str, Strength] | None = None,
     uncovered: Iterable[Uncovered] = (),
     withdrawn: Mapping[str, str] | None = None,
@@ -63,9 +64,10 @@ def write_suite(
     The suite is made beside ``out`` and put in its place at the end, so whatever interrupts the
     writing leaves the old suite whole; what an earlier interruption left behind is cleared. Files
     in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the faults that
-    a vector notices, by id, ``strength`` what nothing can show, by operator. ``versions`` are
-    recorded, and that of zlib, on which the files' bytes depend. Two writers must not share one
-    ``out``.
+    a vector notices, by id, ``excused`` those of them that an allowed reading excuses at level
+    must (:class:`conformance.suite.manifest.Entry`), ``strength`` what nothing can show, by
+    operator. ``versions`` are recorded, and that of zlib, on which the files' bytes depend. Two
+    writers must not share one ``out``.
 
     Raises SuiteError if ``out`` must not be replaced or cannot be written, or if the vectors are
     none, or two with one id; ValueError for a vector that no file can hold.
@@ -77,7 +79,7 @@ def write_suite(
     with _disk(out):
         new.mkdir(parents=True)
     try:
-        entries = _write_vectors(new, vectors, out, kills or {})
+        entries = _write_vectors(new, vectors, out, kills or {}, excused or {})
         manifest = Manifest(
             name=name,
             seed=seed,
@@ -104,6 +106,7 @@ def _write_vectors(
     vectors: Iterable[tuple[Vector, tuple[str, ...]]],
     out: Path,
     kills: Mapping[str, tuple[str, ...]],
+    excused: Mapping[str, tuple[str, ...]],
 ) -> tuple[Entry, ...]:
     entries: dict[str, Entry] = {}
     for vector, suites in vectors:
@@ -113,7 +116,8 @@ def _write_vectors(
         # Read back here, so that a vector that nobody could read is found where it is made.
         killed, unpacked = kills.get(vector.id, ()), digest(content_of(content, vector.id))
         read = decode(content, vector.id)
-        entry = manifests.entry_of(read, content, suites, killed, unpacked)
+        told = (suites, killed, unpacked, excused.get(vector.id, ()))
+        entry = manifests.entry_of(read, content, *told)
         entries[vector.id] = entry
         with _disk(out):
             (folder / entry.op).mkdir(exist_ok=True)

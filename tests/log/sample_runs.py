@@ -172,6 +172,40 @@ def passing(number: int = 200) -> Events:
     return [head, *results, footer(results, head)]
 
 
+def measured(killed: int = 240, **changes: Any) -> dict[str, Any]:
+    """How strong the evidence is in one part, as the footer of a log has it."""
+    part = {"op": OPS[0], "dtype": "f32", "rank": 4, "killed": killed, "mutants": 241}
+    return {**part, "state": "measured", "profile": "", "why": ""} | changes
+
+
+def weighed(*parts: dict[str, Any], number: int = 200, **changes: Any) -> Events:
+    """A run without failures whose log says how strong its evidence is."""
+    *rest, foot = passing(number)
+    return [*rest, foot | {"strength": {"bar": 95.0, "parts": list(parts)}} | changes]
+
+
+def inconclusive(*parts: dict[str, Any]) -> Events:
+    """A run without failures whose vectors kill too few mutants."""
+    *rest, foot = weighed(*(parts or (measured(184),)))
+    sentence = foot["sentence"].replace("Conformant", "Inconclusive")
+    claim = "example 2.4.1: no claim (inconclusive); strength 76.3 %, suite core-1"
+    changes = {"verdict": "inconclusive", "exit_code": 4, "sentence": sentence, "claim": claim}
+    return [*rest, foot | changes]
+
+
+def partial() -> Events:
+    """A run without failures of some vectors, which makes no claim."""
+    head, *rest, foot = passing()
+    assert isinstance(head, dict)
+    head = head | {"options": head["options"] | {"only": ["f32"]}}
+    changes = {
+        "verdict": "no failures",
+        "claim": "example 2.4.1: no claim (a selection of vectors)",
+    }
+    changes["sentence"] = "No failures: 180 of 200 vectors passed. No claim follows from that."
+    return [head, *rest, foot | changes | {"strength": {"bar": 95.0, "parts": []}}]
+
+
 def failing(number: int = 400) -> Events:
     """A run with findings of several kinds, one of them drawn."""
     results = list(passes(number))

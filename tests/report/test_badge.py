@@ -31,18 +31,47 @@ def whole(**options):
 
 
 def test_all_of_it():
-    assert badge(whole()) == {
+    assert badge(runs.run(sample_runs.weighed(sample_runs.measured()))) == {
         "schemaVersion": 1,
         "label": "conformance",
-        "message": "conformant, 200 of 200",
+        "message": "conformant, 180 of 200, strength 99.5 %",
         "color": "brightgreen",
     }
 
 
-def test_less_than_all_is_yellow_and_counted():
-    shown = badge(runs.run(sample_runs.passing()))
-    assert (shown["message"], shown["color"]) == ("conformant, 180 of 200", "yellow")
-    assert badge(whole(only=["f32"]))["color"] == "yellow"
+UNKNOWN = sample_runs.measured(0, mutants=0, state="unknown", why="fewer than 20 mutants can show")
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ((), "strength unknown"),
+        ((UNKNOWN,), "strength unknown"),
+        ((sample_runs.measured(), UNKNOWN), "strength 99.5 %, unknown in 1 of 2 parts"),
+        # A right backend whose vectors are few for what it does not claim is not told off.
+        ((sample_runs.measured(9, state="at least", why="x"),), "strength unknown"),
+    ],
+)
+def test_what_is_unknown_is_a_duller_green(parts, message):
+    shown = badge(runs.run(sample_runs.weighed(*parts)))
+    assert (shown["message"], shown["color"]) == (f"conformant, 180 of 200, {message}", "green")
+
+
+def test_a_log_of_the_first_releases():
+    shown = badge(whole())
+    assert (shown["message"], shown["color"]) == ("conformant, 200 of 200", "green")
+    assert badge(whole(only=["f32"]))["color"] == "lightgrey"
+
+
+def test_too_little_evidence_is_yellow():
+    shown = badge(runs.run(sample_runs.inconclusive()))
+    assert shown["color"] == "yellow"
+    assert shown["message"] == "inconclusive, 180 of 200, strength 76.3 %"
+
+
+def test_a_part_of_a_suite_is_grey():
+    shown = badge(runs.run(sample_runs.partial()))
+    assert (shown["message"], shown["color"]) == ("no failures, 180 of 200", "lightgrey")
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,8 @@ def test_the_share_graded_is_stated():
         "Conformant: 1 of 3 vectors passed, 2 unsupported; 1 of 3 value vectors graded, none of B."
     )
     assert footer["claim"] == (
-        "mylib 1.2: conformant with A (must, standard), suite core, 1 of 3 graded, sha256 01234567"
+        "mylib 1.2: conformant with A (must, standard), strength unknown, suite core, "
+        "1 of 3 graded, sha256 01234567"
     )
 
 

@@ -43,7 +43,7 @@ def check(suite: Suite, backend: Function, **options: Any) -> Run:
 
 def kinds(run: Run) -> Counter[str]:
     """How many vectors with an answer have gone wrong, by kind; refusals are all right."""
-    assert not run.conformant
+    assert not run.passed
     asked = [one for one in run.results if one.reject is None and one.status is not Status.PASS]
     assert not [one for one in run.results if one.reject and one.status is Status.FAIL]
     assert {one.kind for one in asked} == {finding.kind for finding in run.findings}
@@ -131,7 +131,7 @@ class TestViews:
             return outputs
 
         shared: list[str] = []
-        assert check(smoke, shares).conformant
+        assert check(smoke, shares).passed
         assert {AVG, ADAPTIVE} <= set(shared)
 
     def test_one_buffer_for_all_results_is_right(self, smoke: Suite) -> None:
@@ -148,7 +148,7 @@ class TestViews:
             return found
 
         run = check(smoke, reuses)
-        assert run.conformant
+        assert run.passed
 
     def test_an_input_kept_and_changed_later_harms_no_other_vector(self, smoke: Suite) -> None:
         kept: list[Any] = []
@@ -164,8 +164,8 @@ class TestViews:
             attributes.clear()
             return outputs
 
-        assert check(smoke, keeps).conformant
-        assert check(smoke, honest).conformant
+        assert check(smoke, keeps).passed
+        assert check(smoke, honest).passed
 
 
 class TestInputsThatAreChanged:
@@ -190,19 +190,19 @@ class TestInputsThatAreChanged:
             inputs[0][...] = before
             return outputs
 
-        assert check(smoke, scratch).conformant
+        assert check(smoke, scratch).passed
 
 
 class TestMemoryOrder:
     def test_right_values_in_fortran_order_are_right(self, smoke: Suite) -> None:
         run = check(smoke, with_outputs(lambda outputs: list(map(np.asfortranarray, outputs))))
-        assert run.conformant
+        assert run.passed
 
     def test_right_values_in_every_other_element_are_right(self, smoke: Suite) -> None:
         def strided(outputs: Arrays) -> Arrays:
             return [np.repeat(output, 2, axis=-1)[..., ::2] for output in outputs]
 
-        assert check(smoke, with_outputs(strided)).conformant
+        assert check(smoke, with_outputs(strided)).passed
 
     def test_memory_in_fortran_order_read_in_c_order_is_noticed(self, smoke: Suite) -> None:
         def misread(outputs: Arrays) -> Arrays:
@@ -291,6 +291,6 @@ def test_outputs_in_each_other_s_place_are_an_error(smoke: Suite) -> None:
 
 
 def test_a_bare_array_stands_for_the_only_output(smoke: Suite) -> None:
-    assert check(smoke, with_outputs(lambda outputs: outputs[0]), ops=[AVG, ADAPTIVE]).conformant
+    assert check(smoke, with_outputs(lambda outputs: outputs[0]), ops=[AVG, ADAPTIVE]).passed
     run = check(smoke, with_outputs(lambda outputs: outputs[0]), ops=[MAX])
     assert kinds(run) == {"outputs": len(values(run))}

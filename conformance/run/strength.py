@@ -1,0 +1,131 @@
+"""How strong the evidence of a run is: the share of mutants that its passing vectors kill.
+
+A suite that kills every mutant proves little of a backend that is asked a tenth of it. So strength
+is measured where it is claimed: for each operator, element type and rank, over the vectors that
+were graded there and passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from conformance.backends.capabilities import Capabilities
+from conformance.dtypes import DTYPES
+from conformance.evidence import Measured, State
+from conformance.model import GRADED, Result, Status
+from conformance.suite.manifest import Manifest
+from conformance.suite.parts import Part, Parts
+
+FEWEST = 20
+"""Mutants below which a share says nothing."""
+
+UNTOLD = "the suite does not say which mutants can show"
+
+
+def measured(
+    results: Iterable[Result],
+    manifest: Manifest,
+    *,
+    level: str,
+    declared: Capabilities | None,
+) -> tuple[Measured, ...]:
+    """The strength of a run in each part that it claims, in the order of the manifest.
+
+    A part is one operator, element type and rank. It is claimed if something was graded there, or
+    if the backend ``declared`` it and the suite has nothing to ask there; an operator of which
+    nothing was graded is not claimed at all. Mutants that cannot show in a part do not count.
+    Where the backend left out vectors by predicates, a profile of the suite with the same
+    predicates says which mutants can show; without one the share of all is only what is proven at
+    least, and never an objection.
+    """
+    seen = _seen(results, manifest, level)
+    graded = {op for (op, _, _), one in seen.items() if one.graded}
+    return tuple(
+        found
+        for op in manifest.ops
+        if op in graded
+        for dtype, rank in _parts(op, seen, manifest)
+        if (found := _one(op, Part(dtype, rank), seen, manifest, level, declared)) is not None
+    )
+
+
+@dataclass
+class _Seen:
+    """What became of the value vectors of a part."""
+
+    graded: int = 0
+    unsupported: int = 0
+    killed: set[str] = field(default_factory=set)
+
+
+_All = Mapping[tuple[str, str, int], _Seen]
+
+
+def _seen(
+    results: Iterable[Result], manifest: Manifest, level: str
+) -> dict[tuple[str, str, int], _Seen]:
+    entries = {(entry.op, entry.id): entry for entry in manifest.vectors}
+    found: dict[tuple[str, str, int], _Seen] = {}
+    for result in results:
+        if result.reject is not None:
+            continue
+        entry = entries[result.op, result.id]
+        part = found.setdefault((entry.op, entry.dtype, result.rank), _Seen())
+        part.graded += result.status in GRADED
+        part.unsupported += result.status is Status.UNSUPPORTED
+        if result.status is Status.PASS:
+            part.killed |= {*entry.kills} - ({*entry.excused} if level == "must" else set())
+    return found
+
+
+def _parts(op: str, seen: _All, manifest: Manifest) -> Sequence[tuple[str, int]]:
+    """The types and ranks that an operator has by the suite, or in the results."""
+    asked = [(dtype, rank) for of, dtype, rank in seen if of == op]
+    told = [(part.dtype, part.rank) for part in _known(op, manifest).survivors]
+    order = {name: place for place, name in enumerate(DTYPES)}
+    return sorted({*asked, *told}, key=lambda part: (order.get(part[0], len(order)), *part))
+
+
+def _known(op: str, manifest: Manifest) -> Parts:
+    return manifest.strength[op].parts if op in manifest.strength else Parts()
+
+
+def _one(
+    op: str,
+    part: Part,
+    seen: _All,
+    manifest: Manifest,
+    level: str,
+    declared: Capabilities | None,
+) -> Measured | None:
+    """The strength of one part; None where nothing is claimed."""
+    here = seen.get((op, part.dtype, part.rank), _Seen())
+    if not here.graded and (
+        here.unsupported or declared is None or not declared.declares(op, part.dtype, part.rank)
+    ):
+        return None
+    known, why = _known(op, manifest), ""
+    if here.unsupported and declared is not None and (left := declared.restrictions(op)):
+        within = Part(part.dtype, part.rank, _profile(known, left))
+        if within.profile and within in known.survivors:
+            part = within
+        else:
+            why = f"{UNTOLD} within what the backend declares"
+    if part not in known.survivors:
+        return Measured(op, part.dtype, part.rank, why=UNTOLD)
+    nowhere = manifest.strength[op].equivalent.keys()
+    mutants = manifest.faults[op].keys() - known.survivors[part].cannot_show(level) - nowhere
+    state = State.AT_LEAST if why else State.MEASURED
+    if len(mutants) < FEWEST:
+        state, why = State.UNKNOWN, f"fewer than {FEWEST} mutants can show"
+    killed = len(mutants & here.killed)
+    return Measured(op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why)
+
+
+def _profile(known: Parts, left_out: frozenset[str | None]) -> str:
+    """The profile that leaves out the same; empty where there is none."""
+    for name, predicates in known.profiles.items():
+        if {" ".join(one.split()) for one in predicates} == left_out:
+            return name
+    return ""

@@ -1,0 +1,259 @@
+"""What is not killed in each part of an operator: written, read again, and refused if bent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_cases import CASES
+from test_manifest import MANIFEST
+
+from conformance.errors import SuiteError
+from conformance.suite import cases, derived, schema
+from conformance.suite import manifest as manifests
+from conformance.suite.manifest import Manifest
+from conformance.suite.parts import Part, Parts, Survivors, parse
+from conformance.suite.strength import Strength
+
+NAMES = ("clipped", "divisor-one-more", "never-a", "never-b", "never-c", "never-d")
+WHY = "Integers have no infinities."
+PARTS = Parts(
+    {
+        Part("f32", 4): Survivors(
+            inert=frozenset({"never-a"}),
+            stated={"never-b": WHY, "clipped": WHY, "never-d": "Another reason."},
+            excused=frozenset({"divisor-one-more"}),
+            undetermined=frozenset({"never-c"}),
+        ),
+        Part("f32", 4, "floor-only"): Survivors(inert=frozenset({"clipped"})),
+        Part("i8", 3): Survivors(),
+    },
+    {"floor-only": ("rounding_type == ceil",), "not-used": ()},
+)
+PLACES = {name: place for place, name in enumerate(NAMES)}
+Document = dict[str, Any]
+
+
+def told(parts: Parts = PARTS) -> Document:
+    document: Document = json.loads(json.dumps(parts.to_json(PLACES)))
+    return document
+
+
+def with_parts(parts: Parts = PARTS) -> Manifest:
+    strength = {**MANIFEST.strength, "AvgPool-1": Strength(parts=parts)}
+    entries = [
+        replace(entry, excused=entry.kills[:1]) if entry.id == "a" else entry
+        for entry in MANIFEST.listed
+    ]
+    return replace(MANIFEST, strength=strength, listed=tuple(entries))
+
+
+def test_they_come_back() -> None:
+    assert parse(told(), "here", NAMES) == PARTS
+
+
+names = st.sampled_from(NAMES)
+survivors = st.dictionaries(
+    names, st.sampled_from(["inert", "excused", "undetermined", WHY, "Another reason."])
+).map(
+    lambda states: Survivors(
+        **{
+            key: frozenset(name for name, state in states.items() if state == key)
+            for key in ("inert", "excused", "undetermined")
+        },
+        stated={name: state for name, state in states.items() if state.endswith(".")},
+    )
+)
+some_parts = st.dictionaries(
+    st.builds(
+        Part,
+        st.sampled_from(["f16", "f32", "i8"]),
+        st.integers(1, 6),
+        st.sampled_from(["", "floor-only"]),
+    ),
+    survivors,
+).map(lambda found: Parts(found, {"floor-only": ("a == b", "c")}))
+
+
+@given(parts=some_parts)
+def test_any_come_back(parts: Parts) -> None:
+    assert parse(told(parts), "here", NAMES) == parts
+
+
+@pytest.mark.parametrize(("level", "cannot"), [("should", 4), ("must", 5)])
+def test_what_cannot_show_depends_on_the_level(level: str, cannot: int) -> None:
+    found = PARTS.survivors[Part("f32", 4)]
+    assert len(found.cannot_show(level)) == cannot
+    assert "never-c" not in found.cannot_show(level)
+
+
+def test_a_reason_is_written_once_and_no_name_is() -> None:
+    text = json.dumps(told())
+    assert text.count(WHY) == 1
+    assert not any(name in text for name in NAMES)
+
+
+class TestManifest:
+    def test_it_comes_back_as_it_was_written(self) -> None:
+        manifest = with_parts()
+        content = manifests.dump(manifest)
+        assert manifests.parse(content, "here") == manifest
+        assert manifests.dump(manifests.parse(content, "here")) == content
+        assert schema.problems("manifest", json.loads(content)) == ()
+
+    def test_mutants_that_nothing_kills_are_in_its_table(self) -> None:
+        assert with_parts().faults["AvgPool-1"] == {
+            "clipped": 1,
+            "divisor-one-more": 2,
+            **dict.fromkeys(NAMES[2:], 0),
+        }
+
+    def test_without_them_nothing_is_new_in_the_file(self) -> None:
+        document = json.loads(manifests.dump(MANIFEST))
+        assert "parts" not in document["strength"]["AvgPool-1"]
+        assert not any("excused" in vector for vector in document["vectors"])
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (lambda d: d["faults"]["AvgPool-1"].pop("never-d"), "ascending places in the table"),
+            (lambda d: d["faults"]["AvgPool-1"].update(more=0), "faults stated for AvgPool-1"),
+            (lambda d: d["vectors"][1].update(excused=[2]), "not among 'kills'"),
+            (lambda d: d["vectors"][1].update(excused="all"), "'excused' holds 'all'"),
+            (lambda d: d["vectors"][1].update(excused=[99]), "'excused' holds [99]"),
+            (lambda d: d["strength"]["AvgPool-1"].update(parts=[]), "parts: is not an object"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(
+        self, change: Callable[[Document], object], message: str
+    ) -> None:
+        document = json.loads(manifests.dump(with_parts()))
+        change(document)
+        with pytest.raises(SuiteError) as caught:
+            manifests.parse(json.dumps(document).encode(), "some/manifest.json")
+        assert message in caught.value.message
+
+
+def row(**changes: Any) -> Callable[[Document], object]:
+    return lambda document: document["table"][0].update(changes)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d.pop("profiles"), "missing: profiles"),
+        (lambda d: d.update(more=1), "unknown: 'more'"),
+        (lambda d: d.update(table={}), "'table' holds {}"),
+        (lambda d: d.update(table=[3]), "a part: is not an object"),
+        (lambda d: d.update(reasons="why"), "'reasons' holds 'why'"),
+        (lambda d: d.update(reasons=[]), "'stated' has the reason '0' of 0"),
+        (lambda d: d.update(profiles=[]), "'profiles' holds []"),
+        (lambda d: d.update(profiles={}), "there is no profile 'floor-only'"),
+        (lambda d: d.update(profiles={"floor-only": "x"}), "'floor-only' holds 'x'"),
+        (lambda d: d.update(profiles={"floor-only": ["\x1b[31m"]}), "where text belongs"),
+        (lambda d: d["table"].append(d["table"][0]), "f32 of rank 4 '' stands there twice"),
+        (row(dtype="f31"), "'f31' of rank 4 is no part"),
+        (row(dtype=None), "'dtype' holds None"),
+        (row(rank=0), "'f32' of rank 0 is no part"),
+        (row(rank=20), "rank 20 is no part"),
+        (row(rank="4"), "'rank' holds '4'"),
+        (row(rank=True), "'rank' holds True"),
+        (row(profile=3), "'profile' holds 3"),
+        (row(inert=[2, 2]), "'inert' holds [2, 2], where ascending places"),
+        (row(inert=[6]), "(f32 of rank 4): 'inert' holds [6], where ascending places"),
+        (row(inert=[-1]), "'inert' holds [-1]"),
+        (row(inert=[1.5]), "'inert' holds [1.5]"),
+        (row(inert=["clipped"]), "'inert' holds ['clipped']"),
+        (row(inert=[0, 1, 2]), "a mutant is in more than one state"),
+        (row(undetermined=None), "'undetermined' holds None"),
+        (row(stated=[]), "'stated' holds []"),
+        (row(stated={"2": []}), "'stated' has the reason '2' of 2"),
+        (row(stated={"00": []}), "'stated' has the reason '00' of 2"),
+        (row(stated={"-1": []}), "'stated' has the reason '-1' of 2"),
+        (row(stated={"0": 5}), "'0' holds 5"),
+        (row(stated={"0": [0], "1": [0]}), "a mutant is in more than one state"),
+        (lambda d: d["table"][0].pop("excused"), "missing: excused"),
+        (row(killed=[1]), "unknown: 'killed'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change: Callable[[Document], object], message: str) -> None:
+    document = told()
+    change(document)
+    with pytest.raises(SuiteError) as caught:
+        parse(document, "here", NAMES)
+    assert caught.value.message.startswith("here: ")
+    assert message in caught.value.message
+
+
+class TestCases:
+    def test_they_come_back(self) -> None:
+        recorded = replace(CASES, parts=PARTS)
+        content = cases.dump(recorded)
+        assert cases.parse(content, "here") == recorded
+        assert set(NAMES) <= set(cases.parse(content, "here").faults)
+
+    def test_without_them_nothing_is_new_in_the_file(self) -> None:
+        head = json.loads(cases.dump(CASES).splitlines()[0])
+        assert "parts" not in head
+        assert cases.parse(cases.dump(CASES), "here").parts == Parts()
+
+    def test_new_ones_leave_the_other_lines_as_they_are(self) -> None:
+        before = cases.parse(cases.dump(CASES), "here")
+        after = cases.dump(replace(before, parts=PARTS))
+        assert after.splitlines()[1:] == cases.dump(before).splitlines()[1:]
+
+    def test_bent_ones_are_refused(self) -> None:
+        lines = cases.dump(replace(CASES, parts=PARTS)).splitlines()
+        head = json.loads(lines[0])
+        head["parts"]["table"][0]["inert"] = [99]
+        with pytest.raises(SuiteError, match="here:1: parts: a part"):
+            cases.parse(b"\n".join([json.dumps(head).encode(), *lines[1:]]), "here")
+
+    def test_what_is_excused_is_told_beside_them_alone(self) -> None:
+        assert CASES.excused == {}
+        excused = replace(CASES, parts=PARTS).excused
+        assert [some for some in excused.values() if some] == [("twice",)]
+
+
+class TestWhatVectorsKill:
+    """The cases of f32 and rank 3: one kills floor, and twice, which is excused at must."""
+
+    def problems(self, **states: Any) -> list[str]:
+        parts = Parts({Part("f32", 3): Survivors(**states), Part("f32", 3, "p"): Survivors()})
+        return list(derived.survivors(replace(CASES, parts=parts), "data"))
+
+    def test_what_agrees(self) -> None:
+        assert self.problems(excused=frozenset({"twice"})) == []
+        assert self.problems(excused=frozenset({"twice"}), inert=frozenset({"x"})) == []
+        assert self.problems(undetermined=frozenset({"twice", "x"})) == []
+        assert list(derived.survivors(CASES, "data")) == []
+
+    @pytest.mark.parametrize(
+        ("states", "problem"),
+        [
+            ({}, "f32 of rank 3: twice is not killed, and not said to survive"),
+            (
+                {"excused": frozenset({"twice"}), "inert": frozenset({"floor"})},
+                "f32 of rank 3: floor is said to be unable to show, and is killed",
+            ),
+            (
+                {"undetermined": frozenset({"twice", "floor"})},
+                "f32 of rank 3: floor is said to be undetermined, and is killed",
+            ),
+            (
+                {"excused": frozenset({"twice", "floor"})},
+                "f32 of rank 3: floor is said to be excused at must, and is killed there",
+            ),
+            (
+                {"excused": frozenset({"twice", "x"})},
+                "f32 of rank 3: x is said to be excused at must, and is not killed at should",
+            ),
+        ],
+    )
+    def test_what_does_not(self, states: dict[str, Any], problem: str) -> None:
+        assert problem in self.problems(**states)
