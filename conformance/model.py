@@ -24,18 +24,6 @@ ADOPTED, FOLLOWED, NEITHER = "adopted", "followed", "neither"
 """What outputs say of an interpretation: the base's answer, its own, or neither."""
 
 
-@dataclass(frozen=True, order=True)
-class Part:
-    """The cases of one element type and rank; with ``profile``, of those the ones that meet it."""
-
-    rank: int
-    dtype: str
-    profile: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.dtype} {self.rank}D" + (f" {self.profile}" if self.profile else "")
-
-
 @dataclass(frozen=True)
 class Case:
     """One question: an operator, its attributes, shapes and types, and how its data is made.

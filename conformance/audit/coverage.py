@@ -9,7 +9,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from conformance.audit.parts import base_type
+from conformance.audit.membership import base_type
 from conformance.model import Vector
 from conformance.reference import facts
 from conformance.reference.many import WindowBatch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from conformance.errors import ExpressionError
@@ -20,7 +20,7 @@ MARK = "altered_"
 _WORDS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
 
 
-def with_differences(spec: OpSpec, faults: tuple[Fault, ...]) -> tuple[OpSpec, Mapping[str, str]]:
+def with_differences(spec: OpSpec, faults: Sequence[Fault]) -> tuple[OpSpec, Mapping[str, str]]:
     """The specification with a predicate more for each mutant, and their names by mutant.
 
     A predicate holds wherever the mutant may change an output: its guard holds somewhere, and a
@@ -39,9 +39,7 @@ def with_differences(spec: OpSpec, faults: tuple[Fault, ...]) -> tuple[OpSpec, M
     return replace(spec, edges=(*edges, *spec.profiles), definitions=definitions), names
 
 
-def _difference(
-    spec: OpSpec, fault: Fault, mark: str
-) -> tuple[dict[str, Expression], Expression]:
+def _difference(spec: OpSpec, fault: Fault, mark: str) -> tuple[dict[str, Expression], Expression]:
     """The altered definitions under names of their own, and where a rule differs.
 
     Raises ExpressionError where that cannot be said.

@@ -12,9 +12,8 @@ from itertools import product
 
 import numpy as np
 
-from conformance.audit.parts import profile
+from conformance.audit.membership import profile
 from conformance.dtypes import DTYPES
-from conformance.model import Part
 from conformance.spec.batch import Batch
 from conformance.spec.catalogue import Fault
 from conformance.spec.entries import UNKNOWN, Bools, Entry, Value, code, constant
@@ -24,6 +23,7 @@ from conformance.spec.kinds import Kind
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
 from conformance.spec.tree import Node
+from conformance.suite.parts import Part
 
 MAYBE = Entry(np.False_, maybe=np.True_)
 """A truth value of which nothing is known."""
@@ -36,8 +36,9 @@ class Everywhere(Batch):
         self.spec, self.scope = spec, scope_of(spec)
         columns = dict(_columns(spec, part))
         rows = list(product(*columns.values()))
+        by_key = zip(*rows, strict=True)
         known: dict[str, Value] = {
-            key: Entry(np.array(column)) for key, column in zip(columns, zip(*rows, strict=True))
+            key: Entry(np.array(column)) for key, column in zip(columns, by_key, strict=True)
         }
         axes = part.rank - 2
         known |= {"rank": constant(part.rank), "axes": constant(axes)}

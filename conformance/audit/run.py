@@ -10,6 +10,7 @@ from conformance import parallel
 from conformance.audit.holdout import Held, hold_out
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.score import Score
+from conformance.audit.standing import Standing, standings
 from conformance.errors import UsageError
 from conformance.grade.precision import matching
 from conformance.spec.catalogue import faults
@@ -54,6 +55,21 @@ def audit(
                 found |= kills
         scores.append(Score(op, faults(find(op)), found))
     return scores
+
+
+def standings_of(suite: Suite, score: Score) -> list[Standing]:
+    """What becomes of each mutant of an operator in every part of it.
+
+    What is proven to change nothing in a part is what the suite says.
+    """
+    known = suite.manifest.strength[score.op].parts.survivors
+    cases = {
+        entry.id: suite.read(entry).case
+        for entry in suite.manifest.vectors
+        if entry.id in score.kills
+    }
+    proven = {part: one.inert for part, one in known.items()}
+    return standings(find(score.op), score.faults, cases, score.kills, proven)
 
 
 def operators(suite: Suite, ops: Sequence[str]) -> list[str]:

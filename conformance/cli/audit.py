@@ -14,6 +14,7 @@ from conformance.cli.progress import Progress
 if TYPE_CHECKING:
     from conformance.audit.holdout import Held
     from conformance.audit.score import Score
+    from conformance.audit.standing import Standing
     from conformance.spec.catalogue import Fault
     from conformance.suite.store import Suite
 
@@ -33,6 +34,8 @@ Examples:
       only what this backend declares to support
   conformance audit --verbose
       how many vectors notice each fault
+  conformance audit --parts
+      each element type and rank alone, and each profile: what becomes of every fault there
   conformance audit --holdout
       would it have noticed faults that nobody thought of?
   conformance audit --draw 5000
@@ -55,6 +58,9 @@ it cannot be noticed, or is excused, and that is not so.
 )
 @part_options
 @processes_option
+@click.option(
+    "--parts", is_flag=True, help="A table of every element type, rank and profile, each alone."
+)
 @click.option("--holdout", is_flag=True, help="Leave out one kind of faults at a time.")
 @click.option(
     "--draw",
@@ -73,6 +79,7 @@ def audit(
     dtypes: str | None,
     ranks: str | None,
     processes: int,
+    parts: bool,
     holdout: bool,
     draw: int,
     verbose: bool,
@@ -104,9 +111,15 @@ def audit(
         _tell(score, verbose)
         for fault, case in shown.get(score.op, {}).items():
             click.echo(f"    called equivalent, and shown by a drawn case: {fault} ({case})")
+    complete = all(score.complete for score in scores) and not any(shown.values())
+    if parts:
+        for score in scores:
+            found = run.standings_of(suite, score)
+            _tell_standings(score.op, found)
+            complete &= all(one.complete for one in found)
     if holdout:
         _tell_holdout([held for score in scores for held in run.holdout(suite, score)])
-    if not all(score.complete for score in scores) or any(shown.values()):
+    if not complete:
         ctx.exit(EXIT_INCOMPLETE)
 
 
@@ -153,6 +166,32 @@ def _list(label: str, faults: Sequence[Fault]) -> None:
 
 def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({100 * part / whole:.1f}%)" if whole else "0 of 0"
+
+
+def _tell_standings(op: str, found: Sequence[Standing]) -> None:
+    """A line for each part, and the mutants that nobody knows how to kill there."""
+    click.echo(f"{op}, each part alone:")
+    width = max(len(_part(one)) for one in found)
+    for one in found:
+        left = one.survivors
+        killed = one.counted - len(left.undetermined)
+        score = f"{100 * killed / one.counted:.1f} %" if one.counted else "none"
+        click.echo(
+            f"    {_part(one):{width}}  {score:>7}  {killed:3} of {one.counted:3} killed,"
+            f" {len(left.inert):3} inert, {len(left.stated):2} stated,"
+            f" {len(left.excused):2} excused at must"
+        )
+        for label, names in (
+            ("undetermined", left.undetermined),
+            ("killed, though it is said that nothing can", one.refuted),
+        ):
+            if names:
+                click.echo(f"        {label}: {', '.join(sorted(names))}")
+
+
+def _part(one: Standing) -> str:
+    part = one.part
+    return f"{part.dtype} {part.rank}D {part.profile}".rstrip()
 
 
 def _tell_holdout(found: Sequence[Held]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance.audit.cover import cover
 from conformance.audit.kills import SLICE, Bank
-from conformance.audit.parts import profile, within
+from conformance.audit.membership import profile, within
 from conformance.audit.score import achievements
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
@@ -20,10 +20,11 @@ from conformance.generate.looking import Sight
 from conformance.generate.pairs import Effort, retyped
 from conformance.generate.pool import draw_at_edges
 from conformance.generate.values import data_of
-from conformance.model import Case, Part, Vector
+from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import Draw, OpSpec
 from conformance.spec.table import table_of
+from conformance.suite.parts import Part
 
 ENOUGH = 4
 """Vectors that are found for one item before the smallest of them is taken."""
@@ -135,9 +136,7 @@ def _inside(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Iterator[Case]:
     return (case for case, belongs in zip(cases, inside, strict=True) if belongs)
 
 
-def any_case(
-    spec: OpSpec, known: Sequence[Case], *, root: int, effort: Effort
-) -> Iterator[Case]:
+def any_case(spec: OpSpec, known: Sequence[Case], *, root: int, effort: Effort) -> Iterator[Case]:
     """Valid cases of an operator: known ones, then drawn ones of each rank."""
     drawn = (
         Sight(spec, rank - 2).sound(

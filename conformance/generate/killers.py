@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import compress
 
-from conformance.audit.differs import with_differences
 from conformance.audit.kills import Bank, Kill
-from conformance.audit.parts import parts, within
+from conformance.audit.membership import parts, within
 from conformance.audit.standing import Standing, stand
-from conformance.generate.feasible import Prover
+from conformance.generate.disprover import Disprover
 from conformance.generate.hunt import hunt, known_cases, new_cases
-from conformance.generate.pairs import LIMITS, Effort
+from conformance.generate.pairs import Effort
 from conformance.generate.suites import with_twins
-from conformance.model import Case, Part, Vector
+from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
+from conformance.suite import cases as recorded
+from conformance.suite.parts import Part
 
-PROOF_MS = 1000
-"""How long a check of the solver may take about a mutant: most that it proves take far less."""
+
+def proven(spec: OpSpec) -> dict[Part, frozenset[str]]:
+    """What is recorded of a specification as it is: mutants that change nothing, by part."""
+    known = recorded.known(spec)
+    return {part: one.inert for part, one in known.parts.survivors.items()} if known else {}
 
 
 class Killers:
@@ -35,7 +39,7 @@ class Killers:
         self.faults = faults(spec)
         self.vectors: dict[str, Vector] = {}
         self.kills: dict[str, tuple[Kill, ...]] = {}
-        self.inert: dict[Part, frozenset[str]] = {}
+        self.inert: dict[Part, frozenset[str]] = proven(spec)
         self._bank = Bank(spec, self.faults)
         self._add(vectors)
 
@@ -46,7 +50,8 @@ class Killers:
             own = [vector.case for vector in self.vectors.values()]
             given = list({case.id: case for case in (*own, *known)}.values())
             self._hunt(part, known_cases(self.spec, part, given))
-            self.inert[part] = self._proven(part, self.standing(part).undetermined)
+            unseen = {name for level, name in self.standing(part).missing if level == "should"}
+            self.inert[part] = self.inert.get(part, frozenset()) | self._proven(part, unseen)
             self._hunt(part, new_cases(self.spec, part, given, root=root, effort=effort))
 
     def _hunt(self, part: Part, cases: Iterable[Case]) -> None:
@@ -66,19 +71,12 @@ class Killers:
         self.kills |= zip((one.id for one in new), self._bank.all_kills(new), strict=True)
         self.vectors |= {vector.id: vector for vector in new}
 
-    def _proven(self, part: Part, names: Iterable[str]) -> frozenset[str]:
+    def _proven(self, part: Part, names: Collection[str]) -> frozenset[str]:
         """Of some mutants, those that the solver proves to change nothing in a part."""
-        if importlib.util.find_spec("z3") is None:
+        if not names or importlib.util.find_spec("z3") is None:
             return frozenset()
-        prover, edges = self._prover
-        profile = [part.profile] if part.profile else []
-        return frozenset(
-            name
-            for name in sorted(names)
-            if name in edges and prover.excluded([edges[name], *profile], part.dtype)
-        )
+        return self._disprover.proven(part, names)
 
     @cached_property
-    def _prover(self) -> tuple[Prover, dict[str, str]]:
-        spec, edges = with_differences(self.spec, self.faults)
-        return Prover(spec, self.rank, LIMITS, timeout_ms=PROOF_MS), dict(edges)
+    def _disprover(self) -> Disprover:
+        return Disprover(self.spec, self.rank, self.faults)

@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from conformance.audit.parts import base_type
+from conformance.audit.membership import base_type
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
 from conformance.generate.crossing import case_of

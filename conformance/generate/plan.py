@@ -10,6 +10,7 @@ from math import prod
 from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.audit.score import Score
+from conformance.audit.standing import parts_of, standings
 from conformance.generate.build import build
 from conformance.generate.hunt import Item, any_case, hunt
 from conformance.generate.pairs import SMOKE, Effort
@@ -21,6 +22,7 @@ from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.suite.manifest import Uncovered
+from conformance.suite.parts import Parts
 from conformance.suite.strength import Strength
 
 
@@ -32,6 +34,7 @@ class Made:
     vectors: tuple[Vector, ...]
     suites: Mapping[str, tuple[str, ...]]
     kills: Mapping[str, tuple[str, ...]]
+    excused: Mapping[str, tuple[str, ...]]
     strength: Strength
     uncovered: tuple[Uncovered, ...]
 
@@ -65,15 +68,23 @@ class OperatorTask:
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
         rejected = [build(spec, *case) for case in reject_cases(spec, root=self.root)]
         score = Score(spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors})
+        asked = {vector.id: vector.case for vector in vectors}
+        inert = {part: names for one in self.ranked for part, names in one.inert.items()}
+        standing = standings(spec, catalogue, asked, score.kills, inert)
         return Made(
             op=spec.op,
             vectors=(*vectors, *rejected),
             suites=smoke(spec, (*vectors, *rejected), score),
             kills={i: tuple(kill.fault for kill in found) for i, found in score.kills.items()},
+            excused={
+                i: tuple(kill.fault for kill in found if not kill.must)
+                for i, found in score.kills.items()
+            },
             strength=Strength(
                 infeasible={one.rank: one.infeasible for one in self.ranked},
                 equivalent={fault.id: fault.equivalent for fault in score.equivalent},
                 indistinguishable=score.indistinguishable,
+                parts=parts_of(spec, standing) if self.effort.pairs else Parts(),
             ),
             uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
         )

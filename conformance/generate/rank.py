@@ -21,6 +21,7 @@ from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import question
 from conformance.suite.manifest import Uncovered
+from conformance.suite.parts import Part
 
 SAMPLE = Effort(base=100, aimed=2)
 """How many cases of a lower rank are drawn to see which edges it shows."""
@@ -38,13 +39,15 @@ class Ranked:
 
     ``vectors`` show every edge in every element type and every pair that can be shown in the base
     type, their twins among them, isolate the edges that no lower rank shows, and kill every mutant
-    that can be in each part of the rank; ``kills`` gives by id the mutants that each kills.
+    that can be in each part of the rank; ``kills`` gives by id the mutants that each kills,
+    ``inert`` by part those that are proven to change nothing there.
     ``spare`` are the other cases that were looked at.
     """
 
     rank: int
     vectors: tuple[Vector, ...]
     kills: Mapping[str, tuple[Kill, ...]]
+    inert: Mapping[Part, frozenset[str]]
     infeasible: Mapping[Pair, tuple[str, ...]]
     uncovered: tuple[Uncovered, ...]
     spare: tuple[Case, ...] = ()
@@ -79,6 +82,7 @@ class RankTask:
             rank=self.rank,
             vectors=tuple(killers.vectors.values()),
             kills=killers.kills,
+            inert=killers.inert,
             infeasible=pool.proven,
             uncovered=tuple(pool.uncovered),
             spare=tuple(pool.cases()),

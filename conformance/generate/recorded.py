@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from conformance import parallel
 from conformance.audit.score import Score
+from conformance.audit.standing import parts_of, standings
 from conformance.generate.build import build
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
@@ -109,8 +110,11 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
                 withdrawn=manifest.withdrawn.get(entry.id),
             )
         )
-    specification, before = digest(find(op)), read(op)
+    spec = find(op)
+    specification, before = digest(spec), read(op)
     known = manifest.strength.get(op, Strength())
+    inert = {part: one.inert for part, one in known.parts.survivors.items()}
+    read_cases = {one.case.id: one.case for one in found if one.case.reject is None}
     recorded = Cases(
         op=op,
         specification=specification,
@@ -119,9 +123,9 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
         recorded=tuple(found),
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
-        parts=known.parts,
+        parts=parts_of(spec, standings(spec, faults(spec), read_cases, score.kills, inert)),
     )
-    kept = proofs.known(find(op))
+    kept = proofs.known(spec)
     # Cases that show all pairs are witnesses themselves.
     witnesses = kept.witnesses if kept and manifest.uncovered else ()
     return recorded, Proofs(op, specification, known.infeasible, witnesses)

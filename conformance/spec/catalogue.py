@@ -26,10 +26,14 @@ from conformance.spec.variation import variant
 
 @dataclass(frozen=True)
 class Stated:
-    """Why a fault cannot show in some parts of an operator: in each of these element types, ranks
-    and profiles, where they are given."""
+    """Why nothing kills a fault in some parts of an operator: in each of these element types, ranks
+    and profiles, where they are given.
+
+    At ``level`` should it cannot show there; at must what shows is what an interpretation allows.
+    """
 
     why: str
+    level: str = "should"
     types: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
     profiles: tuple[str, ...] = ()
@@ -254,7 +258,7 @@ def _stated(raw: Iterable[Mapping[str, Any]], spelled: Collection[str]) -> Itera
     for one in raw:
         if "of" not in one or not {*one["of"]}.isdisjoint(spelled):
             given = (tuple(one.get(key, ())) for key in ("types", "ranks", "profiles"))
-            yield Stated(one["why"], *given)
+            yield Stated(one["why"], one.get("level", "should"), *given)
 
 
 def _text(raw: Any) -> str:

@@ -168,7 +168,9 @@ POOLING = Family(
         ),
         "ties": Rule(_enum("first", "last", "any"), "which of several largest counts", "first"),
         "index": Rule(_ELEMENT, "the index of the chosen tap", "flat(position, size)"),
-        "subnormals": Rule(_enum("kept", "flushed"), "whether subnormals may vanish", "kept", floating=True),
+        "subnormals": Rule(
+            _enum("kept", "flushed"), "whether subnormals may vanish", "kept", floating=True
+        ),
         "image": Rule(_ELEMENT, "the image whose window an element shows", "n"),
         "channel": Rule(_ELEMENT, "the channel whose window an element shows", "c"),
         "written": Rule(Kind("bool", domain=Domain.ELEMENT), "which elements are written", "true"),
@@ -183,7 +185,9 @@ POOLING = Family(
         "conversion": Rule(
             _enum("rounds", "saturates"),
             "what a conversion makes of numbers beyond its range: infinities, or the largest",
-            "rounds", floating=True),
+            "rounds",
+            floating=True,
+        ),
         "accumulator": Rule(
             _enum("exact", "own", *FORMATS), "what sums are kept in, added one by one", "exact"
         ),
@@ -195,11 +199,18 @@ POOLING = Family(
             "how a mean is rounded; of integers also with halves away from zero, or down",
             "nearest",
         ),
-        "nan": Rule(_enum("propagates", "ignored"), "what a NaN makes of a mean", "propagates", floating=True),
+        "nan": Rule(
+            _enum("propagates", "ignored"),
+            "what a NaN makes of a mean",
+            "propagates",
+            floating=True,
+        ),
         "infinities": Rule(
             _enum("kept", "largest", "ignored", "not_a_number"),
             "what becomes of infinities",
-            "kept", floating=True),
+            "kept",
+            floating=True,
+        ),
         "begins": Rule(
             _enum("nothing", "zero", "lowest"),
             "what a search for the largest begins with",

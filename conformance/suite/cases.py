@@ -93,13 +93,17 @@ def file_of(op: str) -> Path:
     return directory("specs") / "cases" / f"{op}.jsonl"
 
 
+def known(spec: OpSpec) -> Cases | None:
+    """What is recorded of a specification; None of one that is not as shipped."""
+    file = file_of(spec.op)
+    found = read(file) if file.is_file() else None
+    return found if found is not None and found.specification == digest(spec) else None
+
+
 def of(spec: OpSpec) -> tuple[Case, ...]:
     """The value cases that are recorded of a specification; none of one that is not as shipped."""
-    file = file_of(spec.op)
-    known = read(file) if file.is_file() else None
-    if known is None or known.specification != digest(spec):
-        return ()
-    return tuple(one.case for one in known.recorded if one.case.reject is None)
+    found = known(spec)
+    return tuple(one.case for one in found.recorded if one.case.reject is None) if found else ()
 
 
 def shipped() -> tuple[str, ...]:

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from conformance.model import Case, Part
+from conformance.model import Case
 from conformance.reference.many import WindowBatch
 from conformance.spec.entries import Bools
 from conformance.spec.model import Edge, OpSpec
 from conformance.spec.table import table_of
+from conformance.suite.parts import Part
 
 COMMON = "f32"
 """The element type that nearly every backend has."""
@@ -29,9 +30,9 @@ def base_type(spec: OpSpec) -> str:
 def parts(spec: OpSpec, rank: int) -> Iterator[Part]:
     """Each element type of a rank, the base type first, and each profile in that."""
     base = base_type(spec)
-    yield Part(rank, base)
-    yield from (Part(rank, base, profile.name) for profile in spec.profiles)
-    yield from (Part(rank, dtype) for dtype in spec.types[spec.data.type] if dtype != base)
+    yield Part(base, rank)
+    yield from (Part(base, rank, profile.name) for profile in spec.profiles)
+    yield from (Part(dtype, rank) for dtype in spec.types[spec.data.type] if dtype != base)
 
 
 def within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
@@ -46,7 +47,7 @@ def within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
     )
     if part.profile and found.any():
         rows = np.flatnonzero(found)
-        table = table_of(spec, [cases[row] for row in rows], part.rank - 2)
+        table = table_of(spec, [cases[int(row)] for row in rows], part.rank - 2)
         found[rows] = WindowBatch(table).truth(profile(spec, part).when)[0]
     return found
 
