@@ -15,7 +15,7 @@ from typing import Any
 from conformance.data import directory
 from conformance.errors import ConformanceError, ExpressionError, UsageError
 from conformance.spec import structure
-from conformance.spec.expressions import closest
+from conformance.spec.expressions import Expression, closest
 from conformance.spec.families import FAMILIES, INDEX_RULES
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
@@ -264,10 +264,26 @@ def _variant(
         message = f"for {spec.op}, {fault_id}: {error.message}"
         source.problem(path, message, expected=expected or "", hint=error.hint or "", key=True)
         return None
+    if "operators" not in raw and _never_holds(made.where, spec):
+        return None
     own = all(spec.definitions.get(name) == text for name, text in made.replace.items())
     used = made.replace.keys() & _computed_with(spec)
     idle = len(used) < len(made.replace) if "operators" not in raw else not used
     return None if (own or idle) and _is_dialect(spec.op, named) else made
+
+
+def _never_holds(where: Expression | None, spec: OpSpec) -> bool:
+    """Whether a condition speaks of ranks that the operator does not have, or of what never is."""
+    if where is None:
+        return False
+    parts = [where.tree]
+    while any(part.op == "and" for part in parts):
+        parts = [arg for part in parts for arg in (part.args if part.op == "and" else (part,))]
+    plain = [Expression(where.text, part) for part in parts if part.names <= {"rank", "axes"}]
+    return not any(
+        all(part.evaluate({"rank": rank, "axes": rank - 2}) for part in plain)
+        for rank in spec.ranks
+    )
 
 
 @lru_cache(maxsize=KEPT)

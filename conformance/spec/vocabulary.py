@@ -87,7 +87,8 @@ def vocabulary(spec: OpSpec) -> Vocabulary:
     words = {**dict(_shown(spec, windows)), **spec.roles}
     known = {word: name for word, name in words.items() if word != name}
     known = {word: name if _WORD.fullmatch(name) else f"({name})" for word, name in known.items()}
-    for word, text in _derived(spec, windows, own.keys() | words.keys()):
+    numbers = {name for name, kind in own.items() if kind.type == "int"}
+    for word, text in _derived(spec, windows, numbers | words.keys()):
         if word not in own and word not in words:
             known[word] = f"({Vocabulary(spec, windows, known).spoken(text)})"
     return Vocabulary(spec, windows, known)
@@ -121,16 +122,17 @@ def _derived(spec: OpSpec, windows: Windows, given: Collection[str]) -> Iterator
     yield "empty", "any(on_data == 0)"
     if windows.kind != "sliding":
         return
-    step, offset = spec.definitions["step"].text, windows.offset
+    step, divisor = spec.definitions["step"].text, spec.definitions["divisor"].text
+    before = windows.before
     yield "strides", str(windows.stride)
     yield "kernel", spec.definitions["taps"].text
     yield "extent", "kernel" if step == "1" else f"(kernel - 1) * ({step}) + 1"
     if step != "1":
         yield "dilations", step
-    yield "last_start", "(out - 1) * strides" + (f" + ({offset})" if offset else "")
+    yield "last_start", "(out - 1) * strides" + (f" - ({before})" if before else "")
     yield "last_end", "last_start + extent"
-    if offset is not None:
-        yield "pad_begin", f"-({offset})"
+    if before is not None:
+        yield "pad_begin", before
     elif not {"pads_begin", "padding", "pads_end", "pad_end"}.intersection(given):
         yield "padded_end", "size"  # no padding anywhere
         yield "overruns", "any(start + extent > padded_end)"
@@ -148,5 +150,6 @@ def _derived(spec: OpSpec, windows: Windows, given: Collection[str]) -> Iterator
     yield "overruns", "any(start + extent > padded_end)"
     yield "padded_taps", f"max(0, min(taps, ceil_div(padded_end - start, {step})))"
     if "mean" in (spec.definitions["reduce"].kind.values or ()):
-        yield "counts_pads", "divisor != prod(on_data)"
-        yield "exclude_pad", "divisor == prod(on_data)"
+        counted = "false" if divisor == "prod(on_data)" else "divisor != prod(on_data)"
+        yield "counts_pads", counted
+        yield "exclude_pad", "not counts_pads"

@@ -21,12 +21,12 @@ class Windows:
     ``kind`` is ``sliding`` where the start is a number that does not depend on the window plus a
     multiple of its number, and all windows have the same taps; ``global`` where one window has a
     constant start; else ``adaptive``. Of sliding windows ``stride`` is the way from window to
-    window, and ``offset`` where the first one starts, each None if it is 0.
+    window, and ``before`` how far before the data the first one starts, each None if it is 0.
     """
 
     kind: str
     stride: str | None = None
-    offset: str | None = None
+    before: str | None = None
 
 
 def windows_of(definitions: Mapping[str, Expression]) -> Windows:
@@ -35,10 +35,12 @@ def windows_of(definitions: Mapping[str, Expression]) -> Windows:
     terms = _Linear(definitions).of(parse(definitions["start"].text)) if alike else None
     if terms is None:
         return Windows("adaptive")
-    stride, offset = (None if term is None else ast.unparse(term) for term in terms)
+    stride, before = (
+        None if one is None else ast.unparse(one) for one in (terms[0], _negative(terms[1]))
+    )
     if stride is None:
         return Windows("global" if definitions["out"].text == "1" else "adaptive")
-    return Windows("sliding", stride, offset)
+    return Windows("sliding", stride, before)
 
 
 Terms = tuple[ast.expr | None, ast.expr | None]
@@ -87,6 +89,8 @@ def _is_zero(node: ast.expr) -> bool:
 
 
 def _negative(term: ast.expr | None) -> ast.expr | None:
+    if isinstance(term, ast.UnaryOp):
+        return term.operand
     return None if term is None else ast.UnaryOp(ast.USub(), term)
 
 
