@@ -63,6 +63,7 @@ def assemble(source: Source) -> OpSpec | None:
         positions={path: (source.file_of(path), *at) for path, at in source.keys.items()},
         lineage=(data["op"], *source.extends),
         roles=dict(_roles(source, family, definitions)),
+        equivalent=data.get("equivalent", {}),
     )
 
 

@@ -13,10 +13,17 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.data import directory
-from conformance.errors import ConformanceError, ExpressionError, UsageError
+from conformance.errors import (
+    ConformanceError,
+    ExpressionError,
+    Problem,
+    SpecError,
+    UsageError,
+)
 from conformance.spec import structure
-from conformance.spec.expressions import Expression, closest
+from conformance.spec.expressions import closest
 from conformance.spec.families import FAMILIES, INDEX_RULES
+from conformance.spec.folding import FALSE, TRUE
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.reader import KEPT, parse
@@ -72,8 +79,8 @@ def load(path: FilePath) -> tuple[Fault, ...]:
 def faults(spec: OpSpec) -> tuple[Fault, ...]:
     """The faults of an operator, in the order of their files.
 
-    One of your own has those of the operators that it extends. Raises
-    :class:`~conformance.errors.SpecError` if two have the same id.
+    Raises :class:`~conformance.errors.SpecError` if two have the same id, and where the
+    specification says of one that it does not have that nothing can show it.
     """
     found: dict[str, Fault] = {}
     for source in _shipped():
@@ -81,6 +88,10 @@ def faults(spec: OpSpec) -> tuple[Fault, ...]:
             if found.setdefault(fault.id, fault) is not fault:
                 source.problem((), f"the fault '{fault.id}' of {spec.op} is in two files")
         source.check()
+    for stated in spec.equivalent.keys() - found.keys():
+        position = spec.positions.get(("equivalent", stated), (spec.file, 1, 1))
+        message = f"{spec.op} has no fault '{stated}'"
+        raise SpecError((Problem(*position, message, hint=closest(stated, found) or ""),))
     return tuple(found.values())
 
 
@@ -136,7 +147,9 @@ def _faults(
                     look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
                     reading=_reading(source, path, spec, named, raw),
-                    equivalent=next((equivalent[n] for n in spelled if n in equivalent), ""),
+                    equivalent=spec.equivalent.get(
+                        fault_id, next((equivalent[n] for n in spelled if n in equivalent), "")
+                    ),
                 )
 
 
@@ -256,6 +269,9 @@ def _variant(
         if "operators" not in raw:
             words = vocabulary(spec)
             texts, where = words.replaced(texts), where and words.spoken(where)
+            if where == FALSE or all(text in ("original", name) for name, text in texts.items()):
+                return None
+            where = None if where == TRUE else where
         made = variant(spec, fault_id, texts, where=where, why=raw["says"])
     except (ExpressionError, UsageError) as error:
         if _is_dialect(spec.op, named):
@@ -264,26 +280,10 @@ def _variant(
         message = f"for {spec.op}, {fault_id}: {error.message}"
         source.problem(path, message, expected=expected or "", hint=error.hint or "", key=True)
         return None
-    if "operators" not in raw and _never_holds(made.where, spec):
-        return None
     own = all(spec.definitions.get(name) == text for name, text in made.replace.items())
     used = made.replace.keys() & _computed_with(spec)
     idle = len(used) < len(made.replace) if "operators" not in raw else not used
     return None if (own or idle) and _is_dialect(spec.op, named) else made
-
-
-def _never_holds(where: Expression | None, spec: OpSpec) -> bool:
-    """Whether a condition speaks of ranks that the operator does not have, or of what never is."""
-    if where is None:
-        return False
-    parts = [where.tree]
-    while any(part.op == "and" for part in parts):
-        parts = [arg for part in parts for arg in (part.args if part.op == "and" else (part,))]
-    plain = [Expression(where.text, part) for part in parts if part.names <= {"rank", "axes"}]
-    return not any(
-        all(part.evaluate({"rank": rank, "axes": rank - 2}) for part in plain)
-        for rank in spec.ranks
-    )
 
 
 @lru_cache(maxsize=KEPT)

@@ -21,8 +21,8 @@ WAYS_THERE = frozenset({"draw", "aims", "aim"})
 
 PLACES = frozenset({"file", "positions", "lineage"})
 
-WORDS = frozenset({"roles"})
-"""What the catalogue of mutants calls what is here."""
+OF_MUTANTS = frozenset({"roles", "equivalent"})
+"""What the catalogue of mutants calls what is here, and what of it cannot show."""
 
 
 def digest(spec: OpSpec) -> str:
@@ -39,7 +39,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Expression):
         return value.text
     if dataclasses.is_dataclass(value):
-        left_out = PROSE | WAYS_THERE | PLACES | WORDS
+        left_out = PROSE | WAYS_THERE | PLACES | OF_MUTANTS
         return {
             field.name: _plain(getattr(value, field.name))
             for field in dataclasses.fields(value)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from conformance.errors import UsageError
+from conformance.spec.folding import FALSE, folded
 from conformance.spec.kinds import closest
 from conformance.spec.model import OpSpec
 from conformance.spec.reader import KEPT
@@ -44,7 +45,13 @@ class Vocabulary:
     words: Mapping[str, str]
 
     def spoken(self, text: str) -> str:
-        """An expression of the catalogue in the specification's own names."""
+        """An expression of the catalogue in the specification's own names, as far as it is open.
+
+        Raises :class:`~conformance.errors.ExpressionError` for what is no expression.
+        """
+        return folded(self._in_own_names(text), self.spec.ranks)
+
+    def _in_own_names(self, text: str) -> str:
         return _WORD.sub(lambda found: self.words.get(found[0], found[0]), text)
 
     def replaced(self, replace: Mapping[str, str]) -> dict[str, str]:
@@ -61,7 +68,7 @@ class Vocabulary:
             elif word in _THROUGH:
                 rule, template = _THROUGH[word]
                 new = self.spoken(re.sub(r"\boriginal\b", word, text))
-                change = self.spoken(template).format(old=own, new=f"({new})")
+                change = self._in_own_names(template).format(old=own, new=f"({new})")
                 added.setdefault(rule, []).append(change)
             else:
                 raise UsageError(
@@ -90,7 +97,8 @@ def vocabulary(spec: OpSpec) -> Vocabulary:
     numbers = {name for name, kind in own.items() if kind.type == "int"}
     for word, text in _derived(spec, windows, numbers | words.keys()):
         if word not in own and word not in words:
-            known[word] = f"({Vocabulary(spec, windows, known).spoken(text)})"
+            own_text = Vocabulary(spec, windows, known)._in_own_names(text)
+            known[word] = own_text if own_text == FALSE else f"({own_text})"
     return Vocabulary(spec, windows, known)
 
 
@@ -140,16 +148,18 @@ def _derived(spec: OpSpec, windows: Windows, given: Collection[str]) -> Iterator
     if "padding" in given or "pads_end" in given:
         yield "pad_end", "pads_end" if "pads_end" in given else "padding"
     else:
+        # What the last window overruns the data by is padding.
         yield "pad_end", "max(0, last_end - size)"
         evenly = "out == ceil_div(size, strides) and abs(pad_end - pad_begin) <= 1"
         yield "same", f"all({evenly}) and any(pad_begin + pad_end > 0)"
         yield "same_total", "pad_begin + pad_end"
-    yield "padded_end", "size + pad_end"
-    yield "span", "size + pad_begin + pad_end - extent"
     yield "has_pads", "any(pad_begin + pad_end > 0)"
-    yield "overruns", "any(start + extent > padded_end)"
-    yield "padded_taps", f"max(0, min(taps, ceil_div(padded_end - start, {step})))"
+    if "padding" in given or "pads_end" in given:
+        yield "padded_end", "size + pad_end"
+        yield "span", "size + pad_begin + pad_end - extent"
+        yield "overruns", "any(start + extent > padded_end)"
+        yield "padded_taps", f"max(0, min(taps, ceil_div(padded_end - start, {step})))"
     if "mean" in (spec.definitions["reduce"].kind.values or ()):
-        counted = "false" if divisor == "prod(on_data)" else "divisor != prod(on_data)"
+        counted = FALSE if divisor == "prod(on_data)" else "divisor != prod(on_data)"
         yield "counts_pads", counted
         yield "exclude_pad", "not counts_pads"
