@@ -154,8 +154,8 @@ def _derived(spec: OpSpec, windows: Windows, given: Collection[str]) -> Iterator
         yield "same", f"all({evenly}) and any(pad_begin + pad_end > 0)"
         yield "same_total", "pad_begin + pad_end"
     yield "has_pads", "any(pad_begin + pad_end > 0)"
+    yield "padded_end", "size + pad_end"
     if "padding" in given or "pads_end" in given:
-        yield "padded_end", "size + pad_end"
         yield "span", "size + pad_begin + pad_end - extent"
         yield "overruns", "any(start + extent > padded_end)"
         yield "padded_taps", f"max(0, min(taps, ceil_div(padded_end - start, {step})))"

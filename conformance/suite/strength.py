@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from conformance import renamed
+from conformance.renamed import fault_names
 from conformance.suite.strict_json import Record
 
 Pair = tuple[str, str]
@@ -63,8 +65,11 @@ def parse(data: object, where: str) -> Strength:
             record.refuse("a group of indistinguishable faults has fewer than two")
     return Strength(
         infeasible=infeasible_of(record),
-        equivalent=record.texts_by_name("equivalent"),
-        indistinguishable=tuple(groups),
+        equivalent={
+            fault_names().get(fault, fault): why
+            for fault, why in record.texts_by_name("equivalent").items()
+        },
+        indistinguishable=tuple(map(renamed.faults, groups)),
     )
 
 
