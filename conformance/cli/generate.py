@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +15,12 @@ from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
     from conformance.model import Vector
+    from conformance.spec.model import OpSpec
     from conformance.suite.cases import Cases
     from conformance.suite.store import Suite
+
+STRONG = 0.95
+"""The mutation score below which a suite is called weak."""
 
 EXAMPLES = """
 \b
@@ -132,7 +136,22 @@ def generate(
             uncovered=[gap for one in made for gap in one.uncovered],
             withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
         )
-    _tell(written, suite, out, time.perf_counter() - began)
+    _tell(written, sources, suite, out, time.perf_counter() - began)
+
+
+def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
+    """How many mutants of an operator the vectors of a suite kill, and which survive."""
+    from conformance.spec.catalogue import faults
+
+    noticed = written.manifest.faults.get(spec.op, {})
+    counted = [fault.id for fault in faults(spec) if not fault.equivalent]
+    survivors = [fault for fault in counted if not noticed.get(fault)]
+    return len(counted) - len(survivors), survivors
+
+
+def _share(killed: int, survivors: Sequence[str]) -> str:
+    # Rounded down: 100 % is all of them.
+    return f"{100 * killed // (killed + len(survivors))} %"
 
 
 def _recorded(sources: Iterable[str], suite: str) -> list[Cases]:
@@ -166,7 +185,10 @@ def _announce(known: Sequence[Cases], anew: Sequence[str]) -> None:
         )
 
 
-def _tell(written: Suite, suite: str, out: Path, seconds: float) -> None:
+def _tell(
+    written: Suite, sources: Mapping[str, str], suite: str, out: Path, seconds: float
+) -> None:
+    from conformance.spec.loader import find
     from conformance.suite.manifest import Count
 
     manifest = written.manifest
@@ -174,7 +196,16 @@ def _tell(written: Suite, suite: str, out: Path, seconds: float) -> None:
     click.echo(f"{suite}: {len(written)} vectors, {size / 1e6:.2f} MB, in {out}")
     for op in manifest.strength:
         count = manifest.counts.get(op, Count(0, 0))
-        click.echo(f"  {op:20} {count.value:5} value vectors, {count.reject:3} must-reject")
+        killed, survivors = _mutants(written, find(sources[op]))
+        score = f", {_share(killed, survivors)} of mutants killed" if killed or survivors else ""
+        click.echo(f"  {op:20} {count.value:5} value vectors, {count.reject:3} must-reject{score}")
+        if killed < STRONG * (killed + len(survivors)):
+            click.echo(
+                f"warning: backends that are wrong may pass: {len(survivors)} mutants of {op} "
+                f"survive: {', '.join(survivors)}. Edges with aims that lead to what they change "
+                "make vectors that kill them.",
+                err=True,
+            )
     if manifest.uncovered:
         click.echo(
             f"  {len(manifest.uncovered)} edges or pairs of edges are undecided: there is neither a"

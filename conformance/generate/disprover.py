@@ -31,6 +31,8 @@ class Disprover:
         return frozenset(
             name
             for name in sorted(names)
-            if name in self._edges
-            and self._prover.excluded([self._edges[name], *profile], part.dtype)
+            if any(
+                self._prover.excluded([edge, *profile], part.dtype)
+                for edge in self._edges.get(name, ())
+            )
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from conformance import renamed
 from conformance.errors import Problem, SpecError
 from conformance.grade.findings import WORDS, names, unnumbered
 from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
@@ -167,7 +168,9 @@ def _finding(source: Source, path: Path, raw: Mapping[str, Any]) -> str:
             "nothing but its kind tells this finding apart, so it could be the whole operator",
             hint="list its vectors; conformance baseline writes them",
         )
-    return title
+    about, colon, rest = title.partition(": ")
+    (about,) = renamed.edges(raw.get("op", ""), (about,))
+    return f"{about}{colon}{rest}"
 
 
 def _expires(source: Source, path: Path, raw: Mapping[str, Any]) -> date | None:

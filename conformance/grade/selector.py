@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from conformance import renamed
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, UsageError
 from conformance.model import Case
@@ -128,7 +129,7 @@ def read_selector(source: Source, path: Path, raw: Mapping[str, Any], place: str
         place=place,
         op=raw.get("op"),
         vectors=frozenset(raw.get("vectors", ())),
-        edges=tuple(raw.get("edges", ())),
+        edges=renamed.edges(raw.get("op", ""), raw.get("edges", ())),
         dtypes=tuple(raw.get("dtypes", ())),
         ranks=tuple(raw.get("ranks", ())),
         reject=raw.get("reject"),

@@ -7,6 +7,7 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conformance import renamed
 from conformance.model import Finding, Result, Returned, Status, Witness
 
 FORMAT = 1
@@ -65,7 +66,7 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         id=event["id"],
         op=event["op"],
         status=Status(event["status"]),
-        edges=tuple(event["edges"]),
+        edges=renamed.edges(event["op"], event["edges"]),
         message=event["message"],
         kind=event["kind"],
         reading=event["reading"],
@@ -111,14 +112,35 @@ def finding_from_event(event: Mapping[str, Any]) -> Finding:
         kind=event["kind"],
         title=event["title"],
         ids=tuple(event["ids"]),
-        edges=tuple(event["edges"]),
+        edges=renamed.edges(event["op"], event["edges"]),
         smallest=event["smallest"],
         message=event["message"],
         witness=_witness(event["witness"]),
         reproduce=event["reproduce"],
         detail=event["detail"],
-        diagnosis=event.get("diagnosis"),
+        diagnosis=_diagnosis(event.get("diagnosis")),
     )
+
+
+def _diagnosis(data: Any) -> Any:
+    """A diagnosis with the ids that faults have now; what has another form stays as it is."""
+    if not renamed.fault_names() or not isinstance(data, Mapping):
+        return data
+    now = dict(data)
+    for key in ("faults", "alternatives"):
+        if isinstance(data.get(key), list):
+            now[key] = [_named(one) if isinstance(one, Mapping) else one for one in data[key]]
+    return now
+
+
+def _named(one: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A fault of a diagnosis, or a group of them, by the ids that they have now."""
+    if isinstance(one.get("id"), str):
+        return {**one, "id": renamed.faults([one["id"]])[0]}
+    ids = one.get("ids")
+    if isinstance(ids, list) and all(isinstance(id, str) for id in ids):
+        return {**one, "ids": list(renamed.faults(ids))}
+    return one
 
 
 def _returned_data(one: Returned) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from conformance.dtypes import DTYPES
 from conformance.spec.clauses import Clauses
 from conformance.spec.families import FAMILIES, PATTERN_NAMES, Family
 from conformance.spec.model import Document, Erratum, OperandInput, OpSpec, OutputSpec, TensorInput
 from conformance.spec.quantities import Quantities
-from conformance.spec.scope import Definition, Definitions, base_scope
+from conformance.spec.scope import Definition, Definitions, base_scope, compile_at
 from conformance.spec.source import Path, Source
 
 MIN_RANK = 3
@@ -63,7 +63,21 @@ def assemble(source: Source) -> OpSpec | None:
         file=source.file,
         positions={path: (source.file_of(path), *at) for path, at in source.keys.items()},
         lineage=(data["op"], *source.extends),
+        roles=dict(_roles(source, family, definitions)),
+        equivalent=data.get("equivalent", {}),
     )
+
+
+def _roles(source: Source, family: Family, definitions: Definitions) -> Iterator[tuple[str, str]]:
+    """What is called otherwise here than in the catalogue."""
+    members = {word for kind in definitions.scope.values() for word in kind.values or ()}
+    for word, raw in source.data.get("roles", {}).items():
+        path: Path = ("roles", word)
+        if word not in family.roles:
+            message = f"'{word}' is no role that a name can have"
+            source.unknown(path, message, word, family.roles, key=True)
+        elif raw in members or compile_at(source, path, raw, definitions.scope) is not None:
+            yield word, str(raw)
 
 
 def _texts(source: Source, family: Family) -> Mapping[str, Definition]:

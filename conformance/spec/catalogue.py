@@ -13,15 +13,23 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.data import directory
-from conformance.errors import ExpressionError, UsageError
+from conformance.errors import (
+    ConformanceError,
+    ExpressionError,
+    Problem,
+    SpecError,
+    UsageError,
+)
 from conformance.spec import structure
 from conformance.spec.expressions import closest
 from conformance.spec.families import FAMILIES, INDEX_RULES
+from conformance.spec.folding import FALSE, TRUE
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.reader import KEPT, parse
 from conformance.spec.source import Path, Source
 from conformance.spec.variation import variant
+from conformance.spec.vocabulary import vocabulary
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,9 @@ class Fault:
     stated: tuple[Stated, ...] = ()
 
 
+Refused = dict[str, tuple[str, ConformanceError]]
+
+
 def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
     """The faults that a catalogue file holds, one for each operator that can have it.
 
@@ -73,7 +84,10 @@ def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
     """
     source = parse(text, file)
     sound = structure.check(source, structure.FAULTS)
-    found = tuple(_faults(source, tuple(map(find, names())))) if sound else ()
+    refused: Refused = {}
+    found = tuple(_faults(source, tuple(map(find, names())), refused)) if sound else ()
+    if sound and not source.problems:
+        _check_used(source, {fault.id for fault in found}, refused)
     source.check()
     return found
 
@@ -87,8 +101,8 @@ def load(path: FilePath) -> tuple[Fault, ...]:
 def faults(spec: OpSpec) -> tuple[Fault, ...]:
     """The faults of an operator, in the order of their files.
 
-    One of your own has those of the operators that it extends. Raises
-    :class:`~conformance.errors.SpecError` if two have the same id.
+    Raises :class:`~conformance.errors.SpecError` if two have the same id, and where the
+    specification says of one that it does not have that nothing can show it.
     """
     found: dict[str, Fault] = {}
     for source in _shipped():
@@ -96,6 +110,10 @@ def faults(spec: OpSpec) -> tuple[Fault, ...]:
             if found.setdefault(fault.id, fault) is not fault:
                 source.problem((), f"the fault '{fault.id}' of {spec.op} is in two files")
         source.check()
+    for stated in spec.equivalent.keys() - found.keys():
+        position = spec.positions.get(("equivalent", stated), (spec.file, 1, 1))
+        message = f"{spec.op} has no fault '{stated}'"
+        raise SpecError((Problem(*position, message, hint=closest(stated, found) or ""),))
     return tuple(found.values())
 
 
@@ -110,35 +128,38 @@ def _shipped() -> tuple[Source, ...]:
     return sources
 
 
-def _faults(source: Source, specs: Sequence[OpSpec]) -> Iterator[Fault]:
-    """What a sound file says of some operators; problems are noted in ``source``."""
+def _faults(
+    source: Source, specs: Sequence[OpSpec], refused: Refused | None = None
+) -> Iterator[Fault]:
+    """What a sound file says of some operators; problems are noted in ``source``.
+
+    ``refused`` takes, by entry, the first operator that cannot have it, and why.
+    """
+    refused = {} if refused is None else refused
     kind = source.data["kind"]
     seen: set[tuple[str, str]] = set()
     for name, raw in source.data["faults"].items():
         path: Path = ("faults", name)
         choices = list(_choices(raw.get("each", {})))
-        known = {*raw["operators"], *(_filled(name, keys) for keys, _ in choices)}
-        known |= {n for named in raw["operators"] for op in _having(named) for n in (op, _base(op))}
-        for key in raw.get("equivalent", {}):
-            if key not in known:
-                message = f"'{key}' is neither an operator nor a fault of this entry"
-                source.problem(
-                    (*path, "equivalent", key), message, hint=closest(key, known), key=True
-                )
-        _check_operators(source, (*path, "operators"), raw["operators"])
-        for named, spec in _having_it(raw["operators"], specs):
+        _check_operators(source, path, raw, {_filled(name, keys) for keys, _ in choices})
+        for named, spec in _having_it(raw, specs):
             for keys, values in choices:
                 fault_id = _filled(name, keys)
                 if (spec.op, fault_id) in seen:
                     source.problem(path, f"two faults are called '{fault_id}'", key=True)
                 seen.add((spec.op, fault_id))
-                made = _variant(source, path, spec, named, fault_id, raw, values)
+                try:
+                    made = _variant(source, path, spec, named, fault_id, raw, values)
+                except ConformanceError as error:
+                    refused.setdefault(name, (spec.op, error))
+                    continue
                 if made is None:
                     if source.problems:
                         return
                     continue
                 equivalent = raw.get("equivalent", {})
-                spelled = (fault_id, spec.op, _base(spec.op), named)
+                dialect_of = () if named else map(_base, spec.lineage)
+                spelled = (fault_id, spec.op, _base(spec.op), *dialect_of, named)
                 yield Fault(
                     id=fault_id,
                     kind=kind,
@@ -148,30 +169,54 @@ def _faults(source: Source, specs: Sequence[OpSpec]) -> Iterator[Fault]:
                     look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
                     reading=_reading(source, path, spec, named, raw),
-                    equivalent=next((equivalent[n] for n in spelled if n in equivalent), ""),
+                    equivalent=spec.equivalent.get(
+                        fault_id, next((equivalent[n] for n in spelled if n in equivalent), "")
+                    ),
                     stated=tuple(_stated(raw.get("stated", ()), spelled)),
                 )
 
 
-def _having_it(listed: Sequence[str], specs: Sequence[OpSpec]) -> Iterator[tuple[str, OpSpec]]:
-    """Each operator that can have a fault, and how the file names it.
+def _having_it(raw: Mapping[str, Any], specs: Sequence[OpSpec]) -> Iterator[tuple[str, OpSpec]]:
+    """Each operator that can have a fault, and how its entry names it, if it does.
 
     A name without a version stands for every shipped version; any name also for the dialects of
     what it names. A dialect that extends several operators of an entry has its fault once.
     """
+    if "operators" not in raw:
+        yield from (("", spec) for spec in specs if _fits(spec, raw.get("only", {})))
+        return
     dialects = set()
-    for named, spec in product(listed, specs):
+    for named, spec in product(raw["operators"], specs):
         if _stands_for(named, spec.op, spec.lineage) and spec.op not in dialects:
             yield named, spec
             if _is_dialect(spec.op, named):
                 dialects.add(spec.op)
 
 
-def _check_operators(source: Source, path: Path, listed: Sequence[str]) -> None:
+def _fits(spec: OpSpec, only: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the windows of an operator, and what becomes of them, are of some kinds."""
+    reduces = spec.definitions["reduce"].kind.values or frozenset()
+    return reduces <= set(only.get("reduce", reduces)) and (
+        "windows" not in only or vocabulary(spec).windows.kind in only["windows"]
+    )
+
+
+def _check_operators(
+    source: Source, path: Path, raw: Mapping[str, Any], ids: Collection[str]
+) -> None:
+    """Note the operators of an entry that are not there, and who else has nothing to say in it."""
+    listed = raw.get("operators", ())
     for number, named in enumerate(listed):
         if not _having(named):
             hint = closest(named, (*names(), *map(_base, names())))
-            source.problem((*path, number), f"there is no operator '{named}'", hint=hint)
+            message = f"there is no operator '{named}'"
+            source.problem((*path, "operators", number), message, hint=hint)
+    having = {op for named in listed for op in _having(named)} if listed else names()
+    known = {*listed, *ids, *having, *map(_base, having)}
+    for key in raw.get("equivalent", {}):
+        if key not in known:
+            message = f"'{key}' is neither an operator nor a fault of this entry"
+            source.problem((*path, "equivalent", key), message, hint=closest(key, known), key=True)
 
 
 @cache
@@ -193,6 +238,18 @@ def _base(op: str) -> str:
 def _is_dialect(op: str, named: str) -> bool:
     """Whether an operator only extends the named one: it may lack what a fault speaks of."""
     return named not in (op, _base(op)) or op not in names()
+
+
+def _check_used(source: Source, ids: Collection[str], refused: Refused) -> None:
+    """Note the entries that no shipped operator can have."""
+    for name, raw in source.data["faults"].items():
+        if any(_filled(name, keys) in ids for keys, _ in _choices(raw.get("each", {}))):
+            continue
+        message, hint = "no shipped operator can have this fault", ""
+        if name in refused:
+            op, error = refused[name]
+            message, hint = f"{message}: for {op}, {error.message}", error.hint or ""
+        source.problem(("faults", name), message, hint=hint, key=True)
 
 
 def _choices(
@@ -219,9 +276,10 @@ def _variant(
     raw: Mapping[str, Any],
     values: Mapping[str, str],
 ) -> Variant | None:
-    """The variant of one fault; None with a problem noted, or for a dialect that cannot have it.
+    """The variant of one fault; None with a problem noted, or where it would change nothing.
 
-    Such a dialect lacks its names, computes nothing with them, or does the same by its own rules.
+    An operator that is not named, or only extends one that is, may lack what the fault speaks of:
+    then the error is raised. Or it computes nothing with it, or does the same by its own rules.
     """
     texts = {
         key.replace("-", "_"): _filled(_text(raw), values) for key, raw in raw["replace"].items()
@@ -231,26 +289,36 @@ def _variant(
         source.problem(path, "'each' does not give every {name} that is used", key=True)
         return None
     try:
+        if "operators" not in raw:
+            words = vocabulary(spec)
+            texts, where = words.replaced(texts), where and words.spoken(where)
+            if where == FALSE or all(text in ("original", name) for name, text in texts.items()):
+                return None
+            where = None if where == TRUE else where
         made = variant(spec, fault_id, texts, where=where, why=raw["says"])
     except (ExpressionError, UsageError) as error:
         if _is_dialect(spec.op, named):
-            return None
+            raise
         expected = getattr(error, "expected", "")
         message = f"for {spec.op}, {fault_id}: {error.message}"
         source.problem(path, message, expected=expected or "", hint=error.hint or "", key=True)
         return None
     own = all(spec.definitions.get(name) == text for name, text in made.replace.items())
-    idle = made.replace.keys().isdisjoint(_computed_with(spec))
+    used = made.replace.keys() & _computed_with(spec)
+    idle = len(used) < len(made.replace) if "operators" not in raw else not used
     return None if (own or idle) and _is_dialect(spec.op, named) else made
 
 
 @lru_cache(maxsize=KEPT)
 def _computed_with(spec: OpSpec) -> frozenset[str]:
     """The rules that an output of an operator needs, and all that they depend on."""
-    rules = set(FAMILIES[spec.family].rules)
+    reduces = spec.definitions["reduce"].kind.values or frozenset()
+    family = FAMILIES[spec.family].rules
+    rules = {name for name, rule in family.items() if not rule.reduces or rule.reduces & reduces}
     if all(output.holds != "index" for output in spec.outputs):
         rules -= set(INDEX_RULES)
-    return frozenset(spec.reach(spec.definitions[rule] for rule in rules).union(rules))
+    types = {output.type.replace("-", "_") for output in spec.outputs}
+    return spec.reach(spec.definitions[rule] for rule in rules).union(rules, types)
 
 
 def _stated(raw: Iterable[Mapping[str, Any]], spelled: Collection[str]) -> Iterator[Stated]:

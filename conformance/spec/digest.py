@@ -21,6 +21,9 @@ WAYS_THERE = frozenset({"draw", "aims", "aim", "profiles"})
 
 PLACES = frozenset({"file", "positions", "lineage"})
 
+OF_MUTANTS = frozenset({"roles", "equivalent"})
+"""What the catalogue of mutants calls what is here, and what of it cannot show."""
+
 
 def digest(spec: OpSpec) -> str:
     """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
@@ -36,7 +39,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Expression):
         return value.text
     if dataclasses.is_dataclass(value):
-        left_out = PROSE | WAYS_THERE | PLACES
+        left_out = PROSE | WAYS_THERE | PLACES | OF_MUTANTS
         return {
             field.name: _plain(getattr(value, field.name))
             for field in dataclasses.fields(value)

@@ -46,8 +46,9 @@ class Rule:
 
     ``default`` is the text of its expression where a specification does not give one; a rule
     without is required, and one with ``needed_for`` is where the rule ``reduce`` can be that.
-    ``before`` lists names that come after it, so it cannot speak of them. One that is ``floating``
-    makes no difference to integers.
+    ``before`` lists names that come after it, so it cannot speak of them. ``reduces`` are the
+    values of ``reduce`` with which it matters, all if empty. One that is ``floating`` makes no
+    difference to integers.
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class Rule:
     default: str | None = None
     before: frozenset[str] = frozenset()
     needed_for: str | None = None
+    reduces: frozenset[str] = frozenset()
     floating: bool = False
 
 
@@ -71,7 +73,8 @@ class Family:
     """A family: its rules, and the names that its reference adds to a case's own.
 
     ``dims`` are the dimensions of its data, the last of them per axis. ``outputs`` says what an
-    output can hold, and what the rule ``reduce`` must be for it, if it matters.
+    output can hold, and what the rule ``reduce`` must be for it, if it matters. ``roles`` are words
+    of the catalogue that a specification may have other names for, and what they mean.
     """
 
     name: str
@@ -79,6 +82,7 @@ class Family:
     rules: Mapping[str, Rule]
     names: Mapping[str, Name]
     outputs: Mapping[str, str | None]
+    roles: Mapping[str, str]
 
 
 def _enum(*values: str) -> Kind:
@@ -123,6 +127,33 @@ _FACTS = frozenset(name for name, one in _NAMES.items() if one.kind.domain is Do
     "c",
 }
 _WINDOWS = frozenset({"on_data", "i"}) | _FACTS
+_ADDED, _LP, _MAX = frozenset({"mean", "lp"}), frozenset({"lp"}), frozenset({"max"})
+
+ROLES = {
+    "kernel": "how many taps a window has on each axis",
+    "strides": "from the start of a window to that of the next",
+    "dilations": "from tap to tap",
+    "output_size": "how many windows there are, where that is asked for",
+    "pads_begin": "the padding before the data, as it is given",
+    "pads_end": "the padding after the data, as it is given",
+    "padding": "the padding of either end, where one number gives both",
+    "pad_begin": "the padding before the data, as it is worked out",
+    "pad_end": "the padding after the data, as it is worked out",
+    "auto_pad": "the attribute that chooses how padding is worked out",
+    "explicit": "its value for padding as it is given",
+    "same_upper": "its value for as many windows as the size over the stride, rounded up, with the "
+    "odd element of padding at the end",
+    "same_lower": "as same_upper, with the odd element at the beginning",
+    "valid": "its value for no padding",
+    "same": "whether padding is that of same_upper or same_lower",
+    "same_total": "the padding of both ends that same_upper and same_lower put on an axis",
+    "span": "how far windows can move within the padded data",
+    "rounding_type": "the attribute that chooses how the number of windows is rounded",
+    "floor": "its value for rounding down",
+    "ceil": "its value for rounding up",
+    "exclude_pad": "the attribute that keeps padding out of the divisor",
+}
+"""Words that a specification may have other names for."""
 
 POOLING = Family(
     name="pooling",
@@ -149,25 +180,37 @@ POOLING = Family(
             "at",
             before=_FACTS | {"on_data"},
         ),
-        "divisor": Rule(_ELEMENT, "what a sum is divided by", "1", needed_for="mean"),
-        "factor": Rule(_ELEMENT, "what a sum of powers is multiplied by", "1"),
-        "power": Rule(_CASE, "the power of each element that is added", "1", needed_for="lp"),
-        "root": Rule(_CASE, "the degree of the root that is taken of a sum of powers", "power"),
+        "divisor": Rule(
+            _ELEMENT, "what a sum is divided by", "1", needed_for="mean", reduces=_ADDED
+        ),
+        "factor": Rule(_ELEMENT, "what a sum of powers is multiplied by", "1", reduces=_LP),
+        "power": Rule(
+            _CASE, "the power of each element that is added", "1", needed_for="lp", reduces=_LP
+        ),
+        "root": Rule(
+            _CASE, "the degree of the root that is taken of a sum of powers", "power", reduces=_LP
+        ),
         "powers_of": Rule(
             _enum("magnitudes", "elements"),
             "whether powers are of magnitudes, or of elements with their signs",
             "magnitudes",
+            reduces=_LP,
         ),
         "negative_root": Rule(
             _enum("real", "not_a_number"),
             "what a root of a negative sum of powers is, if it is not the sum itself",
             "real",
+            reduces=_LP,
         ),
         "open": Rule(
             Kind("bool", domain=Domain.ELEMENT), "which elements have no value to check", "false"
         ),
-        "ties": Rule(_enum("first", "last", "any"), "which of several largest counts", "first"),
-        "index": Rule(_ELEMENT, "the index of the chosen tap", "flat(position, size)"),
+        "ties": Rule(
+            _enum("first", "last", "any"), "which of several largest counts", "first", reduces=_MAX
+        ),
+        "index": Rule(
+            _ELEMENT, "the index of the chosen tap", "flat(position, size)", reduces=_MAX
+        ),
         "subnormals": Rule(
             _enum("kept", "flushed"), "whether subnormals may vanish", "kept", floating=True
         ),
@@ -189,20 +232,28 @@ POOLING = Family(
             floating=True,
         ),
         "accumulator": Rule(
-            _enum("exact", "own", *FORMATS), "what sums are kept in, added one by one", "exact"
+            _enum("exact", "own", *FORMATS),
+            "what sums are kept in, added one by one",
+            "exact",
+            reduces=_ADDED,
         ),
         "quotient": Rule(
-            _enum("exact", "own", *FORMATS), "what a sum is divided in", "accumulator"
+            _enum("exact", "own", *FORMATS),
+            "what a sum is divided in",
+            "accumulator",
+            reduces=_ADDED,
         ),
         "rounding": Rule(
             _enum("nearest", "toward_zero", "away", "down"),
             "how a mean is rounded; of integers also with halves away from zero, or down",
             "nearest",
+            reduces=_ADDED,
         ),
         "nan": Rule(
             _enum("propagates", "ignored"),
             "what a NaN makes of a mean",
             "propagates",
+            reduces=_ADDED,
             floating=True,
         ),
         "infinities": Rule(
@@ -215,15 +266,18 @@ POOLING = Family(
             _enum("nothing", "zero", "lowest"),
             "what a search for the largest begins with",
             "nothing",
+            reduces=_MAX,
         ),
         "order": Rule(
             _enum("numeric", "magnitude", "code", "unsigned_code", "reversed", "signed_zeros"),
             "what largest means",
             "numeric",
+            reduces=_MAX,
         ),
     },
     names=_NAMES,
     outputs={"value": None, "index": "max"},
+    roles=ROLES,
 )
 
 INDEX_RULES = ("ties", "index")

@@ -239,6 +239,10 @@ class OpSpec:
     """Where each key is, by its path: ``("edges", "batch")``."""
     lineage: tuple[str, ...] = ()
     """The operator, the one that its file extends, the one which that extends, and so on."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Words of the catalogue, and what they are called here."""
+    equivalent: Mapping[str, str] = field(default_factory=dict)
+    """By fault, why nothing can show it."""
 
     def __repr__(self) -> str:
         return f"<OpSpec {self.op}>"

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__
+from conformance import __version__, renamed
 from conformance.data import directory
 from conformance.model import LEVELS, Case
 from conformance.spec.digest import digest
@@ -173,11 +173,11 @@ def parse(data: bytes, where: str) -> Cases:
         versions=record.texts_by_name("versions"),
         recorded=recorded,
         indistinguishable=tuple(
-            Record({"group": group}, record.where, ("group",)).texts("group")
+            renamed.faults(Record({"group": group}, record.where, ("group",)).texts("group"))
             for group in record.items("indistinguishable")
         ),
-        faults=faults,
-        parts=parts.parse(record.raw("parts"), f"{record.where}: parts", faults)
+        faults=renamed.faults(faults),
+        parts=parts.parse(record.raw("parts"), f"{record.where}: parts", renamed.faults(faults))
         if record.has("parts")
         else Parts(),
     )
@@ -242,4 +242,4 @@ def _named(record: Record, key: str, faults: Sequence[str]) -> tuple[str, ...]:
     places: Any = record.integers(key)
     if list(places) != sorted({place for place in places if 0 <= place < len(faults)}):
         record.refuse(f"{key!r} does not hold ascending places in the table of {len(faults)}")
-    return tuple(sorted(faults[place] for place in places))
+    return tuple(sorted(renamed.faults(faults[place] for place in places)))

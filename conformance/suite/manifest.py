@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from conformance import __version__
+from conformance import __version__, renamed
 from conformance.model import LEVELS, Vector
 from conformance.suite import strength, strict_json
 from conformance.suite.strength import Strength
@@ -287,7 +287,22 @@ def parse(data: bytes, where: str) -> Manifest:
     for key, counts in (("edges", manifest.edges), ("faults", manifest.faults)):
         for op in _differing(record.table(key), counts):
             record.refuse(f"the {key} stated for {op[:80]} are not those of the list of vectors")
-    return manifest
+    return _current(manifest)
+
+
+def _current(manifest: Manifest) -> Manifest:
+    """The manifest with the names that edges and faults have now."""
+    if not renamed.fault_names() and not any(map(renamed.edge_names, manifest.ops)):
+        return manifest
+    listed = (
+        dataclasses.replace(
+            entry,
+            edges=tuple(sorted(renamed.edges(entry.op, entry.edges))),
+            kills=tuple(sorted(renamed.faults(entry.kills))),
+        )
+        for entry in manifest.listed
+    )
+    return dataclasses.replace(manifest, listed=tuple(listed))
 
 
 def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:

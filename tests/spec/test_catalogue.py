@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from conformance.errors import Problem, SpecError
 from conformance.spec.catalogue import Fault, faults, load, load_text
 from conformance.spec.loader import load_text as load_spec
 from conformance.spec.loader import shipped
+from conformance.spec.model import OpSpec
 from conformance.spec.reader import parse
 from conformance.spec.structure import FAULTS, schema
 
@@ -198,7 +200,7 @@ def test_the_documented_example_loads() -> None:
     (example,) = re.findall(r"```yaml\n(format: 1\n.*?)```", DOCUMENT.read_text(), re.DOTALL)
     counting = [op for op in AVERAGES if "counts_pads" in shipped()[op].definitions]
     assert [(fault.op, fault.id) for fault in load_text(example)] == [
-        *((op, "divisor-one-more") for op in (*AVERAGES, *ADAPTIVE)),
+        *((op, "divisor-one-more") for op in OPERATORS if op in AVERAGES + ADAPTIVE),
         *((op, f"clips-overhang-on-{axis}-axis") for op in counting for axis in ("first", "last")),
     ]
 
@@ -232,6 +234,72 @@ def test_a_dialect_without_the_names_of_a_fault_does_not_have_it() -> None:
     found = {fault.op for fault in load_text(text) if fault.id == "one-more"}
     assert {"AvgPool-16", "onnx.AveragePool-22"} <= found
     assert "onnx.AveragePool-11" not in found
+
+
+def by_rule(entry: str) -> str:
+    return (
+        CATALOGUE.split("faults:")[0] + f"faults:\n  a-bug:\n    says: It is wrong.\n    {entry}\n"
+    )
+
+
+def having(entry: str) -> set[str]:
+    return {fault.op for fault in load_text(by_rule(entry))}
+
+
+@pytest.mark.parametrize(
+    ("entry", "those"),
+    [
+        ("replace: {divisor: original + 1}", lambda spec: reduces(spec) != "max"),
+        ("replace: {accumulator: f16}", lambda spec: reduces(spec) != "max"),
+        ("replace: {begins: zero}", lambda spec: reduces(spec) == "max"),
+        ("replace: {index: original + 1}", lambda spec: spec.outputs[-1].holds == "index"),
+        ("replace: {taps: original + 1}", lambda spec: True),
+        ("replace: {strides: 1}", lambda spec: "strides" in spec.quantities),
+        ("replace: {output_size: 1}", lambda spec: "output_size" in spec.quantities),
+        ("replace: {rounding_type: ceil_torch}", lambda spec: "ceil_torch" in text_of(spec)),
+        (
+            "replace: {taps: 1}\n    only: {windows: [global], reduce: [mean]}",
+            lambda spec: "GlobalAverage" in spec.op,
+        ),
+        (
+            "replace: {taps: 1}\n    only: {windows: [sliding]}",
+            lambda spec: "strides" in spec.quantities,
+        ),
+    ],
+)
+def test_an_entry_without_operators_is_for_those_whose_rules_it_can_replace(
+    entry: str, those: Callable[[OpSpec], bool]
+) -> None:
+    expected = {op for op, spec in shipped().items() if those(spec)}
+    assert having(entry) == expected
+    assert expected
+
+
+def reduces(spec: OpSpec) -> str:
+    return spec.definitions["reduce"].text
+
+
+def text_of(spec: OpSpec) -> str:
+    return " ".join(map(str, spec.quantities.values()))
+
+
+def test_a_rule_that_a_specification_has_is_no_fault_of_it() -> None:
+    assert "torch.max_pool-2" in having("replace: {begins: lowest}")
+    assert "MaxPool-8" not in having("replace: {begins: lowest}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message", "hint"),
+    [
+        ("replace: {divisor: original + on_dat}", "unknown name 'on_dat'", "'on_data'"),
+        ("replace: {diviser: 1}", "no shipped operator can have", "'divisor'"),
+        ("replace: {begins: zero}\n    only: {reduce: [mean]}", "no shipped operator", ""),
+    ],
+)
+def test_an_entry_that_nothing_can_have(entry: str, message: str, hint: str) -> None:
+    (problem,) = problems_of(by_rule(entry))
+    assert message in problem.message
+    assert hint in problem.hint
 
 
 def test_every_key_is_documented() -> None:

@@ -1,0 +1,73 @@
+"""What an expression comes to where the ranks of a specification settle parts of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from conformance.spec.expressions import compile_expression
+from conformance.spec.kinds import Kind
+from conformance.spec.syntax import parse
+
+TRUE, FALSE = "true", "false"
+
+_BY_RANK = {"rank": Kind("int"), "axes": Kind("int")}
+
+
+def folded(text: str, ranks: Iterable[int]) -> str:
+    """An expression without the conditions that hold, or do not, on every one of some ranks.
+
+    The text stays as it is where nothing is settled. Raises
+    :class:`~conformance.errors.ExpressionError` for what is no expression.
+    """
+    before = ast.unparse(parse(text))
+    after = ast.unparse(_Folding(tuple(ranks)).visit(parse(text)))
+    return text if before == after else after
+
+
+class _Folding(ast.NodeTransformer):
+    def __init__(self, ranks: tuple[int, ...]) -> None:
+        self.ranks = ranks
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        if names and names <= _BY_RANK.keys():
+            compiled = compile_expression(ast.unparse(node), _BY_RANK)
+            values = {compiled.evaluate({"rank": r, "axes": r - 2}) for r in self.ranks}
+            return _truth(bool(values.pop())) if len(values) == 1 else node
+        node = ast.Compare(self.visit(node.left), node.ops, [*map(self.visit, node.comparators)])
+        match node:
+            case ast.Compare(ast.Name("axis"), [ast.Eq() | ast.NotEq() as op], [ast.UnaryOp()]):
+                return _truth(isinstance(op, ast.NotEq))  # an axis has no negative number
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        settles = isinstance(node.op, ast.Or)
+        values = [self.visit(value) for value in node.values]
+        if any(_is(value, settles) for value in values):
+            return _truth(settles)
+        left = [value for value in values if not _is(value, not settles)]
+        if len(left) < 2:
+            return left[0] if left else _truth(not settles)
+        return ast.BoolOp(node.op, left)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        operand = self.visit(node.operand)
+        if isinstance(node.op, ast.Not) and (_is(operand, True) or _is(operand, False)):
+            return _truth(_is(operand, False))
+        return ast.UnaryOp(node.op, operand)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        args = [self.visit(arg) for arg in node.args]
+        match node.func, args:
+            case ast.Name("where"), [ast.Name("true" | "false") as settled, first, second]:
+                return first if _is(settled, True) else second
+        return ast.Call(node.func, args, node.keywords)
+
+
+def _truth(value: bool) -> ast.Name:
+    return ast.Name(TRUE if value else FALSE)
+
+
+def _is(node: ast.expr, value: bool) -> bool:
+    return isinstance(node, ast.Name) and node.id == (TRUE if value else FALSE)

@@ -1,0 +1,68 @@
+"""A suite of an operator of one's own kills its mutants, and diagnosis names them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
+
+from conformance.cli import main
+from conformance.diagnosis.evidence import Evidence
+from conformance.diagnosis.search import Search
+from conformance.grade.judge import judge
+from conformance.grade.outcome import Ending, Outcome
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import faults
+from conformance.suite.store import Suite, open_suite
+
+pytestmark = pytest.mark.exhaustive  # what kills what, by hand-made vectors, is in test_own_mutants
+
+MISTAKES = {
+    AVERAGE: ["same-upper-like-lower", "strides-axes-reversed", "full-kernel-always"],
+    MAXIMUM: ["pads-begin-and-end-swapped", "strides-axes-reversed", "window-tail-dropped-4"],
+    PARTS: ["ends-rounded-down", "divisor-of-the-largest-window", "tail-channels-unwritten-4"],
+}
+
+
+@pytest.fixture(scope="module", params=OPS)
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    """The core suite of an operator, as the command makes it."""
+    folder = tmp_path_factory.mktemp("own") / "suite"
+    words = ["generate", "--op", str(file_of(request.param)), "--seed", "3", "--out", str(folder)]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    assert "100 % of mutants killed" in done.stdout
+    assert "survive" not in done.stderr
+    return open_suite(folder)
+
+
+def test_core_kills_every_mutant(made: Suite) -> None:
+    (op,) = made.manifest.ops
+    counted = {fault.id for fault in faults(spec_of(op)) if not fault.equivalent}
+    assert len(counted) > 100
+    assert made.manifest.faults[op].keys() == counted
+
+
+def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
+    (op,) = made.manifest.ops
+    spec = spec_of(op)
+    bank = {fault.id: fault for fault in faults(spec)}
+    entries = [entry for entry in made.manifest.vectors if entry.reject is None]
+    vectors = {entry.id: made.read(entry) for entry in entries}
+    for mistake in MISTAKES[op]:
+        altered = Altered(spec, bank[mistake].variant)
+        results = []
+        for vector in vectors.values():
+            outputs = Subject(spec, vector.case, vector.inputs[0]).under(altered)
+            outcome = Outcome(Ending.RETURNED, list(outputs))
+            results.append(judge(vector, outcome, level="must", precision={}))
+        kills = {entry.id: entry.kills for entry in entries}
+        evidence = Evidence(
+            spec, results, read=vectors.__getitem__, noticed=kills, precision={}, level="must"
+        )
+        found = Search(evidence, tuple(bank.values())).run()
+        named = {fault.id for one in found for fault in one.faults}
+        alike = {fault.id for one in found for other in one.alternatives for fault in other}
+        assert mistake in named | alike
