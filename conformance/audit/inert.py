@@ -7,7 +7,7 @@ replaces rules that its element type never comes to, no case of the part shows i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -30,11 +30,16 @@ MAYBE = Entry(np.False_, maybe=np.True_)
 
 
 class Everywhere(Batch):
-    """All cases of a part: one row for each combination of words and truth values."""
+    """All cases of a part: one row for each combination of the words and truth values that some
+    conditions depend on."""
 
-    def __init__(self, spec: OpSpec, part: Part) -> None:
+    def __init__(self, spec: OpSpec, part: Part, guards: Sequence[Expression]) -> None:
         self.spec, self.scope = spec, scope_of(spec)
-        columns = dict(_columns(spec, part))
+        met = profile(spec, part).when if part.profile else None
+        reached = spec.reach([*guards, *([met] if met is not None else [])])
+        columns = {
+            key: values for key, values in _columns(spec, part) if key in reached or len(values) < 2
+        }
         rows = list(product(*columns.values()))
         by_key = zip(*rows, strict=True)
         known: dict[str, Value] = {
@@ -43,7 +48,6 @@ class Everywhere(Batch):
         axes = part.rank - 2
         known |= {"rank": constant(part.rank), "axes": constant(axes)}
         known["axis"] = tuple(map(constant, range(axes)))
-        met = profile(spec, part).when if part.profile else None
         known |= _numbers(met, spec, axes)
         super().__init__(len(rows), axes, known, spec.definitions)
         self._there = np.ones(len(rows), np.bool_) if met is None else self.possible(met)
@@ -109,7 +113,9 @@ def _conjuncts(node: Node) -> Iterator[Node]:
 
 def inert(spec: OpSpec, part: Part, faults: Iterable[Fault]) -> frozenset[str]:
     """Of some mutants, by id, those that change nothing on any case of a part."""
-    everywhere = Everywhere(spec, part)
+    faults = tuple(faults)
+    guards = [one.variant.where for one in faults if one.variant.where is not None]
+    everywhere = Everywhere(spec, part, guards)
     rules = FAMILIES[spec.family].rules
     floating = {name for name, rule in rules.items() if rule.floating}
     whole = not DTYPES[part.dtype].is_float

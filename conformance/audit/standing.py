@@ -43,15 +43,13 @@ class Standing:
 
 
 def stand(
-    spec: OpSpec,
     part: Part,
     faults: Sequence[Fault],
     kills: Iterable[Sequence[Kill]],
     proven: Collection[str] = (),
 ) -> Standing:
     """What becomes of each mutant, by what the vectors of a part kill, and by what is ``proven`` to
-    change nothing there besides what is seen at once. Those that nothing shows anywhere, by the
-    catalogue, are left out."""
+    change nothing there. Those that nothing shows anywhere, by the catalogue, are left out."""
     killed, at_must = set(), set()
     for found in kills:
         for kill in found:
@@ -62,7 +60,7 @@ def stand(
     said = {fault.id: _said(fault, part, "should") for fault in faults}
     open_ = {fault.id: fault for fault in faults if fault.id not in killed}
     stated = {name: said[name] for name in open_ if said[name]}
-    never = inert(spec, part, open_.values()).union(open_.keys() & set(proven)) - stated.keys()
+    never = open_.keys() & set(proven) - stated.keys()
     alive = open_.keys() - never - stated.keys()
     allowed = {fault.id for fault in faults if fault.reading or _said(fault, part, "must")}
     at_should_alone = killed - at_must
@@ -73,7 +71,7 @@ def stand(
         part=part,
         killed=frozenset(killed),
         survivors=Survivors(
-            inert=never,
+            inert=frozenset(never),
             stated=stated,
             excused=frozenset(at_should_alone & allowed),
             undetermined=frozenset(alive | at_should_alone - allowed),
@@ -109,7 +107,8 @@ def standings(
         for part in parts(spec, rank):
             inside = within(spec, part, list(cases.values()))
             own = [kills.get(one, ()) for one in compress(cases, inside)]
-            found.append(stand(spec, part, faults, own, proven.get(part, ())))
+            never = inert(spec, part, faults) | set(proven.get(part, ()))
+            found.append(stand(part, faults, own, never))
     return found
 
 

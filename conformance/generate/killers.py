@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import compress
 
+from conformance.audit.inert import inert
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.membership import parts, within
 from conformance.audit.standing import Standing, stand
@@ -30,8 +31,7 @@ def proven(spec: OpSpec) -> dict[Part, frozenset[str]]:
 class Killers:
     """The vectors of one rank by id, and what each of them kills.
 
-    ``inert`` gives by part the mutants that are proven to change nothing there, besides those of
-    which that is seen at once.
+    ``inert`` gives by part the mutants that are proven to change nothing there.
     """
 
     def __init__(self, spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> None:
@@ -47,11 +47,13 @@ class Killers:
         """Add few vectors for what is missing in each part, from ``known`` cases first, those of
         the vectors before all others."""
         for part in parts(self.spec, self.rank):
+            seen_at_once = inert(self.spec, part, self.faults)
+            self.inert[part] = self.inert.get(part, frozenset()) | seen_at_once
             own = [vector.case for vector in self.vectors.values()]
             given = list({case.id: case for case in (*own, *known)}.values())
             self._hunt(part, known_cases(self.spec, part, given))
             unseen = {name for level, name in self.standing(part).missing if level == "should"}
-            self.inert[part] = self.inert.get(part, frozenset()) | self._proven(part, unseen)
+            self.inert[part] |= self._proven(part, unseen)
             self._hunt(part, new_cases(self.spec, part, given, root=root, effort=effort))
 
     def _hunt(self, part: Part, cases: Iterable[Case]) -> None:
@@ -64,7 +66,7 @@ class Killers:
         ids = list(self.vectors)
         inside = within(self.spec, part, [self.vectors[one].case for one in ids])
         kills = [self.kills[one] for one in compress(ids, inside)]
-        return stand(self.spec, part, self.faults, kills, self.inert.get(part, ()))
+        return stand(part, self.faults, kills, self.inert.get(part, ()))
 
     def _add(self, vectors: Iterable[Vector]) -> None:
         new = [vector for vector in vectors if vector.id not in self.vectors]
