@@ -21,6 +21,9 @@ WAYS_THERE = frozenset({"draw", "aims", "aim"})
 
 PLACES = frozenset({"file", "positions", "lineage"})
 
+LATER = frozenset({"half", "given_if", "like"})
+"""What was added later: where it says nothing, digests of before hold."""
+
 
 def digest(spec: OpSpec) -> str:
     """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
@@ -41,6 +44,7 @@ def _plain(value: Any) -> Any:
             field.name: _plain(getattr(value, field.name))
             for field in dataclasses.fields(value)
             if field.name not in left_out
+            and (field.name not in LATER or getattr(value, field.name) not in (None, ""))
         }
     if isinstance(value, Mapping):
         return [[_plain(key), _plain(entry)] for key, entry in sorted(value.items(), key=_key)]
