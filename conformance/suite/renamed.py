@@ -18,7 +18,7 @@ FILE_NAME = "renamed.json"
 
 
 def current(vector_id: str) -> str:
-    """The id that a vector has now: of a suite of before the new one, else the same."""
+    """The id that a vector has now: of one of before the new one, else the same."""
     return _table().get(vector_id, vector_id)
 
 
@@ -47,8 +47,3 @@ def _table() -> Mapping[str, str]:
     document = strict_json.loads(strict_json.content(file), where)
     strict_json.check_format(document, where, FORMAT, "conformance")
     return Record(document, where, ("format", "renamed")).texts_by_name("renamed")
-
-
-def dump(renamed: Mapping[str, str]) -> bytes:
-    """The content of the file, sorted by the old ids."""
-    return strict_json.dumps({"format": FORMAT, "renamed": dict(sorted(renamed.items()))})

@@ -17,13 +17,14 @@ import yaml
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
+from conformance.data import directory
 from conformance.generate.build import build
 from conformance.grade.selector import Selector
 from conformance.log.reader import read
 from conformance.model import FAILED
 from conformance.run.selection import select
 from conformance.spec.loader import find
-from conformance.suite.renamed import current, means
+from conformance.suite.renamed import FILE_NAME, current, means
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -111,6 +112,18 @@ class TestVectors:
             assert means(text, now)
         for text in ("", "x", f"{old}x"):
             assert not means(text, now)
+
+
+def test_the_table_leads_from_old_ids_to_those_that_stay() -> None:
+    file = directory("specs") / "cases" / FILE_NAME
+    renamed = json.loads(file.read_bytes())["renamed"]
+    assert len(renamed) > 4000
+    assert list(renamed) == sorted(renamed)
+    assert not renamed.keys() & set(renamed.values())
+    for old, new in renamed.items():
+        kind = "-reject-pads-" if "-reject-pads-begin-long-" in old else old[:-8]
+        kind = "-reject-pads-long-" if "-reject-pads-end-long-" in old else kind
+        assert kind in new
 
 
 class TestWhatNamesThem:
