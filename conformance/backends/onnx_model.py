@@ -52,7 +52,7 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
         for output in schema.outputs
     ]
     node = helper.make_node(name, [DATA], [output.name for output in schema.outputs])
-    for key, value in joined(attributes, data.ndim - 2).items():
+    for key, value in attributes.items():
         # A list without entries does not say of what it is; all else says its type, right or wrong.
         kind = schema.attributes[key].type.value if value == [] else None
         node.attribute.append(helper.make_attribute(key, value, attr_type=kind))
@@ -66,28 +66,11 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     return bytes(made.SerializeToString())
 
 
-def joined(attributes: Mapping[str, Any], axes: int) -> dict[str, Any]:
-    """The attributes with the halves of ``pads`` joined: all beginnings, then all ends.
-
-    A half that is left out is zeros. Zeros beside an ``auto_pad`` of another kind than ``NOTSET``
-    are left out, since the two must not be given together.
-    """
-    found = dict(attributes)
-    halves = [found.pop(key, None) for key in ("pads_begin", "pads_end")]
-    begin, end = ([0] * axes if half is None else half for half in halves)
-    automatic = found.get("auto_pad", "NOTSET") != "NOTSET"
-    if halves != [None, None] and (any([*begin, *end]) or not automatic):
-        found["pads"] = [*begin, *end]
-    return found
-
-
 def reproduced(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
     """Python source that makes the same model as ``model``, an ``onnx.ModelProto``."""
     name, _, version = op.removeprefix(PREFIX).rpartition("-")
     (data,) = inputs
-    given = "".join(
-        f", {key}={value!r}" for key, value in joined(attributes, data.ndim - 2).items()
-    )
+    given = "".join(f", {key}={value!r}" for key, value in attributes.items())
     element = f"TensorProto.{ELEMENT_TYPES[name_of(data.dtype)]}"
     return f"""\
 from onnx import TensorProto, defs, helper

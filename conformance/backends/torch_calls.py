@@ -56,8 +56,6 @@ def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str,
     function = f"{op.removeprefix('torch.').rpartition('-')[0]}{axes}d"
     arguments = tuple(operand.tolist() for operand in operands)
     words = dict(attributes)
-    if words.get("divisor_override") == 0:
-        del words["divisor_override"]  # None, where whole numbers alone can be written
     if "max" in function:
         words["return_indices"] = True
     if function == "lp_pool1d":

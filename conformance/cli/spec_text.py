@@ -82,8 +82,7 @@ def _attributes(told: Account) -> Iterator[Entry]:
     for one in told.spec.attributes:
         otherwise = wording.otherwise(one)
         default = otherwise if one.required else f"{otherwise} if not given"
-        written = f"{one.key} in expressions" if one.key != one.name else ""
-        yield one.name, [f"{_quantity(one)}; {default}", written, one.why]
+        yield one.name, [f"{_quantity(one)}; {default}", wording.called(one), one.why]
 
 
 def _quantity(quantity: Quantity) -> str:

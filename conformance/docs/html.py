@@ -142,6 +142,7 @@ def _templates() -> Environment:
         page=lambda op: quote(file_name(op)),
         legal=wording.legal,
         otherwise=wording.otherwise,
+        called=wording.called,
         ways=wording.ways,
         rules=wording.rules,
         abbreviations=wording.abbreviations,

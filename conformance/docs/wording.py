@@ -38,10 +38,19 @@ def otherwise(quantity: Quantity) -> str:
     """What holds where an attribute is not given."""
     if quantity.required:
         return "required"
+    if quantity.like:
+        return f"as {quantity.like}"
     default = quantity.write(quantity.default)
     if isinstance(default, bool):
         return str(default).lower()
     return "none" if default is None else str(default)
+
+
+def called(quantity: Quantity) -> str:
+    """What expressions call an attribute, where that is not its name; empty where it is."""
+    if quantity.half is not None:
+        return f"the {('first', 'second')[quantity.half]} half is {quantity.key} in expressions"
+    return f"{quantity.key} in expressions" if quantity.key != quantity.name else ""
 
 
 def ways(reject: Reject) -> Iterator[str]:

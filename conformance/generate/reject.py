@@ -7,6 +7,7 @@ from typing import Any
 
 from conformance.errors import SuiteError
 from conformance.generate.pool import draw, text_of
+from conformance.generate.spelling import in_full
 from conformance.model import Case
 from conformance.reference.windows import WindowEnvironment
 from conformance.spec.expressions import Expression
@@ -43,6 +44,8 @@ def _reject(spec: OpSpec, entry: Reject, rank: int, smallest_first: list[Case]) 
     """The first of some valid cases that an entry breaks as it says, broken."""
     seen: set[tuple[str, ...]] = set()
     for valid in smallest_first:
+        if not _may_be_given(spec, entry, valid):
+            continue
         case = _broken(spec, entry, valid)
         conditions = tuple(violation.condition for violation in violations(spec, case))
         if conditions == (entry.breaks,):
@@ -53,6 +56,12 @@ def _reject(spec: OpSpec, entry: Reject, rank: int, smallest_first: list[Case]) 
         f"but breaks {sorted(seen)}",
         hint="narrow the valid case with 'aim', or correct 'breaks'",
     )
+
+
+def _may_be_given(spec: OpSpec, entry: Reject, valid: Case) -> bool:
+    """Whether a list whose length an entry changes may be given in a case at all."""
+    values = in_full(spec, valid)
+    return all(q.may_be_given(values) for q in spec.attributes if q.whole in entry.length)
 
 
 def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case:
@@ -78,9 +87,7 @@ def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:
     for attribute in spec.attributes:
         if attribute.key == key:
             new = changed(attribute.of(case.attributes, axes)) if quantity.per_axis else value
-            return replace(
-                case, attributes={**case.attributes, attribute.name: attribute.write(new)}
-            )
+            return replace(case, attributes=attribute.put(case.attributes, new))
     for operand in spec.operands:
         if operand.quantity.key == key:
             new = tuple(changed(case.operands[operand.name]))
@@ -95,9 +102,10 @@ def _resize(spec: OpSpec, case: Case, key: str, length: Any) -> Case:
         return [*old, *([old[-1]] * length)][:length]
 
     axes = len(case.shapes[spec.data.name]) - 2
-    for attribute in spec.attributes:
-        if attribute.key == key:
-            new = resized(attribute.of(case.attributes, axes))
-            return replace(case, attributes={**case.attributes, attribute.name: new})
+    parts = [attribute for attribute in spec.attributes if attribute.whole == key]
+    if parts:
+        old = [entry for part in parts for entry in part.of(case.attributes, axes)]
+        attributes = {**case.attributes, parts[0].name: resized(old)}
+        return replace(case, attributes=attributes)
     name = next(o.name for o in spec.operands if o.quantity.key == key)
     return replace(case, operands={**case.operands, name: tuple(resized(case.operands[name]))})

@@ -14,42 +14,41 @@ def case_of(spec: OpSpec, values: Mapping[str, Any], seed: int) -> Case:
     shape: list[int] = []
     for name in spec.data.shape:
         shape += values[name] if spec.dims[name].per_axis else (values[name],)
-    attributes = {
-        quantity.name: list(values[quantity.key]) if quantity.per_axis else values[quantity.key]
-        for quantity in spec.attributes
-    }
     return Case(
         op=spec.op,
         types={name: values[name] for name in spec.types},
         shapes={spec.data.name: tuple(shape)},
-        attributes=spelled(spec, attributes, seed),
+        attributes=spelled(spec, values, seed),
         operands={one.name: tuple(values[one.quantity.key]) for one in spec.operands},
         pattern=values["pattern"],
         seed=seed,
     )
 
 
-def spelled(spec: OpSpec, attributes: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """The attributes without some of those that have their default.
+def spelled(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Values by key as attributes of the document, without some of those that have their default.
 
     A backend may take the wrong default, or none; one that is always given hides that. Each bit of
-    the case's ``seed`` decides on one attribute, so about half of them are left out. What is given
-    is written as the document writes it.
+    the case's ``seed`` decides on one attribute, so about half of them are left out; one that the
+    document does not let be given there always is. A list of two halves is one attribute, whose
+    first half decides.
     """
-    return {
-        quantity.name: quantity.write(attributes[quantity.name])
-        for place, quantity in enumerate(spec.attributes)
-        if not _is_default(quantity, attributes[quantity.name]) or not seed >> place & 1
-    }
-
-
-def _is_default(quantity: Quantity, value: Any) -> bool:
-    if quantity.default is None:
-        return False
-    return all(entry == quantity.default for entry in (value if quantity.per_axis else [value]))
+    written: dict[str, Any] = {}
+    parts: dict[str, list[Quantity]] = {}
+    places: dict[str, int] = {}
+    for place, quantity in enumerate(spec.attributes):
+        written = quantity.put(written, values[quantity.key])
+        parts.setdefault(quantity.name, []).append(quantity)
+        places.setdefault(quantity.name, place)
+    for name, quantities in parts.items():
+        rest = {key: value for key, value in written.items() if key != name}
+        left_out = seed >> places[name] & 1 or not all(q.may_be_given(values) for q in quantities)
+        if left_out and all(q.is_default(values[q.key], rest) for q in quantities):
+            written = rest
+    return written
 
 
 def in_full(spec: OpSpec, case: Case) -> dict[str, Any]:
-    """The attributes of a case with the defaults of those that it leaves out."""
+    """The values of a case's attributes by key, with the defaults of those that it leaves out."""
     axes = len(case.shapes[spec.data.name]) - 2
-    return {quantity.name: quantity.of(case.attributes, axes) for quantity in spec.attributes}
+    return {quantity.key: quantity.of(case.attributes, axes) for quantity in spec.attributes}

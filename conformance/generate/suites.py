@@ -21,10 +21,7 @@ def twins(spec: OpSpec, case: Case) -> list[Case]:
             continue
         if quantity.of(case.attributes, 0) != quantity.twin:
             found += [
-                replace(
-                    one,
-                    attributes={**one.attributes, quantity.name: quantity.write(quantity.twin)},
-                )
+                replace(one, attributes=quantity.put(one.attributes, quantity.twin))
                 for one in found
             ]
     return found
@@ -46,7 +43,7 @@ def smoke(spec: OpSpec, vectors: Iterable[Vector], score: Score) -> dict[str, tu
     All are core. The few of smoke together show each edge and each must-reject entry, leave each
     attribute out that has a default, and notice each fault that the score notices, at either level.
     """
-    optional = {quantity.name for quantity in spec.attributes if quantity.default is not None}
+    optional = {quantity.name for quantity in spec.attributes if not quantity.required}
 
     def shows(vector: Vector) -> Iterator[Hashable]:
         if vector.case.reject is not None:

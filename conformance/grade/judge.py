@@ -122,8 +122,8 @@ def _left_out(case: Case) -> tuple[str, ...]:
 @lru_cache
 def _with_default(op: str) -> tuple[str, ...]:
     """The attributes of an operator that a case may leave out."""
-    attributes = loader.find(op).attributes
-    return tuple(sys.intern(one.name) for one in attributes if one.default is not None)
+    optional = (one.name for one in loader.find(op).attributes if not one.required)
+    return tuple(map(sys.intern, dict.fromkeys(optional)))
 
 
 def _judge_outputs(

@@ -10,6 +10,7 @@ from typing import Any
 from conformance.grade.known import KnownFailure, KnownFailures
 from conformance.grade.selector import CaseOf, Listed, some, unknown
 from conformance.model import Result, Status
+from conformance.suite.renamed import current
 
 
 @dataclass
@@ -72,7 +73,7 @@ class Ledger:
     def _facts(self, use: Use) -> dict[str, Any]:
         entry = use.entry
         listed = {vector.id for vector in self._vectors if entry.lists(vector)}
-        lacking = not listed or entry.selector.vectors - listed
+        lacking = not listed or entry.selector.current - set(map(current, listed))
         return {
             "entry": entry.name,
             "about": entry.about,

@@ -12,6 +12,7 @@ from conformance.errors import LogError
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
 from conformance.report.circumstances import circumstances
+from conformance.suite.renamed import current
 
 
 class Turn(StrEnum):
@@ -93,7 +94,8 @@ class Comparison:
 def compare(old: RunLog, new: RunLog) -> Comparison:
     """Compare two whole runs, as :func:`conformance.log.reader.read_whole` gives them.
 
-    A vector that a run skipped counts as not asked. Raises :class:`LogError` where the runs have
+    A vector that a run skipped counts as not asked; one that had another id before is the same.
+    Raises :class:`LogError` where the runs have
     no vector in common, and where they are of different shards, or of one and of a whole run: what
     is missing in a part would look as if it had not been asked.
     """
@@ -148,7 +150,8 @@ def words(change: Change) -> Iterator[str]:
 
 
 def _asked(run: RunLog) -> dict[tuple[str, str], Result]:
-    return {(r.op, r.id): r for r in run.results if r.status is not Status.SKIPPED}
+    """What a run asked, by operator and the id that the vector has now."""
+    return {(r.op, current(r.id)): r for r in run.results if r.status is not Status.SKIPPED}
 
 
 def _turn(old: Result | None, new: Result | None) -> Turn:

@@ -10,6 +10,7 @@ from conformance.errors import SuiteError, UsageError
 from conformance.grade.precision import matching
 from conformance.run.shard import Shard, shuffled
 from conformance.suite.manifest import Entry, Manifest
+from conformance.suite.renamed import means
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def select(
     """The vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
 
     An operator is named, or some are by a pattern like ``onnx.*``. A text names the vectors whose
-    id begins with it, or ends in the digest that it is. Of these,
+    id (or id of before) begins with it, or ends in the digest that it is. Of these,
     ``shard`` takes its part, and the seed ``shuffle`` draws an order other than the manifest's.
 
     Raises:
@@ -53,9 +54,9 @@ def select(
     ops = matching(ops or (), manifest.ops, "operator of this suite")
     of_ops = [entry for entry in manifest.vectors if not ops or entry.op in ops]
     for text in only:
-        if not any(_named(entry, text) for entry in of_ops):
+        if not any(means(text, entry.id) for entry in of_ops):
             raise _no_match(text, [entry.id for entry in of_ops])
-    chosen = [entry for entry in of_ops if not only or any(_named(entry, t) for t in only)]
+    chosen = [entry for entry in of_ops if not only or any(means(t, entry.id) for t in only)]
     if shard is not None:
         chosen = list(shard.part(chosen))
     by_op = {op: {"value": 0, "reject": 0} for op in dict.fromkeys(e.op for e in chosen)}
@@ -65,10 +66,6 @@ def select(
     entries = tuple(chosen) if shuffle is None else shuffled(chosen, shuffle)
     whole = shard is None and len(chosen) == len(of_ops)
     return Selection(entries, by_op, in_suite, whole, shard)
-
-
-def _named(entry: Entry, text: str) -> bool:
-    return bool(text) and (entry.id.startswith(text) or entry.id.endswith(f"-{text}"))
 
 
 def _no_match(text: str, ids: Sequence[str]) -> UsageError:

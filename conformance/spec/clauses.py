@@ -160,6 +160,26 @@ class Clauses:
                 ranks=tuple(raw.get("ranks", ())),
                 aim=self.quantities.aim((*path, "aim"), raw.get("aim", {})),
             )
+        yield from self._odd_lists()
+
+    def _odd_lists(self) -> Iterator[Reject]:
+        """A list of two halves with an entry too few, and with one too many."""
+        scope = case_scope(self.scope)
+        for key, quantity in self.quantities.found.items():
+            if quantity.half != 0:
+                continue
+            for how, length in (("short", "2 * axes - 1"), ("long", "2 * axes + 1")):
+                count = compile_at(self.source, self.quantities.paths[key], length, scope)
+                name = f"{quantity.name}-{how}"
+                if count is None or name in self.source.data.get("reject", {}):
+                    continue
+                yield Reject(
+                    name=name,
+                    breaks=f"{quantity.whole}.length",
+                    level=quantity.level,
+                    why="A beginning and an end for each axis.",
+                    length={quantity.whole: count},
+                )
 
     def _set(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression | str]:
         found: dict[str, Expression | str] = {}
@@ -183,7 +203,11 @@ class Clauses:
             key = self._quantity((*path, name), name)
             if key is None:
                 continue
-            if not self.quantities.found[key].per_axis:
+            if self.quantities.found[key].half is not None:
+                message = f"'{name}' is half of a list, and has no length of its own"
+                hint = "remove it: lists of an odd length are made for each such list"
+                self.source.problem((*path, name), message, hint=hint, key=True)
+            elif not self.quantities.found[key].per_axis:
                 message = f"'{name}' has no length"
                 self.source.problem((*path, name), message, expected="one value per axis", key=True)
             expression = compile_at(

@@ -24,6 +24,9 @@ PLACES = frozenset({"file", "positions", "lineage"})
 OF_MUTANTS = frozenset({"roles", "equivalent"})
 """What the catalogue of mutants calls what is here, and what of it cannot show."""
 
+LATER = frozenset({"half", "given_if", "like"})
+"""What was added later: where it says nothing, digests of before hold."""
+
 
 def digest(spec: OpSpec) -> str:
     """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
@@ -44,6 +47,7 @@ def _plain(value: Any) -> Any:
             field.name: _plain(getattr(value, field.name))
             for field in dataclasses.fields(value)
             if field.name not in left_out
+            and (field.name not in LATER or getattr(value, field.name) not in (None, ""))
         }
     if isinstance(value, Mapping):
         return [[_plain(key), _plain(entry)] for key, entry in sorted(value.items(), key=_key)]

@@ -132,7 +132,8 @@ def case_of(
         op=spec.op,
         types=types,
         shapes={spec.data.name: tuple(inputs[0].shape)},
-        attributes=dict(attributes),
+        # None is how Python says that an argument is not given.
+        attributes={name: value for name, value in attributes.items() if value is not None},
         operands=operands,
         pattern="given",
     )

@@ -147,7 +147,7 @@ def _conditions(spec: OpSpec) -> Mapping[str, tuple[str, Place]]:
     found: dict[str, tuple[str, Place]] = {"rank": (spec.data.level, ("inputs",))}
     for name, quantity in conditions(spec.quantities.values()).items():
         # Data have as many sizes as axes, none of them below 0.
-        never = {f"{quantity.key}.length"}
+        never = {f"{quantity.whole}.length"}
         if _constant(quantity.min) == 0:
             never.add(f"{quantity.key}.min")
         if quantity.name not in spec.dims or name not in never:
@@ -204,4 +204,4 @@ def _place(spec: OpSpec, quantity: Quantity) -> Place:
     for number, operand in enumerate(spec.operands, start=1):
         if operand.quantity.name == quantity.name:
             return ("inputs", number, "name")
-    return ("attributes", quantity.name)
+    return ("attributes", quantity.name if quantity.half is None else quantity.key)

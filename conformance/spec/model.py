@@ -50,8 +50,11 @@ class Quantity:
     ``key`` as expressions do (``alias``, or ``name`` with ``_`` for ``-``). ``min`` and ``max``
     bound what is legal; a value outside breaks the condition ``<key>.min`` or ``<key>.max`` at
     ``level``. Every vector with another value than ``twin`` is made with it, too. The ``default``
-    of one per axis is that of each axis. ``written`` says, for each value of an enum or a bool, how
-    the document writes it, which is what cases hold.
+    of one per axis is that of each axis; with ``like`` it is the value of the attribute of that
+    name. ``written`` says, for each value of an enum or a bool, how the document writes it, which
+    is what cases hold. Two quantities of one ``name`` are the halves of one list of the document:
+    ``half`` 0 is the first, 1 the second. Cases that are made give a default only where
+    ``given_if`` holds, a condition on the attributes by key.
     """
 
     name: str
@@ -68,24 +71,67 @@ class Quantity:
     why: str = ""
     alias: str = ""
     written: Mapping[str | bool, str | int | bool] = field(default_factory=dict)
+    half: int | None = None
+    given_if: Expression | None = None
+    like: str = ""
 
     @property
     def key(self) -> str:
         return self.alias or self.name.replace("-", "_")
 
+    @property
+    def whole(self) -> str:
+        """What conditions on the list are named by: of a half the list, else the ``key``."""
+        return self.key if self.half is None else self.name.replace("-", "_")
+
     def of(self, attributes: Mapping[str, Any], axes: int) -> Any:
         """The value among attributes by name: as given, or the default; None without either."""
         value = attributes.get(self.name)
+        if value is None and self.like:
+            value = attributes.get(self.like)
         if value is not None or self.default is None:
             return self.read(value)
         return [self.default] * axes if self.per_axis else self.default
 
+    def put(self, attributes: Mapping[str, Any], value: Any) -> dict[str, Any]:
+        """The attributes by name, with this value written into them."""
+        if not self.per_axis:
+            return {**attributes, self.name: self.write(value)}
+        if self.half is None:
+            return {**attributes, self.name: list(value)}
+        whole = attributes.get(self.name)
+        if whole is None:
+            whole = [self.default or 0] * (2 * len(value))
+        halves = [whole[: len(whole) // 2], whole[len(whole) // 2 :]]
+        halves[self.half] = value
+        return {**attributes, self.name: [*halves[0], *halves[1]]}
+
+    def is_default(self, value: Any, rest: Mapping[str, Any]) -> bool:
+        """Whether a value is what the attribute has where only the ``rest`` is given, by name."""
+        if not self.per_axis:
+            return bool(self.of(rest, 0) == value)
+        default = self.of(rest, len(value))
+        return default is not None and list(default) == list(value)
+
+    def may_be_given(self, values: Mapping[str, Any]) -> bool:
+        """Whether cases give a default beside these values of the attributes, by key."""
+        if self.given_if is None:
+            return True
+        env = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+        return bool(self.given_if.evaluate(env))
+
     def write(self, value: Any) -> Any:
-        """A value as the document writes it."""
+        """A single value as the document writes it."""
         return self.written.get(value, value) if self.written else value
 
     def read(self, value: Any) -> Any:
-        """A value that is written as in the document; one that it does not know is no value."""
+        """A value that is written as in the document; one that it does not know is no value.
+
+        Of a list of two halves it is this one's half; of an odd list the second is the longer one.
+        """
+        if self.half is not None and isinstance(value, list | tuple):
+            middle = len(value) // 2
+            return value[middle:] if self.half else value[:middle]
         if not self.written or value is None:
             return value
         for known, code in self.written.items():

@@ -7,7 +7,7 @@ from dataclasses import replace
 from keyword import iskeyword
 from typing import Any
 
-from conformance.spec.expressions import closest
+from conformance.spec.expressions import Expression, closest
 from conformance.spec.families import Family
 from conformance.spec.functions import FUNCTIONS
 from conformance.spec.kinds import Kind
@@ -49,15 +49,19 @@ class Quantities:
             yield ("inputs", number), _whole(raw["name"], raw)
 
     def _attribute(self, path: Path, name: str, raw: Mapping[str, Any]) -> Quantity:
+        default = raw.get("default")
+        like = default if raw["type"] == "int" and isinstance(default, str) else ""
         quantity = replace(
             _whole(name, raw),
             type=raw["type"],
             required=raw.get("required", False),
-            default=raw.get("default"),
+            default=None if like else default,
             values=tuple(raw.get("values", ())),
             twin=raw.get("twin"),
             alias=raw.get("as", ""),
+            like=like,
         )
+        quantity = self._half(path, quantity, raw.get("written_as"))
         quantity = replace(quantity, written=self._written(path, quantity, raw.get("written", {})))
         is_enum = quantity.type == "enum"
         if is_enum != ("values" in raw):
@@ -70,15 +74,43 @@ class Quantities:
             self.source.problem((*path, "per"), "an enum is one value", key=True)
         if quantity.twin is not None:
             self._member((*path, "twin"), quantity, quantity.twin)
-        if quantity.required and quantity.default is not None:
+        if like:
+            self._like(path, quantity)
+        if quantity.required and default is not None:
             message = "a required attribute has no default"
             self.source.problem((*path, "default"), message, key=True)
-        elif not quantity.required and quantity.default is None:
+        elif not quantity.required and default is None:
             hint = "write 'required: true' if it must be given"
             self.source.problem(path, f"'{name}' has no default", hint=hint, key=True)
         elif quantity.default is not None:
             self._member((*path, "default"), quantity, quantity.default)
         return quantity
+
+    def _half(self, path: Path, quantity: Quantity, raw: Mapping[str, str] | None) -> Quantity:
+        """The quantity, as one half of a list of the document if it is written so."""
+        if raw is None:
+            return quantity
+        path = (*path, "written_as")
+        if len(raw) != 1:
+            expected = "either first_half_of or second_half_of"
+            self.source.problem(path, "this is one half of a list", expected=expected, key=True)
+        if quantity.type != "int" or not quantity.per_axis:
+            expected = "an int with 'per: axis'"
+            self.source.problem(path, "this is no half of a list", expected=expected, key=True)
+        word, name = next(iter(raw.items()))
+        half = 0 if word == "first_half_of" else 1
+        return replace(quantity, name=name, alias=quantity.key, half=half)
+
+    def _like(self, path: Path, quantity: Quantity) -> None:
+        """Where an attribute is as another if it is not given, that one is given before it."""
+        before = [one.name for one in self.found.values() if one.per_axis == quantity.per_axis]
+        if quantity.like not in before or quantity.half is not None:
+            self.source.problem(
+                (*path, "default"),
+                f"'{quantity.like}' is not a value of '{quantity.name}'",
+                expected="a whole number, or the name of such an attribute before this one",
+                hint=closest(quantity.like, before),
+            )
 
     def _written(
         self, path: Path, quantity: Quantity, raw: Mapping[str, Any]
@@ -97,8 +129,27 @@ class Quantities:
             return {members[name]: code for name, code in raw.items()}
         return {}
 
+    def _check_halves(self) -> None:
+        """A list of the document has two halves, one after the other, and no other meaning."""
+        listed = [(one.name, one.half, key) for key, one in self.found.items()]
+        for name, half, key in listed:
+            if half is None:
+                continue
+            of_list = [(one, own) for other, one, own in listed if other == name]
+            if [one for one, _ in of_list] != [0, 1]:
+                self.source.problem(
+                    (*self.paths[key], "written_as"),
+                    f"'{name}' is no list of two halves",
+                    expected="one attribute that is the first half, and then the second",
+                    key=True,
+                )
+            elif self.found[of_list[0][1]].required != self.found[of_list[1][1]].required:
+                message = f"one half of '{name}' is required and the other is not"
+                self.source.problem((*self.paths[key], "written_as"), message, key=True)
+
     def check_names(self, family: Family) -> None:
         """Every name means one thing, and none is a word of the language."""
+        self._check_halves()
         taken = dict.fromkeys(RESERVED, "a word of the language")
         taken |= dict.fromkeys(family.names, "a name of the family")
         taken |= dict.fromkeys(family.rules, "a rule of the family")
@@ -129,7 +180,15 @@ class Quantities:
                 min=self._bound((*path, "min"), raw, quantity),
                 max=self._bound((*path, "max"), raw, quantity),
                 draw=self._draw((*path, "draw"), raw.get("draw", {}), quantity),
+                given_if=self._given_if((*path, "given_if"), raw),
             )
+
+    def _given_if(self, path: Path, raw: Mapping[str, Any]) -> Expression | None:
+        if "given_if" not in raw:
+            return None
+        own = {key for key, at in self.paths.items() if at[0] == "attributes"}
+        scope = {name: kind for name, kind in self.scope.items() if name in own}
+        return compile_at(self.source, path, raw["given_if"], scope, Kind("bool"))
 
     def _raw(self, path: Path) -> Mapping[str, Any]:
         found: Any = self.source.data
@@ -221,15 +280,16 @@ def conditions(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
     """The conditions on single quantities by name, each with its quantity.
 
     ``NAME.min`` and ``NAME.max`` where there is such a bound, ``NAME.length`` for one value per
-    axis, ``NAME.values`` for an enum.
+    axis, ``NAME.values`` for an enum. The length is that of a list as the document has it.
     """
     found = {}
     for quantity in quantities:
         parts = {
             "min": quantity.min is not None,
             "max": quantity.max is not None,
-            "length": quantity.per_axis,
             "values": quantity.type == "enum",
         }
         found.update({f"{quantity.key}.{part}": quantity for part, has in parts.items() if has})
+        if quantity.per_axis:
+            found[f"{quantity.whole}.length"] = quantity
     return found

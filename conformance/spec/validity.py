@@ -33,13 +33,13 @@ def violations(spec: OpSpec, case: Case) -> tuple[Violation, ...]:
     A requirement that cannot be judged because a quantity in it is itself broken is left out, so
     that a case with one fault has one violation.
     """
-    found = [*_rank(spec, case), *_types(spec, case)]
+    found: list[Violation] = [*_rank(spec, case), *_types(spec, case)]
     given = _given(spec, case)
     env = Environment(spec, case) if _readable(spec, given) else None
     broken: set[str] = set()
     for quantity in spec.quantities.values():
         problems = tuple(_quantity(quantity, given, case, spec, env))
-        found += problems
+        found += (one for one in problems if one not in found)  # halves share their list
         if problems:
             broken.add(quantity.key)
     known = {quantity.name for quantity in spec.attributes}
@@ -136,20 +136,21 @@ def _quantity(
 ) -> Iterable[Violation]:
     key = quantity.key
 
-    def broken(what: str, message: str) -> Violation:
-        return Violation(f"{key}.{what}", quantity.level, message)
+    def broken(what: str, message: str, of: str = quantity.whole) -> Violation:
+        return Violation(f"{of}.{what}", quantity.level, message)
 
     if key not in given:
         if quantity.required:
             yield broken("required", f"{quantity.name} is required")
         return
     value = given[key]
-    entries = value if quantity.per_axis else [value]
+    told = value if quantity.half is None else case.attributes[quantity.name]
+    entries = told if quantity.per_axis else [told]
     if not isinstance(entries, list | tuple):
-        yield broken("type", f"{quantity.name} is {value!r}, not a list of integers")
+        yield broken("type", f"{quantity.name} is {told!r}, not a list of integers")
         return
     if not all(_typed(quantity, entry) for entry in entries):
-        yield broken("type", f"{quantity.name} is {value!r}, not of type {quantity.type}")
+        yield broken("type", f"{quantity.name} is {told!r}, not of type {quantity.type}")
         return
     if quantity.type == "enum":
         if value not in quantity.values:
@@ -157,10 +158,13 @@ def _quantity(
             yield broken("values", f"{quantity.name} is '{value}', not one of {allowed}")
         return
     axes = len(case.shapes[spec.data.name]) - 2
-    if quantity.per_axis and len(entries) != axes:
-        message = f"{quantity.name} has {len(entries)} entries for {axes} spatial axes"
+    ends = 1 if quantity.half is None else 2
+    if quantity.per_axis and len(entries) != ends * axes:
+        each = "" if quantity.half is None else ", not a beginning and an end for each"
+        message = f"{quantity.name} has {len(entries)} entries for {axes} spatial axes{each}"
         yield broken("length", message)
         return
+    entries = value if quantity.per_axis else [value]
     for name, bound, sign in (("min", quantity.min, 1), ("max", quantity.max, -1)):
         limits = _evaluated(bound, env)
         if limits is None:
@@ -168,7 +172,8 @@ def _quantity(
         spread = limits if isinstance(limits, tuple) else (limits,) * len(entries)
         if any(sign * entry < sign * limit for entry, limit in zip(entries, spread, strict=True)):
             side = "below" if sign > 0 else "above"
-            yield broken(name, f"{quantity.name} is {value}, {side} {limits}")
+            called = quantity.name if quantity.half is None else key
+            yield broken(name, f"{called} is {value}, {side} {limits}", key)
 
 
 def _typed(quantity: Quantity, value: Any) -> bool:

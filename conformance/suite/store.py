@@ -18,6 +18,7 @@ from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
 from conformance.suite.archive import digest as unpacked_digest
 from conformance.suite.manifest import Entry, Manifest
+from conformance.suite.renamed import means
 from conformance.suite.vector_file import content_of, decode
 
 MAX_FILE = 64 * 2**20  # bytes
@@ -75,11 +76,12 @@ class Suite:
     def find(self, text: str) -> Vector:
         """The one vector whose id is, begins with, or ends in the digest ``text``.
 
+        An id that the vector had before will do.
         Raises UsageError if there is none, or several.
         """
         if not text or text in self._entries or text in self.manifest.withdrawn:
             return self.get(text)
-        found = [i for i in self._entries if i.startswith(text) or i.endswith(f"-{text}")]
+        found = [i for i in self._entries if means(text, i)]
         if len(found) > 1:
             raise UsageError(
                 f"{len(found)} vectors of the suite {self.name!r} begin with {text!r}",

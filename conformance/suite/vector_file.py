@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from conformance import __version__
 from conformance.errors import SuiteError
 from conformance.model import LEVELS, Case, Vector
+from conformance.spec.former import respelled
+from conformance.spec.loader import find, names
 from conformance.suite import members, schema, strict_json
 from conformance.suite.archive import DAMAGED, pack, unpack
 from conformance.suite.cases import case_of
@@ -79,6 +81,7 @@ def content_of(data: bytes, source: str) -> dict[str, bytes]:
 def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
     """The vector in a file's bytes; its arrays are read-only and of their logical types.
 
+    A file of before keeps its id, and its attributes are spelled as the document spells them.
     ``strict`` also applies the published JSON Schema. Raises SuiteError, naming ``source`` and the
     member, for anything that is unsafe, damaged, of a newer format, or not consistent with itself.
     """
@@ -101,7 +104,7 @@ def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
         record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
     vector = Vector(
         id=case.id,
-        case=case,
+        case=_as_documented(case),
         level=record.text("level"),
         edges=record.texts("edges"),
         description=record.text("description"),
@@ -116,6 +119,11 @@ def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
     _check_answers(record, vector)
     reader.check_all_used()
     return vector
+
+
+def _as_documented(case: Case) -> Case:
+    """The case as its document spells it now; files of before may spell it otherwise."""
+    return respelled(find(case.op), case) if case.op in names() else case
 
 
 def _inputs(record: Record, case: Case, reader: members.Reader) -> tuple[Array, ...]:

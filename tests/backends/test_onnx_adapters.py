@@ -7,13 +7,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from worked import plane
 
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import load
-from conformance.backends.onnx_model import joined, model
+from conformance.backends.onnx_model import model
 from conformance.backends.onnxruntime import CAPABILITIES
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.dtypes import name_of
@@ -24,7 +22,6 @@ from conformance.spec.loader import find
 pytestmark = pytest.mark.needs("onnx-reference")
 
 READERS = ("onnxruntime", "onnx-reference", "openvino")
-HALVES = st.none() | st.lists(st.integers(-1, 3), min_size=1, max_size=3)
 
 
 @pytest.fixture(
@@ -41,15 +38,15 @@ def pool(kernel: list[int], **attributes: Any) -> dict[str, Any]:
 ONE_AXIS = [
     # version, size of 1..n, attributes, expected
     (7, 5, pool([2], strides=[2]), [1.5, 3.5]),
-    (7, 5, pool([2], strides=[2], pads_begin=[1]), [1, 2.5, 4.5]),
-    (7, 5, pool([2], strides=[2], pads_begin=[1], count_include_pad=1), [0.5, 2.5, 4.5]),
-    (7, 5, pool([2], strides=[2], pads_end=[1], count_include_pad=1), [1.5, 3.5, 2.5]),
+    (7, 5, pool([2], strides=[2], pads=[1, 0]), [1, 2.5, 4.5]),
+    (7, 5, pool([2], strides=[2], pads=[1, 0], count_include_pad=1), [0.5, 2.5, 4.5]),
+    (7, 5, pool([2], strides=[2], pads=[0, 1], count_include_pad=1), [1.5, 3.5, 2.5]),
     (7, 5, pool([2], strides=[2], auto_pad="SAME_LOWER"), [1, 2.5, 4.5]),
     (7, 5, pool([2], strides=[2], auto_pad="SAME_UPPER", count_include_pad=1), [1.5, 3.5, 2.5]),
-    (7, 5, pool([2], auto_pad="VALID", pads_begin=[0], pads_end=[0]), [1.5, 2.5, 3.5, 4.5]),
+    (7, 5, pool([2], auto_pad="VALID"), [1.5, 2.5, 3.5, 4.5]),
     (10, 5, pool([2], strides=[2], ceil_mode=1), [1.5, 3.5, 5]),
     (19, 5, pool([2], dilations=[3]), [2.5, 3.5]),
-    (22, 4, pool([2], strides=[2], ceil_mode=1, pads_end=[1]), [1.5, 3.5]),
+    (22, 4, pool([2], strides=[2], ceil_mode=1, pads=[0, 1]), [1.5, 3.5]),
 ]
 """AveragePool of one axis with the values 1 to n, which every reader gets right."""
 
@@ -65,9 +62,7 @@ def test_averages_of_one_axis(
 
 
 def test_axes_and_ends_are_not_swapped(reader: Backend) -> None:
-    attributes = pool(
-        [1, 3], strides=[2, 1], pads_begin=[0, 2], pads_end=[0, 1], count_include_pad=1
-    )
+    attributes = pool([1, 3], strides=[2, 1], pads=[0, 2, 0, 1], count_include_pad=1)
     data = plane(np.arange(9).reshape(3, 3) * 3)
     (result,) = reader.run("onnx.AveragePool-22", [data], attributes)
     np.testing.assert_array_equal(result[0, 0], [[0, 1, 3, 3], [6, 13, 21, 15]])
@@ -119,8 +114,8 @@ def test_what_is_no_operator_of_onnx_is_unsupported(op: str) -> None:
 @pytest.mark.parametrize(
     ("op", "attributes"),
     [
-        ("onnx.AveragePool-22", pool([2], pads_begin=[1], count_include_pad=1)),
-        ("onnx.MaxPool-8", pool([3], strides=[2], auto_pad="SAME_UPPER", pads_begin=[0])),
+        ("onnx.AveragePool-22", pool([2], pads=[1, 0], count_include_pad=1)),
+        ("onnx.MaxPool-8", pool([3], strides=[2], auto_pad="SAME_UPPER")),
         ("onnx.GlobalMaxPool-1", {}),
     ],
 )
@@ -132,21 +127,6 @@ def test_a_script_makes_the_same_call(reader: Backend, op: str, attributes: Any)
     expected = reader.run(op, [data], attributes)
     for one, other in zip(names["outputs"], expected, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-@given(HALVES, HALVES, st.sampled_from(["NOTSET", "SAME_UPPER", None]))
-def test_pads_are_all_beginnings_and_then_all_ends(
-    begin: list[int] | None, end: list[int] | None, auto_pad: str | None
-) -> None:
-    given = {"pads_begin": begin, "pads_end": end, "auto_pad": auto_pad}
-    found = joined({key: value for key, value in given.items() if value is not None}, 2)
-    assert found.get("auto_pad") == auto_pad
-    assert not found.keys() - {"auto_pad", "pads"}
-    if "pads" in found:
-        assert found["pads"] == (begin or [0, 0]) + (end or [0, 0])
-    else:
-        assert not any((begin or []) + (end or []))
-        assert auto_pad == "SAME_UPPER" or begin is end is None
 
 
 def test_a_model_is_of_the_oldest_opset_and_ir_that_has_the_operator() -> None:

@@ -50,7 +50,7 @@ AVERAGES: list[tuple[int, Attributes, list[float]]] = [
         {"kernel_size": [2], "stride": [1], "padding": [1], "count_include_pad": False},
         [1, 1.5, 2.5, 3],
     ),
-    (3, {"kernel_size": [2], "stride": [1], "divisor_override": 0}, [1.5, 2.5]),
+    (4, {"kernel_size": [2]}, [1.5, 3.5]),
 ]
 """torch.avg_pool-2 of one axis with the values 1 to n."""
 

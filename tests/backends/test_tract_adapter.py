@@ -30,13 +30,13 @@ def pool(kernel: list[int], **attributes: Any) -> dict[str, Any]:
 
 ONE_AXIS = [
     # version, size of 1..n, attributes, expected
-    (7, 5, pool([2], strides=[2], pads_begin=[1]), [1, 2.5, 4.5]),
-    (7, 5, pool([2], strides=[2], pads_begin=[1], count_include_pad=1), [0.5, 2.5, 4.5]),
+    (7, 5, pool([2], strides=[2], pads=[1, 0]), [1, 2.5, 4.5]),
+    (7, 5, pool([2], strides=[2], pads=[1, 0], count_include_pad=1), [0.5, 2.5, 4.5]),
     (7, 5, pool([2], strides=[2], auto_pad="SAME_LOWER"), [1, 2.5, 4.5]),
-    (7, 5, pool([2], auto_pad="VALID", pads_begin=[0], pads_end=[0]), [1.5, 2.5, 3.5, 4.5]),
+    (7, 5, pool([2], auto_pad="VALID"), [1.5, 2.5, 3.5, 4.5]),
     (10, 5, pool([2], strides=[2], ceil_mode=1), [1.5, 3.5, 5]),
     (19, 5, pool([2], dilations=[3]), [2.5, 3.5]),
-    (22, 4, pool([2], strides=[2], ceil_mode=1, pads_end=[1]), [1.5, 3.5]),
+    (22, 4, pool([2], strides=[2], ceil_mode=1, pads=[0, 1]), [1.5, 3.5]),
 ]
 """AveragePool of one axis with the values 1 to n."""
 
@@ -77,7 +77,7 @@ def test_operators_without_attributes(tract: Backend) -> None:
 
 def test_what_is_invalid_is_refused_by_tract(tract: Backend) -> None:
     with pytest.raises(Exception, match="non-negative") as caught:
-        tract.run("onnx.AveragePool-22", [plane(range(4))], pool([2], pads_begin=[-1]))
+        tract.run("onnx.AveragePool-22", [plane(range(4))], pool([2], pads=[-1, 0]))
     assert not isinstance(caught.value, Unsupported)
 
 
@@ -100,7 +100,7 @@ def test_what_it_has_not_is_not_claimed(tract: Backend, op: str, dtype: Any, cla
 
 @pytest.mark.parametrize("op", ["onnx.AveragePool-22", "onnx.MaxPool-22"])
 def test_the_script_says_the_same(tract: Backend, op: str) -> None:
-    data, attributes = plane([3, 1, 4, 1, 5]), pool([2], strides=[2], pads_begin=[1])
+    data, attributes = plane([3, 1, 4, 1, 5]), pool([2], strides=[2], pads=[1, 0])
     names = {"np": np, "op": op, "inputs": [data.copy()], "attributes": attributes}
     exec(tract.reproduce(op, [data], attributes), names)  # type: ignore[attr-defined]
     for one, other in zip(names["outputs"], tract.run(op, [data], attributes), strict=True):

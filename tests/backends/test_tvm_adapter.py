@@ -30,12 +30,12 @@ def pool(kernel: list[int], **attributes: Any) -> dict[str, Any]:
 
 ONE_AXIS = [
     # version, size of 1..n, attributes, expected
-    (7, 5, pool([2], strides=[2], pads_begin=[1]), [1, 2.5, 4.5]),
-    (7, 5, pool([2], strides=[2], pads_begin=[1], count_include_pad=1), [0.5, 2.5, 4.5]),
+    (7, 5, pool([2], strides=[2], pads=[1, 0]), [1, 2.5, 4.5]),
+    (7, 5, pool([2], strides=[2], pads=[1, 0], count_include_pad=1), [0.5, 2.5, 4.5]),
     (7, 5, pool([2], strides=[2], auto_pad="SAME_LOWER"), [1, 2.5, 4.5]),
     (10, 5, pool([2], strides=[2], ceil_mode=1), [1.5, 3.5, 5]),
     (19, 5, pool([2], dilations=[3]), [2.5, 3.5]),
-    (22, 4, pool([2], strides=[2], ceil_mode=1, pads_end=[1]), [1.5, 3.5]),
+    (22, 4, pool([2], strides=[2], ceil_mode=1, pads=[0, 1]), [1.5, 3.5]),
 ]
 """AveragePool of one axis with the values 1 to n."""
 
@@ -96,7 +96,7 @@ def test_what_it_has_not_is_not_claimed(tvm: Backend, op: str, dtype: Any, claim
 
 
 def test_the_script_says_the_same(tvm: Backend) -> None:
-    data, attributes = plane([3, 1, 4, 1, 5]), pool([2], strides=[2], pads_begin=[1])
+    data, attributes = plane([3, 1, 4, 1, 5]), pool([2], strides=[2], pads=[1, 0])
     names = {"np": np, "op": "", "inputs": [data.copy()], "attributes": attributes}
     for op in ("onnx.AveragePool-22", "onnx.LpPool-22"):
         exec(tvm.reproduce(op, [data], attributes), names)  # type: ignore[attr-defined]

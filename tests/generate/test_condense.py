@@ -53,7 +53,7 @@ def test_every_part_of_a_child_is_that_of_a_parent(op: str, rank: int) -> None:
             (parent.pattern, parent.seed, parent.types) for parent in parents
         )
         assert child.shapes["data"][:2] in [parent.shapes["data"][:2] for parent in parents]
-        per_axis = {q.name for q in spec.attributes if q.per_axis}
+        per_axis = {q.key for q in spec.attributes if q.per_axis}
         given = in_full(spec, child)
         single = {name: v for name, v in given.items() if name not in per_axis}
         assert any(single.items() <= in_full(spec, parent).items() for parent in parents)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,8 +18,12 @@ from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.table import table_of
 
-# Spelling is one mechanism: three operators show it, and one with a default per axis.
-SPECS = [find(op) for op in ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8", "MaxPool-14")]
+# Spelling is one mechanism: three operators show it, one with a default per axis, one with a list
+# of two halves, and one with a default that is another attribute.
+SPECS = [
+    *map(find, ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8", "MaxPool-14")),
+    *map(find, ("onnx.LpPool-11", "torch.avg_pool-2")),
+]
 OPTIONAL = [(spec, quantity) for spec in SPECS for quantity in spec.attributes if quantity.default]
 SMOKE = tiers.smoke()
 IN_SMOKE = [(spec, quantity) for spec, quantity in OPTIONAL if spec.op in SMOKE.manifest.ops]
@@ -50,11 +55,22 @@ def test_smoke_has_a_vector_without_it(spec: OpSpec, quantity: Quantity) -> None
     assert any(quantity.name not in attributes for attributes in given)
 
 
+def all_that_may_be_given(spec: OpSpec, values: dict[str, Any]) -> dict[str, Any]:
+    """Attributes as the document writes them, but for defaults that it does not let be given."""
+    written: dict[str, Any] = {}
+    for quantity in spec.attributes:
+        value = values[quantity.key]
+        absent = [quantity.default] * len(value) if quantity.per_axis else quantity.default
+        if quantity.may_be_given(values) or value != absent:
+            written = quantity.put(written, values[quantity.key])
+    return written
+
+
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
 def test_a_case_means_the_same_in_full(spec: OpSpec) -> None:
     for case in draw(spec, 3, 40, root=4):
         full = replace(case, attributes=spelled(spec, in_full(spec, case), 0))
-        assert full.attributes.keys() == {quantity.name for quantity in spec.attributes}
+        assert full.attributes == all_that_may_be_given(spec, in_full(spec, case))
         for one, other in zip(build(spec, case).answers, build(spec, full).answers, strict=True):
             np.testing.assert_array_equal(one.expected, other.expected)
 
@@ -67,12 +83,39 @@ def test_what_has_no_default_or_another_value_is_always_given(spec: OpSpec) -> N
         for seed in (*range(8), (1 << len(spec.attributes)) - 1):  # the last leaves out all it may
             given = spelled(spec, full, seed)
             assert in_full(spec, replace(case, attributes=given)) == full
-            left = full.keys() - given.keys()
-            assert left <= {q.name for q in spec.attributes if q.default is not None}
-        written = {
-            quantity.name: quantity.write(full[quantity.name]) for quantity in spec.attributes
-        }
-        assert spelled(spec, full, 0) == written
+            left = {q.name for q in spec.attributes} - given.keys()
+            assert left <= {q.name for q in spec.attributes if not q.required}
+        assert spelled(spec, full, 0) == all_that_may_be_given(spec, full)
+
+
+def test_a_list_of_two_halves_is_left_out_as_one() -> None:
+    spec = find("onnx.LpPool-11")
+    drawn = [in_full(spec, case) for case in draw(spec, 4, 200, root=7)]
+    coin = 1 << next(i for i, one in enumerate(spec.attributes) if one.half == 0)
+    explicit = [values for values in drawn if values["auto_pad"] == "explicit"]
+    zero = [v for v in explicit if v["pads_begin"] == v["pads_end"] == [0, 0]]
+    one_half = [v for v in explicit if (v["pads_begin"] == [0, 0]) != (v["pads_end"] == [0, 0])]
+    assert min(len(zero), len(one_half), len(drawn) - len(explicit)) > 3
+    for values in drawn:
+        given, left_out = (spelled(spec, values, seed) for seed in (0, coin))
+        assert ("pads" in given) == (values in explicit)
+        assert ("pads" in left_out) == (values in explicit and values not in zero)
+        assert not {"pads_begin", "pads_end"} & given.keys()
+    assert spelled(spec, zero[0], 0)["pads"] == [0, 0, 0, 0]
+    for values in one_half:
+        assert spelled(spec, values, coin)["pads"] == values["pads_begin"] + values["pads_end"]
+
+
+def test_what_is_as_another_attribute_is_left_out_where_it_is() -> None:
+    spec = find("torch.avg_pool-2")
+    (place,) = (i for i, one in enumerate(spec.attributes) if one.name == "stride")
+    drawn = [in_full(spec, case) for case in draw(spec, 3, 200, root=8)]
+    alike = [values for values in drawn if values["strides"] == values["kernel"]]
+    assert 5 < len(alike) < len(drawn)
+    for values in drawn:
+        assert ("stride" in spelled(spec, values, 1 << place)) == (values not in alike)
+        assert spelled(spec, values, 0)["stride"] == values["strides"]
+        assert ("divisor_override" in spelled(spec, values, 0)) == bool(values["divisor_override"])
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
@@ -87,4 +130,4 @@ def test_a_child_has_an_attribute_from_a_parent_that_leaves_it_out(spec: OpSpec)
         parents = [in_full(spec, drawn[parent]) for parent in both]
         for quantity in spec.attributes:
             if not quantity.per_axis:
-                assert child[quantity.name] in [parent[quantity.name] for parent in parents]
+                assert child[quantity.key] in [parent[quantity.key] for parent in parents]

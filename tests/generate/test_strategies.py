@@ -59,7 +59,7 @@ def test_every_type_value_and_pattern_is_drawn(spec: OpSpec) -> None:
         if quantity.values or quantity.type == "bool":
             asked = set(quantity.values) or {False, True}
             given = [in_full(spec, case) for case in drawn]
-            assert {attributes[quantity.name] for attributes in given} == asked
+            assert {attributes[quantity.key] for attributes in given} == asked
 
 
 def test_all_sizes_up_to_the_bounds_are_drawn_often() -> None:

@@ -36,11 +36,10 @@ OPS = ("MaxPool-8", "MaxPool-14", "onnx.MaxPool-22", "onnx.MaxPool-12")
 def pads(attributes: dict[str, Any], size: list[int], axis: int) -> int:
     """How many places of padding stand before the data of an axis."""
     kernel, stride, step = (
-        attributes.get(name, attributes.get(other, [1] * len(size)))[axis]
-        for name, other in (("kernel", "kernel_shape"), ("strides", ""), ("dilations", ""))
+        attributes.get(name, [1] * len(size))[axis] for name in ("kernel", "strides", "dilations")
     )
-    auto = attributes["auto_pad"].lower()
-    if auto in ("explicit", "notset"):
+    auto = attributes["auto_pad"]
+    if auto == "explicit":
         return int(attributes["pads_begin"][axis])
     if auto == "valid":
         return 0
@@ -57,7 +56,7 @@ def windows(
     """Each output place, with the elements of its window by their spatial places, in order."""
     attributes = in_full(find(case.op), case)
     size, axes = list(data.shape[2:]), data.ndim - 2
-    kernel = attributes.get("kernel", attributes.get("kernel_shape"))
+    kernel = attributes["kernel"]
     dilations = attributes.get("dilations", [1] * axes)
     begin = [pads(attributes, size, axis) for axis in range(axes)]
     for place in np.ndindex(*out):
@@ -87,7 +86,7 @@ def test_the_largest_integer_and_its_first_place(op: str, data: st.DataObject) -
     value, index = vector.answers
     assert value.dtype == case.types["T"]
     assert value.rounded is None
-    first_axis = in_full(spec, case).get("axis", 0) % rank
+    first_axis = in_full(spec, case).get("from_axis", 0) % rank
     order = in_full(spec, case).get("storage_order", 0)
     for place, window in windows(case, values, value.expected.shape):
         if not window:

@@ -27,7 +27,7 @@ NUMBERS = ("ramp", "negative", "normal", "cancel", "wide", "large", "subnormal",
 
 def norm(data: Array, p: int, dtype: str, *variants: Variant) -> Answer:
     """What is answered for one window that holds all of ``data`` and padding behind it."""
-    attributes = {"kernel_shape": [len(data) + 1], "pads_end": [1], "p": p}
+    attributes = {"kernel_shape": [len(data) + 1], "pads": [0, 1], "p": p}
     case = Case(SPEC.op, {"T": dtype}, {"data": (1, 1, len(data))}, attributes)
     (found,) = answers(SPEC, case, data.reshape(1, 1, -1), variants)
     return found

@@ -14,7 +14,7 @@ INF, NAN = float("inf"), float("nan")
 
 def onnx(data: list[float], **attributes: Any) -> list[float]:
     given = {
-        key: value if key in ("p", "auto_pad", "ceil_mode") else [value]
+        key: value if key in ("p", "auto_pad", "ceil_mode", "pads") else [value]
         for key, value in attributes.items()
     }
     (out,) = conformance.reference("onnx.LpPool-22", [np.array([[data]], np.float32)], given)
@@ -35,13 +35,13 @@ def test_magnitudes_are_taken_by_onnx(p: int, expected: list[float]) -> None:
 
 
 def test_p_is_2_by_default_and_padding_adds_nothing() -> None:
-    assert onnx([3, 4], kernel_shape=2, pads_begin=1, pads_end=3) == [3, 5, 4, 0, 0]
+    assert onnx([3, 4], kernel_shape=2, pads=[1, 3]) == [3, 5, 4, 0, 0]
 
 
 def test_windows_of_onnx() -> None:
     data = [1, 2, 3, 4, 5, 6]
     assert onnx(data, kernel_shape=3, strides=2, ceil_mode=1)[-1] == 7.81025
-    assert len(onnx(data, kernel_shape=2, strides=2, pads_end=1, ceil_mode=1)) == 4
+    assert len(onnx(data, kernel_shape=2, strides=2, pads=[0, 1], ceil_mode=1)) == 4
     assert len(onnx(data, kernel_shape=3, strides=2, auto_pad="VALID", ceil_mode=1)) == 2
     assert onnx(data, kernel_shape=3, strides=2, dilations=2, auto_pad="SAME_UPPER") == [
         4.472136,

@@ -1,0 +1,188 @@
+"""Attributes as documents write them: lists of two halves, defaults that are another attribute."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import conformance
+from conformance.errors import InvalidCase, SpecError
+from conformance.generate.reject import reject_cases
+from conformance.model import Case
+from conformance.spec.environment import Environment
+from conformance.spec.former import respelled
+from conformance.spec.lint import lint
+from conformance.spec.loader import find, load_text
+from conformance.spec.model import OpSpec
+from conformance.spec.validity import violations
+
+AVERAGE = find("onnx.AveragePool-22")
+TORCH = find("torch.avg_pool-2")
+
+MINE = """
+format: 1
+op: mine.AveragePool-1
+extends: AvgPool-16
+document: {title: Mine, url: "https://example.org"}
+attributes:
+  pads_begin: {written_as: {first_half_of: pads}}
+  pads_end: {written_as: {second_half_of: pads}}
+reject:
+  pads-begin-long:
+  pads-end-long:
+"""
+
+
+def case(spec: OpSpec, *sizes: int, **attributes: Any) -> Case:
+    return Case(spec.op, {"T": "f32"}, {"data": (1, 1, *sizes)}, attributes)
+
+
+def half(spec: OpSpec, key: str) -> Any:
+    return spec.quantities[key]
+
+
+class TestHalves:
+    def test_are_read_from_one_list(self) -> None:
+        asked = case(AVERAGE, 5, 5, kernel_shape=[3, 3], pads=[0, 1, 2, 3])
+        env = Environment(AVERAGE, asked)
+        assert (env["pads_begin"], env["pads_end"]) == ((0, 1), (2, 3))
+
+    def test_have_their_default_where_the_list_is_left_out(self) -> None:
+        env = Environment(AVERAGE, case(AVERAGE, 5, 5, kernel_shape=[3, 3]))
+        assert (env["pads_begin"], env["pads_end"]) == ((0, 0), (0, 0))
+
+    def test_are_written_into_one_list(self) -> None:
+        begin, end = half(AVERAGE, "pads_begin"), half(AVERAGE, "pads_end")
+        assert begin.put({}, (1, 2)) == {"pads": [1, 2, 0, 0]}
+        assert end.put({"p": 3}, [1, 2]) == {"p": 3, "pads": [0, 0, 1, 2]}
+        assert end.put(begin.put({}, [1, 2]), [3, 4]) == {"pads": [1, 2, 3, 4]}
+
+    def test_are_no_attributes_of_the_document(self) -> None:
+        asked = case(AVERAGE, 5, kernel_shape=[3], pads_begin=[1])
+        assert [one.condition for one in violations(AVERAGE, asked)] == ["attributes"]
+
+    @pytest.mark.parametrize("pads", [[], [1], [1, 1, 1], [1, 1, 1, 1, 1], [0, 1]])
+    def test_of_a_list_of_another_length_break_one_condition(self, pads: list[int]) -> None:
+        asked = case(AVERAGE, 5, 5, kernel_shape=[3, 3], pads=pads)
+        (broken,) = violations(AVERAGE, asked)
+        assert broken.condition == "pads.length"
+        assert broken.message == (
+            f"pads has {len(pads)} entries for 2 spatial axes, not a beginning and an end for each"
+        )
+
+    def test_of_no_list_break_one_condition(self) -> None:
+        (broken,) = violations(AVERAGE, case(AVERAGE, 5, kernel_shape=[3], pads=3))
+        assert (broken.condition, broken.message) == (
+            "pads.type",
+            "pads is 3, not a list of integers",
+        )
+
+    def test_keep_their_own_conditions(self) -> None:
+        asked = case(AVERAGE, 5, kernel_shape=[3], pads=[0, -1])
+        assert [one.condition for one in violations(AVERAGE, asked)] == ["pads-end-not-negative"]
+
+    @pytest.mark.parametrize("name", ["onnx.AveragePool-22", "onnx.MaxPool-8", "onnx.LpPool-2"])
+    def test_lists_of_odd_lengths_are_negative_tests_by_rule(self, name: str) -> None:
+        spec = find(name)
+        assert "pads" not in {key for entry in spec.reject for key in entry.set}
+        made = [one for one, level in reject_cases(spec, root=0) if level == "must"]
+        lengths = {
+            (one.reject, len(one.shapes["data"]) - 2): len(one.attributes["pads"])
+            for one in made
+            if one.reject in ("pads-short", "pads-long")
+        }
+        odd = {("pads-short", n): 2 * n - 1 for n in (1, 2, 3)}
+        assert lengths == odd | {("pads-long", n): 2 * n + 1 for n in (1, 2, 3)}
+        automatic = [one.attributes.get("auto_pad") for one in made if "pads-" in str(one.reject)]
+        assert set(automatic) <= {None, "NOTSET"}
+
+    def test_of_ones_own_specification(self) -> None:
+        spec = load_text(MINE)
+        assert {"pads-short", "pads-long"} <= {entry.name for entry in spec.reject}
+        assert not [note for note in lint(spec) if "pads.length" in note.message]
+        asked = case(spec, 4, kernel=[2], strides=[2], pads=[1, 0], **{"exclude-pad": True})
+        assert violations(spec, asked) == ()
+
+    @pytest.mark.parametrize(
+        ("old", "new", "problem"),
+        [
+            ("  pads_end: {written_as: {second_half_of: pads}}\n", "", "no list of two halves"),
+            ("second_half_of: pads", "second_half_of: padding", "no list of two halves"),
+            ("second_half_of", "first_half_of", "no list of two halves"),
+            ("  pads-begin-long:\n", "", "'pads_begin' is half of a list, and has no length"),
+            ("first_half_of: pads", "first_half_of: pads, second_half_of: pads", "one half"),
+            ("pads_begin: {", "pads_begin: {required: false, default: 0, ", "required and the"),
+            ("pads_end: {", "auto_pad: {written_as: {first_half_of: p}}\n  pads_end: {", "no half"),
+        ],
+    )
+    def test_that_make_no_list_are_told(self, old: str, new: str, problem: str) -> None:
+        assert MINE.count(old) == 1
+        with pytest.raises(SpecError, match=problem):
+            load_text(MINE.replace(old, new))
+
+
+class TestTheFormerSpelling:
+    @pytest.mark.parametrize(
+        ("former", "now"),
+        [
+            ({"pads_begin": [0, 1], "pads_end": [2, 3]}, {"pads": [0, 1, 2, 3]}),
+            ({"pads_begin": [0, 0]}, {"pads": [0, 0, 0, 0]}),
+            ({"pads_end": [0, 0]}, {}),
+            ({"pads_end": [0, 1]}, {"pads": [0, 0, 0, 1]}),
+            ({"pads_begin": [0, 0], "auto_pad": "VALID"}, {"auto_pad": "VALID"}),
+            (
+                {"pads_begin": [0, 1], "auto_pad": "VALID"},
+                {"auto_pad": "VALID", "pads": [0, 1, 0, 0]},
+            ),
+            ({"pads_begin": [1, 1, 1], "pads_end": [1, 1]}, {"pads": [1, 1, 1, 1, 1]}),
+            ({"pads": [1, 1, 1, 1]}, {"pads": [1, 1, 1, 1]}),
+            ({"pads_begin": 3}, {"pads_begin": 3}),
+            ({"pads": [1], "pads_end": [2]}, {"pads": [1], "pads_end": [2]}),
+            ({"kernel_shape": [2, 2]}, {"kernel_shape": [2, 2]}),
+        ],
+    )
+    def test_of_pads(self, former: dict[str, Any], now: dict[str, Any]) -> None:
+        asked = case(AVERAGE, 5, 5, **former)
+        again = respelled(AVERAGE, asked)
+        assert again == replace(asked, attributes=now)
+        assert respelled(AVERAGE, again) == again
+
+    def test_of_none(self) -> None:
+        asked = case(TORCH, 5, 5, kernel_size=[2, 2], divisor_override=0)
+        assert respelled(TORCH, asked).attributes == {"kernel_size": [2, 2]}
+        asked = case(TORCH, 5, 5, kernel_size=[2, 2], divisor_override=3)
+        assert respelled(TORCH, asked) == asked
+
+    def test_of_others_is_todays(self) -> None:
+        asked = case(find("AvgPool-1"), 5, pads_begin=[0], pads_end=[1], kernel=[2])
+        assert respelled(find("AvgPool-1"), asked) == asked
+
+
+class TestNone:
+    def test_is_an_argument_that_is_not_given(self) -> None:
+        data = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+        given = {"kernel_size": [2, 2], "stride": None, "divisor_override": None}
+        (result,) = conformance.reference("torch.avg_pool-2", [data], given)
+        assert result[0, 0].tolist() == [[2.5, 4.5], [10.5, 12.5]]
+
+    def test_of_what_is_required_is_missing(self) -> None:
+        data = np.zeros((1, 1, 4), np.float32)
+        with pytest.raises(InvalidCase, match="kernel_size is required"):
+            conformance.reference("torch.max_pool-2", [data], {"kernel_size": None})
+
+    @pytest.mark.parametrize("name", ["torch.avg_pool-2", "torch.max_pool-2", "torch.lp_pool-2"])
+    def test_as_a_stride_is_the_kernel(self, name: str) -> None:
+        spec = find(name)
+        assert half(spec, "strides").of({"kernel_size": [2, 3]}, 2) == [2, 3]
+        assert half(spec, "strides").of({"kernel_size": [2, 3], "stride": [1, 1]}, 2) == [1, 1]
+        assert half(spec, "strides").of({}, 2) is None
+
+    def test_an_attribute_to_be_like_comes_before(self) -> None:
+        text = MINE.replace("attributes:", "attributes:\n  strides: {required: false, default: X}")
+        with pytest.raises(SpecError, match="'X' is not a value of 'strides'") as caught:
+            load_text(text)
+        assert "the name of such an attribute before" in str(caught.value.problems[0].expected)
+        load_text(text.replace("X", "kernel"))
