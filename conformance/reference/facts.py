@@ -75,19 +75,19 @@ class DataEnvironment(WindowEnvironment):
         **WindowEnvironment.sources,
         "n": lambda env: _positions(env.given_data.shape[0], 0, env.given_data.ndim),
         "c": lambda env: _positions(env.given_data.shape[1], 1, env.given_data.ndim),
-        "nan_taps": lambda env: env.count(env.decoded.nan),
-        "posinf_taps": lambda env: env.count(env.decoded.posinf),
-        "neginf_taps": lambda env: env.count(env.decoded.neginf),
-        "subnormal_taps": lambda env: env.count(env.decoded.subnormal),
+        "nan_taps": lambda env: env.count(env.marked.nan),
+        "posinf_taps": lambda env: env.count(env.marked.posinf),
+        "neginf_taps": lambda env: env.count(env.marked.neginf),
+        "subnormal_taps": lambda env: env.count(env.marked.subnormal),
         "negative_taps": lambda env: env.count(
-            np.asarray(env.decoded.significand < 0) | env.decoded.neginf
+            np.asarray(env.marked.significand < 0) | env.marked.neginf
         ),
         "zero_taps": lambda env: env.count(np.asarray(env.data == 0)),
         "minus_zero_taps": lambda env: env.count(env.minus_zero),
         "maxima": lambda env: np.moveaxis(env.maxima_mask, -1, 0).sum(axis=0, dtype=np.int64),
         "first_max": lambda env: env.coordinates(env.first),
         "last_max": lambda env: env.coordinates(env.last),
-        "first_nan": lambda env: env.coordinates(env.first_of(env.decoded.nan)),
+        "first_nan": lambda env: env.coordinates(env.first_of(env.marked.nan)),
         "first_minus_zero": lambda env: env.coordinates(env.first_of(env.minus_zero)),
         "position": lambda env: env.coordinates(env.chosen),
     }
@@ -113,10 +113,18 @@ class DataEnvironment(WindowEnvironment):
     @property
     def decoded(self) -> Decoded:
         """The data as integers, with room for the sums of the windows at hand."""
+        return self._with_room(self._headroom)
+
+    @property
+    def marked(self) -> Decoded:
+        """The same where only masks and signs are asked for, so that no windows are worked out."""
+        return self._with_room(0)
+
+    def _with_room(self, headroom: int) -> Decoded:
         kept: tuple[Decoded, int] | None = self.__dict__.get("kept")
-        if kept is None or kept[1] < self._headroom:
+        if kept is None or kept[1] < headroom:
             # Room to spare, so that an environment with somewhat larger windows can use it too.
-            room = self._headroom + 3
+            room = headroom + 3
             kept = self.__dict__["kept"] = decode(self.data, self.dtype, headroom=room), room
         return kept[0]
 
@@ -159,9 +167,9 @@ class DataEnvironment(WindowEnvironment):
 
         Subnormals count as zero where the rule ``subnormals`` says ``flushed``.
         """
-        data = np.where(self.decoded.nan, self.dtype.bottom, self.data)
+        data = np.where(self.marked.nan, self.dtype.bottom, self.data)
         if self["subnormals"] == "flushed":
-            data = np.where(self.decoded.subnormal, self.dtype.numpy.type(0), data)
+            data = np.where(self.marked.subnormal, self.dtype.numpy.type(0), data)
         ordinals = self.dtype.ordinals(data)
         if self["order"] == "numeric":
             values, places = np.unique(ordinals, return_inverse=True)
