@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -70,6 +69,7 @@ class DataEnvironment(WindowEnvironment):
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
         self.given_data = data
         self._without_data = data.size == 0
+        self._totals: dict[tuple[Any, ...], NDArray[Any]] = {}
 
     sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         **WindowEnvironment.sources,
@@ -128,16 +128,15 @@ class DataEnvironment(WindowEnvironment):
             kept = self.__dict__["kept"] = decode(self.data, self.dtype, headroom=room), room
         return kept[0]
 
-    def under(self, definitions: Mapping[str, Evaluable], changed: Iterable[str]) -> Self:
+    def under(self, definitions: Mapping[str, Evaluable], changed: Collection[str]) -> Self:
         """The same case under other definitions, which differ for the names ``changed``.
 
         What does not depend on them is not worked out again.
         """
-        new = copy(self)
+        new = type(self).__new__(type(self))
+        new.update((name, value) for name, value in self.items() if name not in changed)
+        vars(new).update((name, value) for name, value in vars(self).items() if name not in changed)
         new.definitions = definitions
-        for name in changed:
-            new.pop(name, None)
-            new.__dict__.pop(name, None)
         for key in self.given.keys() - definitions.keys():
             new[key] = self.given[key]
         return new
@@ -153,7 +152,10 @@ class DataEnvironment(WindowEnvironment):
     @cached_property
     def total(self) -> NDArray[Any]:
         """The sum of each window, in units of ``2**decoded.exponent``; NaN and infinities are 0."""
-        return self.reduce(self.decoded.significand, np.add, 0)
+        key = self.decoded, *self.windows
+        if key not in self._totals:
+            self._totals[key] = self.reduce(self.decoded.significand, np.add, 0)
+        return self._totals[key]
 
     def count(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many elements of each window the mask holds."""
