@@ -81,6 +81,7 @@ def one_operator(op: str) -> None:
     measure.show(f"{op}: building", measure.rates(times, len(cases)), "vectors/s", readings)
     times = measure.timed(RUNS, answering)
     measure.show(f"{op}: answering", measure.rates(times, len(cases)), "cases/s", "no readings")
+
     def killing_in_full() -> None:
         for case, data in zip(cases[::STEP], inputs[::STEP], strict=True):
             bank.prints(case, data)
