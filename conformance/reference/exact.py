@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -32,7 +33,7 @@ WORD_BITS = 62
 GATHER_LIMIT = 1 << 14
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decoded:
     """An array of floats as integers on one common power of two, each field of its shape.
 
@@ -48,7 +49,7 @@ class Decoded:
     subnormal: NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AxisWindows:
     """Which elements each window reads along one axis of length ``size``.
 
@@ -57,6 +58,11 @@ class AxisWindows:
 
     indices: NDArray[np.int64]
     counted: NDArray[np.bool_]
+
+    @cached_property
+    def every(self) -> bool:
+        """Whether every tap counts."""
+        return bool(self.counted.all())
 
 
 def as_wide(ints: Integers) -> Integers:
@@ -154,12 +160,11 @@ def _reduce_axis(
     if not total.size or not array.size:
         return total
     leading: tuple[Any, ...] = (slice(None),) * axis
-    every = bool(window.counted.all())
     step = max(1, GATHER_LIMIT // total.size)
     for first in range(0, taps, step):
         chosen = slice(first, first + step)
         taken = array.take(window.indices[:, chosen], axis)
-        if not every:
+        if not window.every:
             taken[(*leading, ~window.counted[:, chosen])] = identity
         one = taken[(*leading, slice(None), 0)] if step == 1 else ufunc.reduce(taken, axis=axis + 1)
         ufunc(total, one, out=total)

@@ -69,7 +69,7 @@ def window(
     for axis, number in enumerate(index[2:]):
         start, taps, step = (int(env.along(n, axis)[number]) for n in ("start", "taps", "step"))
         coordinates.append(tuple(start + t * step for t in range(taps)))
-        counted.append(tuple(bool(c) for c in env.windows[axis].counted[number][:taps]))
+        counted.append(tuple(bool(c) for c in env.listed(axis)[1][number][:taps]))
     values = {
         tuple(at for at, _ in taps): data[(*index[:2], *(at for at, _ in taps))]
         for taps in product(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -70,24 +69,25 @@ class DataEnvironment(WindowEnvironment):
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
         self.given_data = data
         self._without_data = data.size == 0
+        self._totals: dict[tuple[Any, ...], NDArray[Any]] = {}
 
     sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         **WindowEnvironment.sources,
         "n": lambda env: _positions(env.given_data.shape[0], 0, env.given_data.ndim),
         "c": lambda env: _positions(env.given_data.shape[1], 1, env.given_data.ndim),
-        "nan_taps": lambda env: env.count(env.decoded.nan),
-        "posinf_taps": lambda env: env.count(env.decoded.posinf),
-        "neginf_taps": lambda env: env.count(env.decoded.neginf),
-        "subnormal_taps": lambda env: env.count(env.decoded.subnormal),
+        "nan_taps": lambda env: env.count(env.marked.nan),
+        "posinf_taps": lambda env: env.count(env.marked.posinf),
+        "neginf_taps": lambda env: env.count(env.marked.neginf),
+        "subnormal_taps": lambda env: env.count(env.marked.subnormal),
         "negative_taps": lambda env: env.count(
-            np.asarray(env.decoded.significand < 0) | env.decoded.neginf
+            np.asarray(env.marked.significand < 0) | env.marked.neginf
         ),
         "zero_taps": lambda env: env.count(np.asarray(env.data == 0)),
         "minus_zero_taps": lambda env: env.count(env.minus_zero),
         "maxima": lambda env: np.moveaxis(env.maxima_mask, -1, 0).sum(axis=0, dtype=np.int64),
         "first_max": lambda env: env.coordinates(env.first),
         "last_max": lambda env: env.coordinates(env.last),
-        "first_nan": lambda env: env.coordinates(env.first_of(env.decoded.nan)),
+        "first_nan": lambda env: env.coordinates(env.first_of(env.marked.nan)),
         "first_minus_zero": lambda env: env.coordinates(env.first_of(env.minus_zero)),
         "position": lambda env: env.coordinates(env.chosen),
     }
@@ -113,23 +113,30 @@ class DataEnvironment(WindowEnvironment):
     @property
     def decoded(self) -> Decoded:
         """The data as integers, with room for the sums of the windows at hand."""
+        return self._with_room(self._headroom)
+
+    @property
+    def marked(self) -> Decoded:
+        """The same where only masks and signs are asked for, so that no windows are worked out."""
+        return self._with_room(0)
+
+    def _with_room(self, headroom: int) -> Decoded:
         kept: tuple[Decoded, int] | None = self.__dict__.get("kept")
-        if kept is None or kept[1] < self._headroom:
+        if kept is None or kept[1] < headroom:
             # Room to spare, so that an environment with somewhat larger windows can use it too.
-            room = self._headroom + 3
+            room = headroom + 3
             kept = self.__dict__["kept"] = decode(self.data, self.dtype, headroom=room), room
         return kept[0]
 
-    def under(self, definitions: Mapping[str, Evaluable], changed: Iterable[str]) -> Self:
+    def under(self, definitions: Mapping[str, Evaluable], changed: Collection[str]) -> Self:
         """The same case under other definitions, which differ for the names ``changed``.
 
         What does not depend on them is not worked out again.
         """
-        new = copy(self)
+        new = type(self).__new__(type(self))
+        new.update((name, value) for name, value in self.items() if name not in changed)
+        vars(new).update((name, value) for name, value in vars(self).items() if name not in changed)
         new.definitions = definitions
-        for name in changed:
-            new.pop(name, None)
-            new.__dict__.pop(name, None)
         for key in self.given.keys() - definitions.keys():
             new[key] = self.given[key]
         return new
@@ -145,7 +152,10 @@ class DataEnvironment(WindowEnvironment):
     @cached_property
     def total(self) -> NDArray[Any]:
         """The sum of each window, in units of ``2**decoded.exponent``; NaN and infinities are 0."""
-        return self.reduce(self.decoded.significand, np.add, 0)
+        key = self.decoded, *self.windows
+        if key not in self._totals:
+            self._totals[key] = self.reduce(self.decoded.significand, np.add, 0)
+        return self._totals[key]
 
     def count(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many elements of each window the mask holds."""
@@ -159,9 +169,9 @@ class DataEnvironment(WindowEnvironment):
 
         Subnormals count as zero where the rule ``subnormals`` says ``flushed``.
         """
-        data = np.where(self.decoded.nan, self.dtype.bottom, self.data)
+        data = np.where(self.marked.nan, self.dtype.bottom, self.data)
         if self["subnormals"] == "flushed":
-            data = np.where(self.decoded.subnormal, self.dtype.numpy.type(0), data)
+            data = np.where(self.marked.subnormal, self.dtype.numpy.type(0), data)
         ordinals = self.dtype.ordinals(data)
         if self["order"] == "numeric":
             values, places = np.unique(ordinals, return_inverse=True)

@@ -69,8 +69,8 @@ def _added(env: DataEnvironment, terms: Array) -> Array:
     taken = np.where(counted, taken, terms.dtype.type(0))
     if not taken.shape[-1]:
         return np.zeros(taken.shape[:-1], terms.dtype)
-    added: Array = np.add.accumulate(taken, axis=-1, dtype=terms.dtype)[..., -1]
-    return added
+    added = np.add.accumulate(taken, axis=-1, dtype=terms.dtype)[..., -1]
+    return np.asarray(added + terms.dtype.type(0))  # a sum begins with 0, so it is never -0
 
 
 def without_infinities(env: DataEnvironment, values: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.reference.facts import MAX_TABLE
-from conformance.reference.windows import MAX_ELEMENTS
+from conformance.reference.windows import MAX_ELEMENTS, on_data
 from conformance.spec.batch import Batch, Definition
 from conformance.spec.entries import UNKNOWN, Bools, Entry, Rows, Value
 from conformance.spec.families import POOLING
@@ -157,13 +157,7 @@ class WindowBatch(Batch):
             counts = np.bincount(taps.rows.places[rows][taps.counted], minlength=len(rows.case))
             return Entry(counts.astype(np.int64), rows, MAX_ELEMENTS)
         first, taps, step, size = self._geometry(axis)
-        # The taps t with 0 <= first + t * step < size, counted from the end if steps go back.
-        stride = np.where(step == 0, 1, np.abs(step))
-        ahead = np.where(step > 0, first, size - 1 - first)
-        low = np.maximum(0, -(ahead // stride))
-        high = np.minimum(taps - 1, (size - 1 - ahead) // stride)
-        still = np.where((first >= 0) & (first < size), np.maximum(0, taps), 0)
-        counts = np.where(step == 0, still, np.maximum(0, high - low + 1))
+        _, counts = on_data(first, taps, step, size)
         return Entry(counts, rows, MAX_ELEMENTS)
 
     def _geometry(self, axis: int) -> Iterator[Any]:

@@ -37,6 +37,25 @@ def answers(env: DataEnvironment, spec: OpSpec) -> tuple[Answer, ...]:
     )
 
 
+_COMPUTED = {
+    "mean": ("divisor", "accumulator", "quotient", "rounding", "nan"),
+    "lp": (
+        *("divisor", "accumulator", "quotient", "rounding", "nan"),
+        *("factor", "power", "root", "powers_of", "negative_root"),
+    ),
+    "max": ("order", "begins"),
+}
+_ALWAYS = ("reduce", "passes_through", "conversion", "subnormals", "infinities")
+PLACED = ("image", "channel", "written", "unwritten")
+"""The rules that say where what was computed is put."""
+
+
+def made_of(env: DataEnvironment, spec: OpSpec) -> tuple[str, ...]:
+    """The rules that :func:`computed` depends on, beside the elements that windows read."""
+    index = ("index",) if any(output.holds == "index" for output in spec.outputs) else ()
+    return (*_ALWAYS, *_COMPUTED[env["reduce"]], *index)
+
+
 def outputs(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) -> list[Array]:
     """The values of each output alone, in its own type, or all floating ones in ``dtype``."""
     return placed(env, computed(env, spec, dtype=dtype))

@@ -22,9 +22,6 @@ from conformance.spec.model import OpSpec, Variant
 LARGE = 1 << 18
 """Outputs of a wrong shape with more taps are not worked out: the shape tells enough."""
 
-_AFTER = frozenset({"image", "channel", "written", "unwritten"})
-"""Rules that only say where what was computed is put."""
-
 
 class Altered:
     """An implementation that follows variants of the reference, ready to be asked many cases.
@@ -49,13 +46,13 @@ class _Part:
     def __init__(self, spec: OpSpec, variants: Sequence[Variant]) -> None:
         bare = [replace(variant, where=None) for variant in variants]
         self.definitions = definitions_of(spec, bare)
-        self.replaced = frozenset(name for variant in variants for name in variant.replace)
+        self.replaced = tuple(sorted({name for variant in variants for name in variant.replace}))
+        self.of_taps = not {"tap", "reads"}.isdisjoint(self.replaced)
         self.changed = _reached(spec, variants)
-        self.only_moves = self.replaced <= _AFTER
 
 
-Made = Callable[[DataEnvironment, bool], list[Array]]
-"""Arrays of an environment; the flag says that only what is done with them afterwards changes."""
+Made = Callable[[DataEnvironment], list[Array]]
+"""Arrays of an environment."""
 
 
 class Subject:
@@ -70,9 +67,8 @@ class Subject:
         self.spec = spec
         self.shapes = shapes
         self.env = pooling.environment(spec, case, data)
-        self._computed = pooling.computed(self.env, spec)
-        self.outputs = pooling.placed(self.env, self._computed)
         self._known: dict[tuple[Any, ...], list[Array]] = {}
+        self.outputs = self._outputs(self.env)
 
     def under(self, altered: Altered) -> list[Array]:
         """The outputs of an implementation.
@@ -89,15 +85,23 @@ class Subject:
         its variants, elementwise. Where it says how it computes, nothing but its outputs is.
         """
 
-        def made(env: DataEnvironment, _: bool) -> list[Array]:
+        def made(env: DataEnvironment) -> list[Array]:
             return pooling.placed(env, pooling.ends(env, self.spec, precision))
 
-        found = self._composed(altered, made(self.env, False), made)
+        found = self._composed(altered, made(self.env), made)
         return list(zip(found[::2], found[1::2], strict=True))
 
-    def _outputs(self, env: DataEnvironment, only_moves: bool) -> list[Array]:
-        computed = self._computed if only_moves else pooling.computed(env, self.spec)
-        return pooling.placed(env, computed)
+    def _outputs(self, env: DataEnvironment) -> list[Array]:
+        """The outputs of an environment; what they are made of makes the same ones again."""
+        rules = _values(env, pooling.made_of(env, self.spec))
+        types = (pooling.dtype_of(self.spec, output, env) for output in self.spec.outputs)
+        made_of = (*env.windows, *types, *rules)
+        if made_of not in self._known:
+            self._known[made_of] = pooling.computed(env, self.spec)
+        placed = (*made_of, *_values(env, pooling.PLACED))
+        if placed not in self._known:
+            self._known[placed] = pooling.placed(env, self._known[made_of])
+        return self._known[placed]
 
     def _composed(self, altered: Altered, right: list[Array], made: Made) -> list[Array]:
         """What is made under the variants whose guards hold, where they do, and elsewhere right."""
@@ -119,23 +123,23 @@ class Subject:
             env = self.env.under(part.definitions, part.changed)
             if not any(_differs(self.env, env, name) for name in part.replaced):
                 return right
+            if part.of_taps:
+                return self._anew(env, right, made)
             # What replaces the same rules by the same values gives the same outputs.
-            key = (made, *((name, _bytes(env, name)) for name in sorted(part.replaced)))
+            key = (made, part.replaced, *_values(env, part.replaced))
             if key not in self._known:
-                self._known[key] = self._anew(env, part, right, made)
+                self._known[key] = self._anew(env, right, made)
             return self._known[key]
         except EvaluationError:
             return right
 
-    def _anew(
-        self, env: DataEnvironment, part: _Part, right: list[Array], made: Made
-    ) -> list[Array]:
+    def _anew(self, env: DataEnvironment, right: list[Array], made: Made) -> list[Array]:
         shape = (*env.data.shape[:2], *env.out)
         of_interest = env.out == self.env.out or shape in self.shapes
         if not of_interest and _taps(env) > LARGE:
             # Too large to be worked out: zeros that take no memory.
             return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
-        return made(env, part.only_moves)
+        return made(env)
 
     def _guard(self, variant: Variant) -> bool | Array:
         if variant.where is None:
@@ -185,17 +189,14 @@ def _reached(spec: OpSpec, variants: Iterable[Variant]) -> frozenset[str]:
         changed |= more
 
 
-def _bytes(env: DataEnvironment, name: str) -> tuple[tuple[Any, ...], ...]:
-    """The value of a rule, to be compared; for what a tap does, the windows that come of it."""
-    found: list[Any] = []
-    if name in ("tap", "reads"):
-        for window in env.windows:
-            found += (window.counted, np.where(window.counted, window.indices, -1))
-    else:
+def _values(env: DataEnvironment, names: Iterable[str]) -> Iterator[Any]:
+    """The values of rules, to be compared."""
+    for name in names:
         value = env[name]
-        found += value if isinstance(value, tuple) else (value,)
-    arrays = map(np.asarray, found)
-    return tuple((array.shape, array.dtype.str, _told(array.tobytes())) for array in arrays)
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, np.ndarray):
+                one = one.shape, one.dtype.str, _told(one.tobytes())
+            yield one
 
 
 def _told(content: bytes) -> bytes:

@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.errors import EvaluationError
+from conformance.model import Case
 from conformance.reference.exact import AxisWindows
-from conformance.spec.environment import Environment
+from conformance.spec.environment import Environment, Evaluable
+from conformance.spec.families import POOLING
+from conformance.spec.model import OpSpec
 
 MAX_ELEMENTS = 1 << 27
 """No output and no table of window elements may be larger; a case that asks for more is refused."""
@@ -25,6 +28,12 @@ class WindowEnvironment(Environment):
     axis, so that combining axes broadcasts to the grid of all windows.
     """
 
+    def __init__(
+        self, spec: OpSpec, case: Case, definitions: Mapping[str, Evaluable] | None = None
+    ) -> None:
+        super().__init__(spec, case, definitions)
+        self.read: dict[tuple[Any, ...], AxisWindows] = {}
+
     @cached_property
     def out(self) -> tuple[int, ...]:
         """The spatial shape of the output."""
@@ -35,8 +44,14 @@ class WindowEnvironment(Environment):
 
     @cached_property
     def windows(self) -> tuple[AxisWindows, ...]:
-        """The elements that each window of each axis reads."""
-        return tuple(self._axis_windows(axis) for axis in range(self["axes"]))
+        """The elements that each window of each axis reads.
+
+        Environments of one case share them: what reads the same elements is the same object.
+        """
+        axes = range(self["axes"])
+        return tuple(
+            self._plain(a) if self._is_plain else self._shared(*self.listed(a)) for a in axes
+        )
 
     def on_grid(self, axis: int, vector: NDArray[Any]) -> NDArray[Any]:
         """A vector over the windows of one axis, shaped to broadcast over the grid."""
@@ -60,20 +75,73 @@ class WindowEnvironment(Environment):
         value = np.asarray(self.per_axis(name)[axis], dtype=np.int64)
         return np.broadcast_to(value.reshape(-1), (self.out[axis],))
 
-    def _axis_windows(self, axis: int) -> AxisWindows:
-        size = self.per_axis("size")[axis]
-        start, taps = self.along("start", axis), self.along("taps", axis)
-        longest = max(0, int(taps.max(initial=0)))
+    def _geometry(self, axis: int) -> tuple[NDArray[np.int64], ...]:
+        """Start, taps and step of each window of an axis."""
+        start, taps, step = (self.along(name, axis) for name in ("start", "taps", "step"))
+        longest = int(taps.max(initial=0))
         if longest * self.out[axis] > MAX_ELEMENTS:
             raise EvaluationError(f"windows of {longest} elements cannot be computed")
-        t = np.arange(longest, dtype=np.int64)
-        at = start[:, None] + t * self.along("step", axis)[:, None]
+        return start, taps, step
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether every tap on the data counts, and reads where it is."""
+        rules = POOLING.rules
+        return all(
+            getattr(self.definitions[name], "text", "") == rules[name].default
+            for name in ("tap", "reads")
+        )
+
+    def _plain(self, axis: int) -> AxisWindows:
+        """The windows of an axis where the taps that count are those on the data."""
+        start, taps, step = self._geometry(axis)
+        first, count = on_data(start, taps, step, self.per_axis("size")[axis])
+        first = first * (count > 0)
+        step = step * (count > 1)
+        key = first.tobytes(), count.tobytes(), step.tobytes()
+        if key not in self.read:
+            t = np.arange(max(0, int(count.max(initial=0))), dtype=np.int64)
+            counted = t < count[:, None]
+            indices = (first[:, None] + t * step[:, None]) * counted
+            self.read[key] = AxisWindows(indices, counted)
+        return self.read[key]
+
+    def _shared(self, position: NDArray[np.int64], counted: NDArray[np.bool_]) -> AxisWindows:
+        indices = np.where(counted, position, 0)
+        key = counted.shape, indices.tobytes(), counted.tobytes()
+        return self.read.setdefault(key, AxisWindows(indices, counted))
+
+    def listed(self, axis: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """The position that each tap of an axis's windows reads, and whether it counts.
+
+        Both are (out, taps), with as many taps for each window as the longest has.
+        """
+        size = self.per_axis("size")[axis]
+        start, taps, step = self._geometry(axis)
+        t = np.arange(max(0, int(taps.max(initial=0))), dtype=np.int64)
+        at = start[:, None] + t * step[:, None]
         view = _TapView(self, axis, t, at)
         tap, read = (self.definitions[name].evaluate(view) for name in ("tap", "reads"))
         position = np.broadcast_to(_single(read), at.shape)
         inside = (position >= 0) & (position < size)
-        counted = inside & (t < taps[:, None]) & _single(tap)
-        return AxisWindows(np.clip(position, 0, max(0, size - 1)), counted)
+        return position, inside & (t < taps[:, None]) & _single(tap)
+
+
+def on_data(
+    start: NDArray[np.int64], taps: NDArray[np.int64], step: NDArray[np.int64], size: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The position of each window's first tap on the data, and how many are; both (windows,).
+
+    What is first of none means nothing.
+    """
+    # The taps t with 0 <= start + t * step < size, counted from the end if steps go back.
+    stride = np.where(step == 0, 1, np.abs(step))
+    ahead = np.where(step > 0, start, size - 1 - start)
+    low = np.maximum(0, -(ahead // stride))
+    high = np.minimum(taps - 1, (size - 1 - ahead) // stride)
+    still = np.where((start >= 0) & (start < size), np.maximum(0, taps), 0)
+    count = np.where(step == 0, still, np.maximum(0, high - low + 1))
+    return start + low * step, count
 
 
 def _single(value: Any) -> Any:

@@ -211,15 +211,7 @@ class Batch:
             # Before it is spread over windows, of which there may be none.
             self.unsettle(entries[1].array == 0, entries[1].rows)
         rows = self.joint(entries)
-        entries = [
-            replace(
-                one,
-                rows=rows,
-                array=self.lifted(one.array, one.rows, rows),
-                maybe=self.lifted(one.maybe, one.rows, rows),
-            )
-            for one in entries
-        ]
+        entries = [one if one.rows is rows else self._spread(one, rows) for one in entries]
         if op in LOGIC:
             return replace(LOGIC[op](*entries), rows=rows)
         if op == "somewhere":
@@ -235,6 +227,11 @@ class Batch:
         if op in COMPARISONS:
             return Entry(COMPARISONS[op](*(entry.array for entry in entries)), rows)
         return self._number(op, rows, entries)
+
+    def _spread(self, entry: Entry, rows: Rows | None) -> Entry:
+        """An entry over rows that are combinations of its own."""
+        array, maybe = (self.lifted(one, entry.rows, rows) for one in (entry.array, entry.maybe))
+        return Entry(array, rows, entry.bound, maybe)
 
     def _number(self, op: str, rows: Rows | None, entries: Sequence[Entry]) -> Entry:
         if op in ("+", "-", "*"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
 from typing import Any
 
@@ -129,15 +129,22 @@ def _elementwise(operation: Operation, args: Sequence[Node], runs: Sequence[Run]
         if spread == [False, True]:
             return lambda env: tuple(map(operation, repeat(x(env)), y(env)))
 
+        def both(env: Environment) -> tuple[Any, ...]:
+            a, b = x(env), y(env)
+            if len(a) != len(b):
+                raise ArithmeticError(UNEQUAL)
+            return tuple(map(operation, a, b))
+
+        return both
+
     def each(env: Environment) -> tuple[Any, ...]:
         values = [run(env) for run in runs]
-        lists = [value for value, many in zip(values, spread, strict=True) if many]
-        if any(len(entries) != len(lists[0]) for entries in lists):
+        lengths = {len(value) for value, many in zip(values, spread, strict=True) if many}
+        if len(lengths) > 1:
             raise ArithmeticError(UNEQUAL)
-        columns: list[Iterator[Any]] = [
-            iter(value) if many else repeat(value)
-            for value, many in zip(values, spread, strict=True)
-        ]
+        columns = (
+            value if many else repeat(value) for value, many in zip(values, spread, strict=True)
+        )
         return tuple(map(operation, *columns))
 
     return each

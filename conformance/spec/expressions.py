@@ -45,7 +45,7 @@ class Expression:
     tree: Node
     kind: Kind
     names: frozenset[str]
-    _run: Run
+    _run: Run | None
 
     def __init__(self, text: str, tree: Node) -> None:
         for name, value in (
@@ -53,7 +53,7 @@ class Expression:
             ("tree", tree),
             ("kind", tree.kind),
             ("names", tree.names),
-            ("_run", closure(tree)),
+            ("_run", None),
         ):
             object.__setattr__(self, name, value)
 
@@ -64,6 +64,9 @@ class Expression:
         side from being evaluated. Raises :class:`EvaluationError` for a division by zero, for a
         number larger than 2**62, and where there is no axis to choose from.
         """
+        if self._run is None:  # most expressions of a specification are never evaluated
+            object.__setattr__(self, "_run", closure(self.tree))
+        assert self._run is not None
         try:
             value: Value = self._run(env)
             for entry in value if isinstance(value, tuple) else (value,):

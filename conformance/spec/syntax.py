@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from conformance.errors import ExpressionError
 
@@ -49,8 +50,11 @@ _REFUSED = {
 }
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> ast.expr:
     """The syntax tree of an expression; the column of a node is its offset in ``text``.
+
+    The same text, as bounds and operators of one kind repeat it, gives the same tree again.
 
     Raises :class:`ExpressionError` for text that is too long, not plain ASCII or no Python
     expression, and for a tree that is too large or too deep. What nodes the tree holds is for the

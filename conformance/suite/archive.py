@@ -8,7 +8,8 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from conformance.errors import SuiteError
 
@@ -71,21 +72,44 @@ def digest(members: Mapping[str, bytes]) -> str:
 
 
 def unpack(data: bytes, *, limit: int, source: str = "archive") -> dict[str, bytes]:
-    """The members of a zip archive, in its order.
+    """The members of a zip archive, in its order; see :class:`Archive`."""
+    return dict(Archive(data, limit=limit, source=source))
 
-    Never returns more than ``limit`` bytes in all, nor allocates much more, whatever the archive
-    declares. Raises SuiteError, naming ``source`` and the member, for anything but a plain
-    archive of stored or deflated members with names that match ``MEMBER_NAME``.
+
+class Archive(Mapping[str, bytes]):
+    """The members of a zip archive by name, in its order; each is unpacked when it is asked for.
+
+    They are never more than ``limit`` bytes in all, nor is much more allocated, whatever the
+    archive declares. Raises SuiteError, naming ``source`` and the member, for anything but a plain
+    archive of stored or deflated members with names that match ``MEMBER_NAME``: at once for what
+    the directory tells, on access for a member that is damaged.
     """
-    _check_end(data, source)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+
+    def __init__(self, data: bytes, *, limit: int, source: str = "archive") -> None:
+        self._data, self._source = data, source
+        _check_end(data, source)
+        with _readable(source), zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
             _check_directory(infos, archive.start_dir, limit, source)
-            return {
-                info.filename: _plain(data, info) or _content(archive, info, source)
-                for info in infos
-            }
+        self._infos = {info.filename: info for info in infos}
+
+    def __getitem__(self, name: str) -> bytes:
+        info = self._infos[name]
+        with _readable(self._source):
+            return _plain(self._data, info) or _content(self._data, info, self._source)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._infos)
+
+    def __len__(self) -> int:
+        return len(self._infos)
+
+
+@contextmanager
+def _readable(source: str) -> Iterator[None]:
+    """What zipfile raises, as a SuiteError."""
+    try:
+        yield
     except _ZIP_ERRORS as error:
         raise SuiteError(f"{source}: not a readable zip archive: {error}", hint=DAMAGED) from error
 
@@ -171,9 +195,9 @@ def _plain(data: bytes, info: zipfile.ZipInfo) -> bytes | None:
     return content if sound else None
 
 
-def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo, source: str) -> bytes:
+def _content(data: bytes, info: zipfile.ZipInfo, source: str) -> bytes:
     """One member; at most the size that was declared, and counted, is unpacked."""
-    with archive.open(info) as member:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(info) as member:
         content = member.read(info.file_size + 1)
     if len(content) != info.file_size:
         raise SuiteError(

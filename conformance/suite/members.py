@@ -21,6 +21,9 @@ from conformance.suite.strict_json import Record
 
 Array = NDArray[Any]
 
+CASE = "case.json"
+"""The member that says what the others are."""
+
 _OUTPUT_KEYS = ("name", "dtype", "shape", "arrays")
 _BOUNDS = ("rounded", "lo", "hi", "lo_native", "hi_native")
 _FLOAT_ROLES = {"expected", "rounded", "lo", "hi"}
@@ -106,7 +109,7 @@ class Reader:
 
     def check_all_used(self) -> None:
         """Raises SuiteError for a member that ``case.json`` does not name."""
-        unused = self._members.keys() - self._parsed.keys()
+        unused = self._members.keys() - self._parsed.keys() - {CASE}
         if unused:
             raise SuiteError(
                 f"{self._source}: case.json does not name the member {min(unused)!r}", hint=DAMAGED

@@ -50,17 +50,20 @@ class Suite:
     def __len__(self) -> int:
         return len(self.manifest.vectors)
 
-    def vectors(self, ops: Collection[str] | None = None) -> Iterator[Vector]:
+    def vectors(
+        self, ops: Collection[str] | None = None, *, answers: bool = True
+    ) -> Iterator[Vector]:
         """The vectors of some operators (None: of all), in the manifest's order.
 
-        Raises UsageError at once for an operator that the suite does not have, and SuiteError
-        while iterating for a file that is missing, changed or damaged.
+        ``answers`` as in :func:`conformance.suite.vector_file.decode`. Raises UsageError at once
+        for an operator that the suite does not have, and SuiteError while iterating for a file
+        that is missing, changed or damaged.
         """
         for op in ops or ():
             if op not in self.manifest.ops:
                 raise _unknown("operator", op, self.manifest.ops)
         chosen = [entry for entry in self.manifest.vectors if ops is None or entry.op in ops]
-        return map(self.read, chosen)
+        return (self.read(entry, answers=answers) for entry in chosen)
 
     def get(self, vector_id: str) -> Vector:
         """The vector of this id. Raises UsageError if there is none or it is withdrawn."""
@@ -89,10 +92,10 @@ class Suite:
             )
         return self.get(found[0] if found else text)
 
-    def read(self, entry: Entry, *, strict: bool = False) -> Vector:
+    def read(self, entry: Entry, *, strict: bool = False, answers: bool = True) -> Vector:
         """The vector of a listed file, whose digest is checked before anything is parsed.
 
-        ``strict`` as in :func:`conformance.suite.vector_file.decode`.
+        ``strict`` and ``answers`` as in :func:`conformance.suite.vector_file.decode`.
         """
         file = self.path / entry.path
         content = _content(file, entry.bytes)
@@ -103,7 +106,7 @@ class Suite:
                 f"(sha256 {entry.sha256[:12]}… expected, {digest[:12]}… found)",
                 hint=DAMAGED,
             )
-        vector = decode(content, str(file), strict=strict)
+        vector = decode(content, str(file), strict=strict, answers=answers)
         if strict and entry.content not in ("", unpacked_digest(content_of(content, str(file)))):
             raise SuiteError(
                 f"{file}: what it holds has another digest than the manifest says", hint=DAMAGED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -13,8 +14,9 @@ from conformance.model import LEVELS, Case, Vector
 from conformance.spec.former import respelled
 from conformance.spec.loader import find, names
 from conformance.suite import members, schema, strict_json
-from conformance.suite.archive import DAMAGED, pack, unpack
+from conformance.suite.archive import DAMAGED, Archive, pack
 from conformance.suite.cases import case_of
+from conformance.suite.members import CASE
 from conformance.suite.strict_json import Record
 
 Array = NDArray[Any]
@@ -26,7 +28,6 @@ MAX_CASE = 2**20
 """The largest ``case.json`` in bytes; as Python objects JSON takes many times its size."""
 READING_NAME = re.compile(r"[a-z0-9+-]{1,100}")
 
-_CASE = "case.json"
 _CASE_KEYS = (
     *("format", "id", "op", "level", "description", "source", "edges", "reject", "attributes"),
     *("types", "shapes", "operands", "pattern", "seed", "inputs", "outputs", "readings"),
@@ -70,28 +71,30 @@ def encode(vector: Vector) -> bytes:
             for name, answers in vector.readings.items()
         },
     }
-    return pack([(_CASE, strict_json.dumps(document)), *writer.written])
+    return pack([(CASE, strict_json.dumps(document)), *writer.written])
 
 
-def content_of(data: bytes, source: str) -> dict[str, bytes]:
+def content_of(data: bytes, source: str) -> Archive:
     """The members of a file. Raises SuiteError for what is unsafe or damaged."""
-    return unpack(data, limit=MAX_UNPACKED, source=source)
+    return Archive(data, limit=MAX_UNPACKED, source=source)
 
 
-def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
+def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = True) -> Vector:
     """The vector in a file's bytes; its arrays are read-only and of their logical types.
 
     A file of before keeps its id, and its attributes are spelled as the document spells them.
-    ``strict`` also applies the published JSON Schema. Raises SuiteError, naming ``source`` and the
+    ``strict`` also applies the published JSON Schema. Without ``answers`` they and those of
+    readings are left out, and not read. Raises SuiteError, naming ``source`` and the
     member, for anything that is unsafe, damaged, of a newer format, or not consistent with itself.
     """
     content = content_of(data, source)
-    if next(iter(content), None) != _CASE:
-        raise SuiteError(f"{source}: the first member is not {_CASE}", hint=DAMAGED)
-    where = f"{source}: {_CASE}"
-    if len(content[_CASE]) > MAX_CASE:
+    if next(iter(content), None) != CASE:
+        raise SuiteError(f"{source}: the first member is not {CASE}", hint=DAMAGED)
+    where = f"{source}: {CASE}"
+    text = content[CASE]
+    if len(text) > MAX_CASE:
         raise SuiteError(f"{where}: more than {MAX_CASE} bytes", hint=DAMAGED)
-    document = strict_json.loads(content.pop(_CASE), where)
+    document = strict_json.loads(text, where)
     strict_json.check_format(document, where, FORMAT, READER)
     if strict:
         schema.check("case", document, where)
@@ -110,9 +113,18 @@ def decode(data: bytes, source: str, *, strict: bool = False) -> Vector:
         description=record.text("description"),
         source=record.text("source"),
         inputs=_inputs(record, case, reader),
-        answers=reader.answers(record.raw("outputs"), f"{where}: outputs"),
+        answers=(),
+    )
+    return _answered(vector, record, reader) if answers else vector
+
+
+def _answered(vector: Vector, record: Record, reader: members.Reader) -> Vector:
+    """The vector with its answers, which must be those of every output, and all that is left."""
+    vector = replace(
+        vector,
+        answers=reader.answers(record.raw("outputs"), f"{record.where}: outputs"),
         readings={
-            name: reader.answers(outputs, f"{where}: reading {name[:80]!r}")
+            name: reader.answers(outputs, f"{record.where}: reading {name[:80]!r}")
             for name, outputs in record.table("readings").items()
         },
     )

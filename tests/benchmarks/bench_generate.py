@@ -4,7 +4,8 @@
 
 Drawing gives cases; looking decides, in a batch, which are valid and which edges each shows;
 building computes data, exact answers, bounds and readings; answering the answers and bounds alone,
-all that is needed of one case; killing finds which known faults give other outputs. Streaming is
+all that is needed of one case; killing finds which known faults give other outputs, and what part
+it takes of the time that it takes if geometry excludes none. Streaming is
 drawing, looking and building, as `--suite full` does them in each of its processes.
 """
 
@@ -33,6 +34,8 @@ from conformance.spec.table import table_of
 RUNS = 3
 DRAWS = 400
 RANK = 4
+STEP = 5
+"""Every STEP-th case is tried with every mutant in full."""
 
 
 def one_operator(op: str) -> None:
@@ -78,9 +81,16 @@ def one_operator(op: str) -> None:
     measure.show(f"{op}: building", measure.rates(times, len(cases)), "vectors/s", readings)
     times = measure.timed(RUNS, answering)
     measure.show(f"{op}: answering", measure.rates(times, len(cases)), "cases/s", "no readings")
-    times = measure.timed(1, killing)
+
+    def killing_in_full() -> None:
+        for case, data in zip(cases[::STEP], inputs[::STEP], strict=True):
+            bank.prints(case, data)
+
+    times, in_full = measure.timed(1, killing), measure.timed(1, killing_in_full)
     mutants = f"{len(bank.faults)} known faults on each"
     measure.show(f"{op}: killing", measure.rates(times, len(cases)), "cases/s", mutants)
+    each = times[0] / len(cases), in_full[0] / len(cases[::STEP])
+    measure.show_one("  of the time without geometry", each[0] / each[1], "", "each mutant in full")
 
 
 def streaming(op: str) -> None:

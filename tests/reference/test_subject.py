@@ -89,6 +89,34 @@ def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
     assert changed > (25 if exhaustive else 10)
 
 
+@pytest.mark.parametrize("op", OPERATORS)
+def test_windows_are_the_taps_that_count_in_their_order(op: str) -> None:
+    spec, several = find(op), 0
+    for vector in vectors(op, exhaustive=False):
+        env = pooling.environment(spec, vector.case, vector.inputs[0])
+        for axis, window in enumerate(env.windows):
+            position, counted = env.listed(axis)
+            for listed, on, found, counts in zip(
+                position, counted, window.indices, window.counted, strict=True
+            ):
+                assert listed[on].tolist() == found[counts].tolist(), (vector.id, axis)
+                several += int(counts.sum() > 1)
+    assert several
+
+
+def test_windows_that_read_the_same_are_the_same() -> None:
+    spec, case, data = pool([1, 2, 3, 4], kernel=[2], pads_begin=[1])
+    env = pooling.environment(spec, case, data)
+    total = env.total
+    # One tap less, which lies on padding, begins later: the first window reads what it read.
+    rules = {"start": "where(i == 0, 0, i - 1)", "taps": "where(i == 0, 1, 2)"}
+    part = Altered(spec, variant(spec, "later", rules)).part(frozenset({0}))
+    other = env.under(part.definitions, part.changed)
+    assert other["taps"][0].tolist() == [1, 2, 2, 2]
+    assert other.windows[0] is env.windows[0]
+    assert other.total is total
+
+
 # What each rule of a machine does, by hand.
 
 

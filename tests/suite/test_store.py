@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,13 @@ class TestReading:
         assert next(vectors).id == VECTORS[0].id
         with pytest.raises(SuiteError, match="cannot be read"):
             next(vectors)
+
+    def test_without_answers_a_vector_is_its_question_alone(self, folder: Path) -> None:
+        suite = open_suite(folder)
+        for whole, question in zip(suite.vectors(), suite.vectors(answers=False), strict=True):
+            assert question.answers == ()
+            assert question.readings == {}
+            assert_same(replace(question, answers=whole.answers, readings=whole.readings), whole)
 
     def test_operators_are_chosen_by_name(self, folder: Path) -> None:
         suite = open_suite(str(folder))
