@@ -31,9 +31,6 @@ ENOUGH = 4
 PATIENCE = 120
 """Cases whose outputs differ that are graded for one item before it is given up."""
 
-LOOKED_AT = 1000
-"""Cases on which the outputs of one fault are worked out before it is given up."""
-
 CHILDREN = 3000
 ROUNDS = 4
 """How many children of known cases are looked at on each rank, and how often, at most."""
@@ -58,7 +55,6 @@ def hunt(
     met: Counter[Item] = Counter()
     found: list[tuple[Vector, frozenset[Item]]] = []
     given = sorted(cases, key=_size)
-    looked_at = np.zeros(len(bank.faults), np.int64)
     some = chain(given, _cases(spec, root, effort), _crossed(spec, given, root, wanted))
     while wanted and (slice_ := list(islice(some, SLICE))):
         may = bank.may_differ(slice_)
@@ -66,10 +62,8 @@ def hunt(
             # What is no longer wanted is not worked out.
             open_ = {name for _, *among in wanted for name in among}
             row = row & np.array([fault.id in open_ for fault in bank.faults], np.bool_)
-            row &= looked_at < LOOKED_AT
             if not row.any():
                 continue
-            looked_at += row
             maybe = set(_shown(bank.prints(case, data_of(spec, case), row), wanted))
             if not maybe:
                 continue
