@@ -22,10 +22,12 @@ from click.testing import CliRunner, Result
 
 from conformance.audit.coverage import coverage
 from conformance.cli import main
+from conformance.cli.generate import _tell as tell
 from conformance.generate import plan
 from conformance.generate.build import build
 from conformance.generate.pairs import Effort
 from conformance.generate.rank import Ranked, RankTask
+from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
 from conformance.suite import writer
@@ -119,6 +121,26 @@ class TestSummary:
         assert manifest.digest[:16] in shown.output
         assert "have neither a case nor a proof" not in shown.output
 
+    def test_tells_the_mutation_score_and_warns_of_a_low_one(
+        self, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        counting = tiny.write(tmp_path, tiny.TEXT)
+        suite = open_suite(first)
+        tell(suite, {"Tiny-1": str(counting)}, "core", first, 1.0)
+        counted = {fault.id for fault in faults(find(str(counting))) if not fault.equivalent}
+        killed = suite.manifest.faults["Tiny-1"].keys() & counted
+        assert 10 < len(killed) < 0.95 * len(counted)
+        out, err = capsys.readouterr()
+        assert f", {100 * len(killed) // len(counted)} % of mutants killed" in out
+        assert f"{len(counted - killed)} mutants of Tiny-1 survive: " in err
+        assert all(fault in err for fault in counted - killed)
+
+    def test_a_suite_that_kills_all_is_not_warned_of(self, tmp_path: Path) -> None:
+        words = ["generate", "--op", "onnx.GlobalAveragePool-1", "--out", str(tmp_path / "out")]
+        shown = CliRunner().invoke(main, [*words, "--suite", "smoke"])
+        assert ", 100 % of mutants killed" in shown.stdout
+        assert "survive" not in shown.stderr
+
     def test_what_cannot_be_is_proven_and_all_else_is_shown(self, spec: Path, first: Path) -> None:
         """On one axis nothing differs from another; of the other three edges every pair is."""
         manifest = open_suite(first).manifest
@@ -158,7 +180,7 @@ class TestSummary:
         assert tiny.content(tmp_path / "out") == tiny.content(first)
 
     def test_an_operator_without_a_vector_is_said(self, tmp_path: Path) -> None:
-        before, after = tiny.TEXT.split("edges:\n")
+        before, after = tiny.without_mutants().split("edges:\n")
         impossible = "edges:\n  never: {when: C > 9 and C < 9, why: Never.}\n\n"
         spec = tiny.write(tmp_path, before + impossible + after[after.index("reject:") :])
         shown = generate(spec, tmp_path / "out")
@@ -327,6 +349,7 @@ class TestInterruption:
         before = tiny.content(old)
         code = f"""
 import os, signal
+from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
 from conformance.suite import writer
