@@ -93,7 +93,16 @@ def audit(
     with Progress(1, "auditing") as progress:
         scores = run.audit(suite, there, processes=processes, progress=progress.at)
         shown = (
-            {op: showing(op, draw, processes=processes, progress=progress.at) for op in there}
+            {
+                op: showing(
+                    suite.specs[op],
+                    suite.specs.faults(op),
+                    draw,
+                    processes=processes,
+                    progress=progress.at,
+                )
+                for op in there
+            }
             if draw
             else {}
         )

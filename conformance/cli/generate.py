@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
     from conformance.model import Vector
+    from conformance.spec.model import OpSpec
     from conformance.suite.cases import Cases
     from conformance.suite.store import Suite
 
@@ -90,22 +91,25 @@ def generate(
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
     from conformance.spec import loader
-    from conformance.suite import cases
+    from conformance.spec.catalogue import faults
+    from conformance.suite import cases, origin
     from conformance.suite.writer import check_target, write_suite
 
-    sources = loader.sources(ops, cases.shipped() if seed is None else None)
-    known = _recorded(sources.values(), suite) if seed is None else []
-    anew = [source for op, source in sources.items() if op not in {one.op for one in known}]
+    specs = loader.chosen(ops, cases.shipped() if seed is None else None)
+    known = _recorded(specs.values(), suite) if seed is None else []
+    anew = [spec for op, spec in specs.items() if op not in {one.op for one in known}]
     root = seed or 0
-    check_target(out)
-    _announce(known, anew)
+    bases = [origin.shipped(specs[one.op]) for one in known]
+    bases += [origin.carried(spec, faults(spec)) for spec in anew]
+    check_target(out, bases)
+    _announce(known, specs, anew)
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
         made = list(
             plan.make(anew, root=root, processes=processes, progress=progress.at, suite=suite)
         )
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
-            recorded.vectors(known, processes=processes, progress=progress.at),
+            recorded.vectors(known, specs, processes=processes, progress=progress.at),
             (
                 (vector, one.suites[vector.id])
                 for one in made
@@ -115,7 +119,7 @@ def generate(
         )
         if suite == "full":
             vectors = plan.full(
-                vectors, sources, count, root=root, processes=processes, progress=progress.at
+                vectors, specs, count, root=root, processes=processes, progress=progress.at
             )
         written = write_suite(
             out,
@@ -125,23 +129,29 @@ def generate(
             versions=versions(),
             kills={i: killed for one in known for i, killed in one.kills.items()}
             | {i: killed for one in made for i, killed in one.kills.items()},
-            strength={one.op: recorded.strength(one) for one in known}
+            strength={one.op: recorded.strength(specs[one.op], one) for one in known}
             | {one.op: one.strength for one in made},
             uncovered=[gap for one in made for gap in one.uncovered],
             withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
+            bases=bases,
         )
     _tell(written, suite, out, time.perf_counter() - began)
 
 
-def _recorded(sources: Iterable[str], suite: str) -> list[Cases]:
-    """The recorded cases of those operators that have some."""
+def _recorded(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
+    """The recorded cases of those shipped operators that have some."""
     from conformance.generate import recorded
+    from conformance.spec.loader import shipped
 
-    found = [one for source in sources if (one := recorded.read(source)) is not None]
+    found = [
+        one
+        for spec in specs
+        if spec is shipped().get(spec.op) and (one := recorded.read(spec.op)) is not None
+    ]
     return [recorded.part(one, suite) for one in found] if suite == "smoke" else found
 
 
-def _announce(known: Sequence[Cases], anew: Sequence[str]) -> None:
+def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequence[OpSpec]) -> None:
     """Say what is going to be done, and what will be missing, before it takes its time."""
     from importlib.util import find_spec
 
@@ -150,7 +160,7 @@ def _announce(known: Sequence[Cases], anew: Sequence[str]) -> None:
     if known:
         number = sum(len(one.recorded) for one in known)
         click.echo(f"evaluating {number} recorded cases; --seed N selects others", err=True)
-    for one in filter(recorded.outdated, known):
+    for one in (one for one in known if recorded.outdated(specs[one.op], one)):
         click.echo(
             f"warning: {one.op} has changed since its cases were recorded, and what they kill "
             "is what they killed then; see conformance suite record --help",

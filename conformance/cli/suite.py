@@ -52,8 +52,8 @@ def lint(ctx: click.Context, name: str | None) -> None:
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
-    vacuity = Gate()
-    problems = [*(derived.problems(opened.manifest) if name is None else ())]
+    vacuity = Gate(opened.specs)
+    problems = [*(derived.problems(opened.manifest, opened.specs) if name is None else ())]
     problems = [*problems, *lint_suite(opened, vacuity.look)] or vacuity.problems
     for problem in problems:
         click.echo(problem)

@@ -62,6 +62,7 @@ def assemble(source: Source) -> OpSpec | None:
         file=source.file,
         positions={path: (source.file_of(path), *at) for path, at in source.keys.items()},
         lineage=(data["op"], *source.extends),
+        source=data,
     )
 
 

@@ -19,7 +19,8 @@ PROSE = frozenset(
 WAYS_THERE = frozenset({"draw", "aims", "aim"})
 """How cases are looked for, which decides nothing about those that there are."""
 
-PLACES = frozenset({"file", "positions", "lineage"})
+PLACES = frozenset({"file", "positions", "lineage", "source"})
+"""Where it is written, which is another matter than what."""
 
 
 def digest(spec: OpSpec) -> str:

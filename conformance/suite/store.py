@@ -1,4 +1,7 @@
-"""A suite that is open for reading: a folder with ``manifest.json`` and ``<op>/<id>.npz``."""
+"""A suite that is open for reading: a folder with ``manifest.json`` and ``<op>/<id>.npz``.
+
+It may also carry the specifications that its vectors were made from, in ``specifications/``.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
 from conformance.suite.archive import digest as unpacked_digest
 from conformance.suite.manifest import Entry, Manifest
+from conformance.suite.specifications import Specifications
 from conformance.suite.vector_file import content_of, decode
 
 MAX_FILE = 64 * 2**20  # bytes
@@ -40,6 +44,11 @@ class Suite:
     @property
     def name(self) -> str:
         return self.manifest.name
+
+    @cached_property
+    def specs(self) -> Specifications:
+        """The specifications that the vectors were made from, by operator, and the mutants."""
+        return Specifications(self.path, self.manifest.specifications, self.manifest.ops)
 
     @property
     def digest(self) -> str:
@@ -199,7 +208,9 @@ def _open_whole(folder: Path) -> Suite:
             f"{_some(unlisted)}",
             hint="move them out of the folder, or generate the suite again",
         )
-    return Suite(root, manifest)
+    suite = Suite(root, manifest)
+    suite.specs.check()
+    return suite
 
 
 def _vector_files(root: Path, below: str = "") -> Iterator[str]:
