@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
@@ -11,6 +11,8 @@ import yaml
 from conformance.spec.reader import parse
 
 WIDTH = 100
+INDENTED = 30
+"""Columns that what stands before a list or a table may take."""
 
 
 def write(data: Mapping[str, Any], about: str) -> str:
@@ -25,7 +27,7 @@ def write(data: Mapping[str, Any], about: str) -> str:
         data,
         Dumper=_Dumper,
         sort_keys=False,
-        default_flow_style=None,
+        default_flow_style=False,
         allow_unicode=True,
         width=WIDTH,
     )
@@ -36,7 +38,25 @@ def write(data: Mapping[str, Any], about: str) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what occurs twice out twice, since the reader refuses anchors."""
+    """Writes short lists and tables on one line, and what occurs twice out twice, since the reader
+    refuses anchors.
+    """
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True
+
+    def represent_mapping(self, *given: Any, **named: Any) -> yaml.MappingNode:
+        node = super().represent_mapping(*given, **named)
+        node.flow_style = _short([part for pair in node.value for part in pair])
+        return node
+
+    def represent_sequence(self, *given: Any, **named: Any) -> yaml.SequenceNode:
+        node = super().represent_sequence(*given, **named)
+        node.flow_style = _short(node.value)
+        return node
+
+
+def _short(parts: Sequence[yaml.Node]) -> bool:
+    """Whether parts are values without parts of their own, and fit on a line together."""
+    plain = all(isinstance(part, yaml.ScalarNode) for part in parts)
+    return plain and sum(len(part.value) + 4 for part in parts) < WIDTH - INDENTED

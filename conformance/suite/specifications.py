@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from conformance.errors import SpecError, SuiteError
+from conformance.model import Case
 from conformance.spec import catalogue, mutants
 from conformance.spec.catalogue import Fault
 from conformance.spec.digest import digest
@@ -59,10 +60,11 @@ class Specifications(Mapping[str, OpSpec]):
         spec = self.get(op)
         if spec is None:
             return ()
-        if not self._carries(op):
+        if not self.carries(op):
             return catalogue.faults(spec)
-        path = faults_file(op)
-        return self._parsed(op, path, lambda text: mutants.load_text(text, spec, path))
+        return self._parsed(
+            op, faults_file(op), lambda text, file: mutants.load_text(text, spec, file)
+        )
 
     def made_from(self, spec: OpSpec) -> bool:
         """Whether the vectors of an operator were made from this specification, prose aside.
@@ -74,21 +76,39 @@ class Specifications(Mapping[str, OpSpec]):
         origin = self._origins.get(spec.op, Origin())
         return digest(spec) == (origin.digest or digest(self[spec.op]))
 
+    def misfit(self, case: Case) -> str:
+        """How a case is no question about the specification that the suite carries of its operator;
+        empty if it is one, valid or not, and where the suite carries none.
+        """
+        if not self.carries(case.op):
+            return ""
+        spec = self[case.op]
+        operands = {operand.name for operand in spec.operands}
+        for what, found, expected in (
+            ("data", set(case.shapes), {spec.data.name}),
+            ("types", set(case.types), set(spec.types)),
+            ("integer inputs", set(case.operands), operands),
+        ):
+            if found != expected:
+                return f"its {what} are {_listed(found)}, those of {spec.op} {_listed(expected)}"
+        known = {None, *(entry.name for entry in spec.reject)}
+        return "" if case.reject in known else f"{spec.op} does not reject {case.reject}"
+
     def check(self) -> None:
         """Raises SuiteError unless each carried file is there and is the one that is listed."""
         for op, origin in self._origins.items():
             for path in origin.files(op):
                 self._content(op, path)
 
-    def _carries(self, op: str) -> bool:
+    def carries(self, op: str) -> bool:
+        """Whether the specification of an operator is a file of the suite."""
         return op in self._origins and self._origins[op].carried
 
     def _find(self, op: str) -> OpSpec:
-        if self._carries(op):
-            path = specification_file(op)
-            spec = self._parsed(op, path, lambda text: load_whole(text, path))
+        if self.carries(op):
+            spec = self._parsed(op, specification_file(op), load_whole)
             if spec.op != op:
-                raise SuiteError(f"{self._folder / path}: specifies {spec.op}", hint=DAMAGED)
+                raise SuiteError(f"{spec.file}: specifies {spec.op}, not {op}", hint=DAMAGED)
             return spec
         own = shipped().get(op)
         expected = self._origins[op].digest if self._origins else ""
@@ -100,20 +120,24 @@ class Specifications(Mapping[str, OpSpec]):
             )
         return own
 
-    def _parsed(self, op: str, path: str, load: Callable[[str], Read]) -> Read:
-        """What a carried file holds: text of strangers, so nothing in it may reach a terminal as a
-        control character."""
-        where = self._folder / path
+    def _parsed(self, op: str, path: str, load: Callable[[str, str], Read]) -> Read:
+        """What ``load`` makes of the text of a carried file and its name.
+
+        It was written by strangers, so no control character in it may reach a terminal.
+        """
+        file = str(self._folder / path)
         try:
             text = self._content(op, path).decode()
-            if not text.replace("\n", "").isprintable() or not _printable(parse(text, path).data):
-                raise SuiteError(f"{where}: holds characters that cannot be shown", hint=DAMAGED)
-            return load(text)
+            if not _printable(text) or not _printable(parse(text, file).data):
+                raise SuiteError(f"{file}: holds characters that cannot be shown", hint=DAMAGED)
+            return load(text, file)
         except UnicodeDecodeError:
-            raise SuiteError(f"{where}: not UTF-8 text", hint=DAMAGED) from None
+            raise SuiteError(f"{file}: not UTF-8 text", hint=DAMAGED) from None
         except SpecError as error:
+            more = f"\nand {len(error.problems) - 1} more" if len(error.problems) > 1 else ""
             raise SuiteError(
-                f"{where}: cannot be used by this version: {error.problems[0]}", hint=DAMAGED
+                f"this version cannot use what the suite was made from\n{error.problems[0]}{more}",
+                hint="use the version that made the suite, or generate it again",
             ) from error
 
     def _content(self, op: str, path: str) -> bytes:
@@ -134,6 +158,10 @@ class Specifications(Mapping[str, OpSpec]):
                 hint=DAMAGED,
             )
         return content
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
 
 
 def _printable(value: Any) -> bool:

@@ -119,6 +119,10 @@ class Suite:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )
+        if problem := self.specs.misfit(vector.case):
+            raise SuiteError(
+                f"{file}: does not fit the suite's specification: {problem}", hint=DAMAGED
+            )
         # The same texts as in the manifest, not copies of them: results are kept for a whole run.
         same = {edge: edge for edge in entry.edges}
         return replace(vector, id=entry.id, edges=tuple(same[edge] for edge in vector.edges))
