@@ -25,16 +25,18 @@ class Reference:
 
     name = "reference"
     version = __version__
+    specs = shipped()
 
     def __init__(self, specs: Mapping[str, OpSpec] | None = None) -> None:
-        self._specs = shipped() if specs is None else specs
+        if specs is not None:
+            self.specs = specs
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op`` in their own types.
 
         Raises InvalidCase for what its specification refuses, and Unsupported without one.
         """
-        spec = self._specs.get(op)
+        spec = self.specs.get(op)
         if spec is None:
             raise Unsupported(f"no specification of {op} is shipped")
         return evaluate(spec, list(inputs), attributes, exact=False)
