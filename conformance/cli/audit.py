@@ -38,7 +38,8 @@ Examples:
   conformance audit --draw 5000
       also look for cases that show what is called equivalent
 
-The faults are those of specs/faults/, each the reference with a rule replaced. Exits
+The faults are those that the suite was made from (of the shipped suite, specs/faults/),
+each the reference with a rule replaced. Exits
 with 1 if a fault is missed that can be noticed, or if the catalogue claims of one that
 it cannot be noticed, or is excused, and that is not so.
 """

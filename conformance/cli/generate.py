@@ -38,6 +38,9 @@ Examples:
 Then:
   conformance check --suite my-suite --backend numpy
 
+The suite carries the specifications and mutants that it was made from, but for recorded
+cases, which are of the shipped ones: all commands with --suite go by them.
+
 The same specifications, seed and versions give the same bytes, with any number of
 processes (-j). The folder is replaced as a whole when everything is ready: an interrupted
 run leaves the old suite as it was.
