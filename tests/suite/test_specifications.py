@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from hashlib import sha256
@@ -160,6 +161,24 @@ class TestCarried:
         mine.rename(mine.with_name("notes.yaml"))
         written(other, spec, basis)
         assert (mine.parent / "notes.yaml").read_text() == "# mine"
+
+
+def test_the_mutants_of_the_document_are_read(suite: Suite) -> None:
+    document = Path(__file__).parents[2] / "docs" / "fault-format.md"
+    (text,) = re.findall(r"```yaml\n(format: 1\nop: .*?)```", document.read_text(), re.DOTALL)
+    opened = open_suite(relisted(suite, files(suite)[1], text))
+    (fault,) = opened.specs.faults(OWN)
+    known = {one.id: one for one in catalogue.faults(find("AvgPool-1"))}[fault.id]
+    assert (fault.kind, fault.says, fault.threads) == (known.kind, known.says, known.threads)
+    assert fault.variant.replace == known.variant.replace
+
+
+def test_recording_is_of_shipped_specifications(suite: Suite, tmp_path: Path) -> None:
+    words = ["suite", "record", str(suite.path), "--out", str(tmp_path / "out")]
+    found = CliRunner().invoke(main, words)
+    assert found.exit_code == 2
+    assert "my.AvgPool-1: not made from a shipped specification" in found.output
+    assert not (tmp_path / "out").exists()
 
 
 class TestDamage:
