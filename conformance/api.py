@@ -8,6 +8,7 @@ assert run.conformant, [r.message for r in run.results if r.status in ("fail", "
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -155,14 +156,21 @@ def check(
         SuiteError: the suite cannot be used.
         UsageError: an unknown option, a filter that matches nothing, or an ``env`` that is none.
     """
-    gate = load_gate(_path(known_failures), _path(require), strict=strict, today=_day_of(earlier))
+    opened = suite if isinstance(suite, Suite) else load_suite(suite)
+    gate = load_gate(
+        _path(known_failures),
+        _path(require),
+        # A file may speak of more operators than this suite has.
+        specs=ChainMap(*cast("Any", (opened.specs, loader.shipped()))),
+        strict=strict,
+        today=_day_of(earlier),
+    )
     spec = backend if isinstance(backend, str) else ""
     runner = Isolation(
         executor, jobs, timeout, memory, None if env is None else str(env)
     ).executor_for(backend)
     suite_words = suite_option(suite)
     asked = {"level": level, "precision": precision, "repeat": repeat, **runner.settings()}
-    opened = suite if isinstance(suite, Suite) else load_suite(suite)
     options = Options(
         ops=ops,
         only=only,

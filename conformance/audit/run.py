@@ -13,8 +13,6 @@ from conformance.audit.score import Score
 from conformance.audit.standing import Standing, standings
 from conformance.errors import UsageError
 from conformance.grade.precision import matching
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find, names
 from conformance.suite.store import Suite, open_suite
 
 CHUNK = 40
@@ -35,8 +33,7 @@ class Chunk:
 
     def run(self) -> dict[str, tuple[Kill, ...]]:
         suite = open_suite(self.path)
-        spec = find(self.op)
-        bank = Bank(spec, faults(spec))
+        bank = Bank(suite.specs[self.op], suite.specs.faults(self.op))
         vectors = [suite.get(vector_id) for vector_id in self.ids]
         return dict(zip(self.ids, bank.all_kills(vectors), strict=True))
 
@@ -44,7 +41,7 @@ class Chunk:
 def audit(
     suite: Suite, ops: Sequence[str], *, processes: int, progress: parallel.Progress
 ) -> list[Score]:
-    """The score of a suite for each of some operators, which must be shipped ones."""
+    """The score of a suite for each of some operators, whose specifications it has."""
     work = [chunk for op in ops for chunk in _chunks(suite, op)]
     done = list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
     scores = []
@@ -53,7 +50,7 @@ def audit(
         for chunk, kills in zip(work, done, strict=True):
             if chunk.op == op:
                 found |= kills
-        scores.append(Score(op, faults(find(op)), found))
+        scores.append(Score(op, suite.specs.faults(op), found))
     return scores
 
 
@@ -69,22 +66,23 @@ def standings_of(suite: Suite, score: Score) -> list[Standing]:
         if entry.id in score.kills
     }
     proven = {part: one.inert for part, one in known.items()}
-    return standings(find(score.op), score.faults, cases, score.kills, proven)
+    return standings(suite.specs[score.op], score.faults, cases, score.kills, proven)
 
 
 def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
-    """The operators to be measured: those named, some by a pattern, or all that are shipped.
+    """The operators to be measured: those named, some by a pattern, or all with a specification.
 
-    Raises UsageError for one that the suite does not have, and where none is left to measure.
+    Raises UsageError for one that the suite does not have, or has no specification of, and where
+    none is left to measure.
     """
     found = matching(ops, suite.manifest.ops, "operator of this suite")
-    found = found or [op for op in suite.manifest.ops if op in names()]
-    if not found:
+    unknown = [op for op in found or suite.manifest.ops if op not in suite.specs]
+    if unknown and (found or len(unknown) == len(suite.manifest.ops)):
         raise UsageError(
-            f"none of the suite's operators is shipped, only {', '.join(suite.manifest.ops)}",
-            hint=f"known: {', '.join(names())}",
+            f"the suite has no specification of {', '.join(unknown)}",
+            hint="generate it again from its specifications: suites now carry them",
         )
-    return found
+    return found or list(suite.specs)
 
 
 def holdout(suite: Suite, score: Score) -> list[Held]:

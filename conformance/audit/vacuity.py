@@ -15,7 +15,6 @@ from conformance.audit import PRECISION
 from conformance.dtypes import DTYPES, Array
 from conformance.grade.compare import accepts
 from conformance.model import Answer, Vector
-from conformance.spec.loader import find, names
 from conformance.spec.model import OpSpec
 
 Impostor = Callable[[Vector], Sequence[Array] | None]
@@ -32,18 +31,19 @@ class Gate:
     """What is found of vectors that are looked at: those that are vacuous, each as a sentence, and
     how many are exempt.
 
-    Vectors of operators that are not shipped have no edges that could exempt them, and are left
-    out.
+    ``specs`` are the specifications of the suite. Vectors of an operator without one have no edges
+    that could exempt them, and are left out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, specs: Mapping[str, OpSpec]) -> None:
+        self._specs = specs
         self.problems: list[str] = []
         self.exempt = 0
 
     def look(self, vector: Vector) -> None:
         op = vector.case.op
-        passed = passing(vector) if op in names() else ()
-        excused = exemptions(find(op), vector) if passed else {}
+        passed = passing(vector) if op in self._specs else ()
+        excused = exemptions(self._specs[op], vector) if passed else {}
         left = [name for name in passed if name not in excused]
         if left:
             self.problems.append(f"{op}/{vector.id}.npz: passed by {', '.join(left)}")

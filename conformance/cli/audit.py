@@ -41,7 +41,8 @@ Examples:
   conformance audit --draw 5000
       also look for cases that show what is called equivalent
 
-The faults are those of specs/faults/, each the reference with a rule replaced. Exits
+The faults are those that the suite was made from (of the shipped suite, specs/faults/),
+each the reference with a rule replaced. Exits
 with 1 if a fault is missed that can be noticed, or if the catalogue claims of one that
 it cannot be noticed, or is excused, and that is not so.
 """
@@ -100,7 +101,16 @@ def audit(
     with Progress(1, "auditing") as progress:
         scores = run.audit(suite, there, processes=processes, progress=progress.at)
         shown = (
-            {op: showing(op, draw, processes=processes, progress=progress.at) for op in there}
+            {
+                op: showing(
+                    suite.specs[op],
+                    suite.specs.faults(op),
+                    draw,
+                    processes=processes,
+                    progress=progress.at,
+                )
+                for op in there
+            }
             if draw
             else {}
         )

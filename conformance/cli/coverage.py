@@ -72,7 +72,6 @@ def coverage(
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
     from conformance.audit.coverage import coverage as measure
     from conformance.audit.run import operators
-    from conformance.spec.loader import find
     from conformance.suite.store import open_suite
 
     suite = open_suite(name)
@@ -83,7 +82,8 @@ def coverage(
     with Progress(len(asked), "measuring") as progress:
         for number, op in enumerate(asked):
             progress.at(op, number)
-            ranks, wrong = measure(find(op), suite.manifest, suite.vectors([op], answers=False))
+            vectors = suite.vectors([op], answers=False)
+            ranks, wrong = measure(suite.specs[op], suite.manifest, vectors)
             for one in ranks:
                 _tell(one)
                 complete &= one.complete
@@ -105,12 +105,12 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
     from conformance.spec import loader
     from conformance.suite import proofs
 
-    sources = loader.sources(ops)
-    kept = {op: proofs.known(loader.find(source)) for op, source in sources.items()}
+    specs = loader.chosen(ops)
+    kept = {op: proofs.known(spec) for op, spec in specs.items()}
     for op in (op for op, found in kept.items() if found is None):
-        _writable(proofs.file_of(loader.find(sources[op])))
+        _writable(proofs.file_of(specs[op]))
     with Progress(1, "proving") as progress:
-        decided = proving.prove([*sources.values()], processes=processes, progress=progress.at)
+        decided = proving.prove([*specs.values()], processes=processes, progress=progress.at)
     click.echo("operator                rank      shown   contradicted   undecided   proofs")
     open_ = False
     for op, group in groupby(decided, key=lambda one: one.op):
@@ -124,11 +124,11 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
             _list([f"undecided: {a} with {b}" for a, b in one.undecided])
             _list([f"called infeasible, but not confirmed: {a} with {b}" for a, b in one.refuted])
             open_ |= bool(one.undecided or one.refuted)
-        file = proofs.file_of(loader.find(sources[op]))
+        file = proofs.file_of(specs[op])
         if kept[op] is None:
             file.parent.mkdir(parents=True, exist_ok=True)
             with replacing(file) as new:
-                new.write_bytes(proofs.dump(proving.proofs_of(sources[op], ranks)))
+                new.write_bytes(proofs.dump(proving.proofs_of(specs[op], ranks)))
             click.echo(f"{file}: written")
         elif any(one.refuted or one.undecided for one in ranks):
             click.echo(f"{file}: remove it, and the proofs are found anew")

@@ -15,8 +15,10 @@ Examples:
       a page for each shipped operator, and an index
   conformance docs --out pages reports/*/run.jsonl
       the same, with what these backends do where a document is silent
-  conformance docs --out pages --op specs/MyOp-1.yaml --suite my-suite
-      an operator of your own, with the vectors that you generated
+  conformance docs --out pages --suite my-suite
+      the operators of your own suite, by the specifications that it carries
+  conformance docs --out pages --op specs/MyOp-1.yaml
+      an operator of your own, before there are vectors
 
 The pages open from disk, need no script and make no request. The same input gives
 the same bytes. "conformance spec show" tells the same in the terminal.
@@ -37,9 +39,13 @@ the same bytes. "conformance spec show" tells the same in the terminal.
     "ops",
     multiple=True,
     metavar="OP",
-    help="Only this operator, or a specification file; repeatable.",
+    help="Only this operator, of the suite or shipped, or a specification file; repeatable.",
 )
-@click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
+@click.option(
+    "--suite",
+    metavar="DIR|NAME",
+    help="The suite, whose operators get pages; the shipped core suite if left out.",
+)
 def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | None) -> None:
     """Write pages about operators: what each specification says, with pictures.
 
@@ -57,7 +63,7 @@ def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | N
     with Progress(len(source.specs), "writing") as progress:
         for number, spec in enumerate(source.specs):
             progress.at(spec.op, number)
-            told = account(spec, source.suite, source.runs, show_command(spec, suite))
+            told = account(spec, source.suite, source.runs, show_command(suite))
             accounts.append(told)
             write_text(out / file_name(spec.op), operator_page(told))
     index = write_text(

@@ -41,6 +41,9 @@ Examples:
 Then:
   conformance check --suite my-suite --backend numpy
 
+The suite carries the specifications and mutants that it was made from, but for recorded
+cases, which are of the shipped ones: all commands with --suite go by them.
+
 The same specifications, seed and versions give the same bytes, with any number of
 processes (-j). The folder is replaced as a whole when everything is ready: an interrupted
 run leaves the old suite as it was.
@@ -94,22 +97,25 @@ def generate(
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
     from conformance.spec import loader
-    from conformance.suite import cases
+    from conformance.spec.catalogue import faults
+    from conformance.suite import cases, origin
     from conformance.suite.writer import check_target, write_suite
 
-    sources = loader.sources(ops, cases.shipped() if seed is None else None)
-    known = _recorded(sources.values(), suite) if seed is None else []
-    anew = [source for op, source in sources.items() if op not in {one.op for one in known}]
+    specs = loader.chosen(ops, cases.shipped() if seed is None else None)
+    known = _recorded(specs.values(), suite) if seed is None else []
+    anew = [spec for op, spec in specs.items() if op not in {one.op for one in known}]
     root = seed or 0
-    check_target(out)
-    _announce(known, anew)
+    bases = [origin.shipped(specs[one.op]) for one in known]
+    bases += [origin.carried(spec, faults(spec)) for spec in anew]
+    check_target(out, bases)
+    _announce(known, specs, anew)
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
         made = list(
             plan.make(anew, root=root, processes=processes, progress=progress.at, suite=suite)
         )
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
-            recorded.vectors(known, processes=processes, progress=progress.at),
+            recorded.vectors(known, specs, processes=processes, progress=progress.at),
             (
                 (vector, one.suites[vector.id])
                 for one in made
@@ -119,7 +125,7 @@ def generate(
         )
         if suite == "full":
             vectors = plan.full(
-                vectors, sources, count, root=root, processes=processes, progress=progress.at
+                vectors, specs, count, root=root, processes=processes, progress=progress.at
             )
         written = write_suite(
             out,
@@ -131,12 +137,13 @@ def generate(
             | {i: killed for one in made for i, killed in one.kills.items()},
             excused={i: some for one in known for i, some in one.excused.items()}
             | {i: some for one in made for i, some in one.excused.items()},
-            strength={one.op: recorded.strength(one) for one in known}
+            strength={one.op: recorded.strength(specs[one.op], one) for one in known}
             | {one.op: one.strength for one in made},
             uncovered=[gap for one in made for gap in one.uncovered],
             withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
+            bases=bases,
         )
-    _tell(written, sources, suite, out, time.perf_counter() - began)
+    _tell(written, specs, suite, out, time.perf_counter() - began)
 
 
 def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
@@ -154,15 +161,20 @@ def _share(killed: int, survivors: Sequence[str]) -> str:
     return f"{100 * killed // (killed + len(survivors))} %"
 
 
-def _recorded(sources: Iterable[str], suite: str) -> list[Cases]:
-    """The recorded cases of those operators that have some."""
+def _recorded(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
+    """The recorded cases of those shipped operators that have some."""
     from conformance.generate import recorded
+    from conformance.spec.loader import shipped
 
-    found = [one for source in sources if (one := recorded.read(source)) is not None]
+    found = [
+        one
+        for spec in specs
+        if spec is shipped().get(spec.op) and (one := recorded.read(spec.op)) is not None
+    ]
     return [recorded.part(one, suite) for one in found] if suite == "smoke" else found
 
 
-def _announce(known: Sequence[Cases], anew: Sequence[str]) -> None:
+def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequence[OpSpec]) -> None:
     """Say what is going to be done, and what will be missing, before it takes its time."""
     from importlib.util import find_spec
 
@@ -171,7 +183,7 @@ def _announce(known: Sequence[Cases], anew: Sequence[str]) -> None:
     if known:
         number = sum(len(one.recorded) for one in known)
         click.echo(f"evaluating {number} recorded cases; --seed N selects others", err=True)
-    for one in filter(recorded.outdated, known):
+    for one in (one for one in known if recorded.outdated(specs[one.op], one)):
         click.echo(
             f"warning: {one.op} has changed since its cases were recorded, and what they kill "
             "is what they killed then; see conformance suite record --help",
@@ -186,9 +198,8 @@ def _announce(known: Sequence[Cases], anew: Sequence[str]) -> None:
 
 
 def _tell(
-    written: Suite, sources: Mapping[str, str], suite: str, out: Path, seconds: float
+    written: Suite, specs: Mapping[str, OpSpec], suite: str, out: Path, seconds: float
 ) -> None:
-    from conformance.spec.loader import find
     from conformance.suite.manifest import Count
 
     manifest = written.manifest
@@ -196,7 +207,7 @@ def _tell(
     click.echo(f"{suite}: {len(written)} vectors, {size / 1e6:.2f} MB, in {out}")
     for op in manifest.strength:
         count = manifest.counts.get(op, Count(0, 0))
-        killed, survivors = _mutants(written, find(sources[op]))
+        killed, survivors = _mutants(written, specs[op])
         score = f", {_share(killed, survivors)} of mutants killed" if killed or survivors else ""
         click.echo(f"  {op:20} {count.value:5} value vectors, {count.reject:3} must-reject{score}")
         if killed < STRONG * (killed + len(survivors)):

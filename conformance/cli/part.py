@@ -78,14 +78,13 @@ def part(suite: Suite, ops: Sequence[str], asked: Capabilities) -> Suite:
     Raises UsageError where there is none.
     """
     from conformance.errors import UsageError
-    from conformance.spec.loader import find
 
     kept = tuple(
         entry
         for entry in suite.manifest.listed
         if entry.op in ops
         and entry.kind == "value"
-        and asked.reason_against(find(entry.op), suite.read(entry).case) is None
+        and asked.reason_against(suite.specs[entry.op], suite.read(entry).case) is None
     )
     if not kept:
         raise UsageError(

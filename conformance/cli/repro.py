@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
@@ -73,12 +74,11 @@ def repro(
     asked = parse_precision(precision)
     opened = open_suite(suite)
     vector = opened.find(vector_id)
+    spec = opened.specs.get(vector.case.op)
     told = account(backend, opened.path, vector.id, timeout)
-    text = script(vector, told.call, told.backend, opened.name, level, asked)
-    trial = tried(text, timeout)
-    text = script(
-        vector, told.call, told.backend, opened.name, level, asked, observed=trial.lines()
-    )
+    write = partial(script, vector, spec, told.call, told.backend, opened.name, level, asked)
+    trial = tried(write(), timeout)
+    text = write(observed=trial.lines())
     if out is None:
         click.echo(text, nl=False)
     else:

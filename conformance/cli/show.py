@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -31,8 +30,8 @@ Examples:
   conformance show 1a2b3c4d --backend openvino
       what a backend makes of it: the verdict, the wrong elements, and the
       worst of them tap by tap; with --element, what it got there
-  conformance show 1a2b3c4d --suite my-suite --spec specs/MyPool-1.yaml
-      a vector of your own suite, of an operator of your own
+  conformance show 1a2b3c4d --suite my-suite
+      a vector of your own suite, by the specification that the suite carries
 
 In the table a window is given by the positions it spans on each axis. They count
 from the first element of the data, so padding has negative ones, or lies beyond.
@@ -53,13 +52,6 @@ this tool, see "conformance repro".
     "With --backend: as in conformance check.",
     "With --backend: as in conformance check.",
 )
-@click.option(
-    "--spec",
-    "file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The specification of an operator that is not shipped.",
-)
 def show(
     vector_id: str,
     backend: str | None,
@@ -68,7 +60,6 @@ def show(
     everything: bool,
     level: str,
     precision: str,
-    file: Path | None,
 ) -> None:
     """Show one vector, so that a person can follow it.
 
@@ -81,15 +72,19 @@ def show(
     from conformance.suite.store import open_suite
 
     asked = parse_precision(precision)
-    vector = open_suite(suite).find(vector_id)
+    opened = open_suite(suite)
+    vector = opened.find(vector_id)
     index = None if element is None else _index(element, vector)
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH)
     for line in vector_text.heading(vector, width):
         click.echo(line)
-    spec = _specification(vector, file) if vector.answers else None
+    spec = opened.specs.get(vector.case.op)
+    if spec is None:
+        why = f"the suite has no specification of {vector.case.op}, so no windows are shown"
+        click.echo(f"{why}; generate it again: suites now carry them", err=True)
     limit = None if everything else ROWS
     if backend is not None:
-        lines = _answered(backend, spec, vector, index, (level, asked), width, limit)
+        lines = _answered(backend, opened.specs, vector, index, (level, asked), width, limit)
     elif index is not None:
         lines = chain([""], vector_text.element(spec, vector, index))
     else:
@@ -100,7 +95,7 @@ def show(
 
 def _answered(
     backend: str,
-    spec: OpSpec | None,
+    specs: Mapping[str, OpSpec],
     vector: Vector,
     index: tuple[int, ...] | None,
     question: tuple[str, Mapping[str, str]],
@@ -114,9 +109,10 @@ def _answered(
     from conformance.run.single import Examiner
 
     level, precision = question
+    spec = specs.get(vector.case.op)
     with Isolation().executor_for(backend) as executor:
         identity = executor.identity
-        result, outcome = Examiner(executor, level, precision).ask(vector)
+        result, outcome = Examiner(executor, specs, level, precision).ask(vector)
     match = verdict_text.match_of(vector, outcome, level, precision)
     name = f"{identity.name} {identity.version}"
     yield ""
@@ -127,26 +123,6 @@ def _answered(
     elif match is not None:
         yield from verdict_text.wrong_elements(spec, vector, match, precision, width, limit=limit)
         yield from verdict_text.worst_element(spec, vector, result, match, precision)
-
-
-def _specification(vector: Vector, file: Path | None) -> OpSpec | None:
-    """The specification of the vector's operator; None, with a remark, if it is not at hand."""
-    from conformance.errors import UsageError
-    from conformance.spec.loader import find, load, names
-
-    op = vector.case.op
-    if file is not None:
-        spec = load(file)
-        if spec.op != op:
-            raise UsageError(
-                f"{file} specifies {spec.op}, the vector asks {op}",
-                hint=f"name the specification of {op}",
-            )
-        return spec
-    if op in names():
-        return find(op)
-    click.echo(f"no specification of {op} is shipped; --spec FILE shows windows too", err=True)
-    return None
 
 
 def _index(text: str, vector: Vector) -> tuple[int, ...]:

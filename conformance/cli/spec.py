@@ -69,7 +69,7 @@ def show(op: str, logs: tuple[Path, ...], sections: tuple[str, ...], suite: str 
 
     source = opened([op], suite, logs)
     loaded = source.specs[0]
-    told = account(loaded, source.suite, source.runs, show_command(loaded, suite))
+    told = account(loaded, source.suite, source.runs, show_command(suite))
     chosen = [name for name in SECTIONS if name in sections or not sections]
     for line in text(told, chosen, min(terminal()["width"], WIDTH)):
         click.echo(line)

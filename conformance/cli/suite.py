@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.options import processes_option
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_USAGE
+
+if TYPE_CHECKING:
+    from conformance.suite.store import Suite
 
 
 @click.group(
@@ -42,7 +47,8 @@ def lint(ctx: click.Context, name: str | None) -> None:
     it finds what the published JSON Schemas do not allow, expected values outside of what is
     accepted, readings that change nothing, vectors that ask the same question, and vectors that
     something passes which is no pooling at all (zeros, the input itself, ...) though no edge of
-    theirs exempts it. Of the shipped suite, that its manifest is what its recorded cases make.
+    theirs exempts it. Of a suite of your own, that its vectors are cases of the specifications that
+    it carries. Of the shipped suite, that its manifest is what its recorded cases make.
 
     Exits with 2 if there is any problem.
     """
@@ -52,8 +58,8 @@ def lint(ctx: click.Context, name: str | None) -> None:
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
-    vacuity = Gate()
-    problems = [*(derived.problems(opened.manifest) if name is None else ())]
+    vacuity = Gate(opened.specs)
+    problems = [*(derived.problems(opened.manifest, opened.specs) if name is None else ())]
     problems = [*problems, *lint_suite(opened, vacuity.look)] or vacuity.problems
     for problem in problems:
         click.echo(problem)
@@ -102,14 +108,14 @@ def record(folder: Path, ops: tuple[str, ...], out: Path | None, processes: int)
     pairs of edges that are proven impossible. Both are kept in version control.
     """
     from conformance import data
-    from conformance.audit.run import audit, operators
+    from conformance.audit.run import audit
     from conformance.generate import recorded
     from conformance.replacement import replacing
     from conformance.suite import cases, proofs
     from conformance.suite.store import open_suite
 
     opened = open_suite(folder)
-    asked = operators(opened, ops)
+    asked = _recordable(opened, ops)
     target = out or data.directory("specs")
     with Progress(1, "auditing") as progress:
         scores = audit(opened, asked, processes=processes, progress=progress.at)
@@ -123,3 +129,25 @@ def record(folder: Path, ops: tuple[str, ...], out: Path | None, processes: int)
             with replacing(file) as new:
                 new.write_bytes(content)
             click.echo(f"{file}: {len(content):,} bytes")
+
+
+def _recordable(opened: Suite, ops: Sequence[str]) -> list[str]:
+    """The operators whose cases can be recorded: beside the shipped specification that they are of.
+
+    Raises UsageError for one that is named and is of another specification, and where none is left.
+    """
+    from conformance.audit.run import operators
+    from conformance.errors import UsageError
+    from conformance.spec.loader import shipped
+
+    asked = operators(opened, ops)
+    own = shipped()
+    found = [op for op in asked if op in own and opened.specs.made_from(own[op])]
+    if not found or (ops and found != asked):
+        others = ", ".join(op for op in asked if op not in found)
+        raise UsageError(
+            f"{others}: not made from a shipped specification as it is now",
+            hint="cases are recorded beside shipped specifications; a suite of your own keeps its "
+            "vectors, and carries what they were made from",
+        )
+    return found

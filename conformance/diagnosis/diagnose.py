@@ -11,8 +11,6 @@ from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.search import Explanation, Search
 from conformance.errors import ConformanceError
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.spec import loader
-from conformance.spec.catalogue import faults
 from conformance.spec.model import Variant
 from conformance.suite.store import Suite
 
@@ -28,6 +26,7 @@ class Diagnosis:
         self, results: Sequence[Result], suite: Suite, *, level: str, precision: Mapping[str, str]
     ) -> None:
         self._results = results
+        self._specs = suite.specs
         self._explained: dict[tuple[str, str], Explanation] = {}
         for op in dict.fromkeys(result.op for result in results if result.status in FAILED):
             for found in _explanations(op, results, suite, level, precision):
@@ -61,21 +60,18 @@ class Diagnosis:
         found = separation(failed, passed)
         if found is None:
             return None
-        try:
-            spec = loader.find(finding.op)
-        except ConformanceError:
-            spec = None
-        return by_conditions(found, spec, rejected)
+        return by_conditions(found, self._specs.get(finding.op), rejected)
 
 
 def _explanations(
     op: str, results: Sequence[Result], suite: Suite, level: str, precision: Mapping[str, str]
 ) -> list[Explanation]:
     """The faults behind the failures of an operator; none for one without specification."""
+    spec, bank = suite.specs.get(op), suite.specs.faults(op)
+    if spec is None or not bank:
+        return []
     noticed = {entry.id: entry.kills for entry in suite.manifest.vectors if entry.op == op}
     try:
-        spec = loader.find(op)
-        bank = faults(spec)
         evidence = Evidence(
             spec,
             results,
@@ -84,6 +80,6 @@ def _explanations(
             precision=precision,
             level=level,
         )
-        return Search(evidence, bank).run() if bank else []
+        return Search(evidence, bank).run()
     except ConformanceError:
-        return []  # a suite of another version of the specification
+        return []  # an old suite, of another version of the specification

@@ -44,11 +44,13 @@ def account(
 ) -> Account:
     """The account of ``spec`` by ``suite``, which may have no vector of it, and by ``runs``.
 
+    Vectors that were made from another specification of the operator show nothing of this one.
     Raises :class:`~conformance.errors.SuiteError` for a vector that is missing, changed or damaged.
     """
-    entries = [entry for entry in suite.manifest.vectors if entry.op == spec.op]
+    own = suite.specs.made_from(spec)
+    entries = [entry for entry in suite.manifest.vectors if own and entry.op == spec.op]
     kills = Counter(fault for entry in entries for fault in entry.kills)
-    catalogue = faults(spec)
+    catalogue = suite.specs.faults(spec.op) if own else faults(spec)
     return Account(
         spec=spec,
         vectors=tuple(sorted(map(suite.read, entries), key=lambda one: (_elements(one), one.id))),

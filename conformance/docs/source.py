@@ -10,7 +10,7 @@ from pathlib import Path
 from conformance.errors import UsageError
 from conformance.log.reader import read_whole
 from conformance.log.run_log import RunLog
-from conformance.spec.loader import find, names
+from conformance.spec.loader import find, shipped
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite, open_suite
 
@@ -25,13 +25,18 @@ class Source:
 
 
 def opened(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> Source:
-    """Specifications by name or by file (none: all that are shipped), a suite, and run logs.
+    """Specifications by name or by file, a suite, and run logs.
+
+    A name is first that of an operator of the suite. Without any they are those of the suite, or
+    all that are shipped if no suite is named.
 
     Raises a :class:`~conformance.errors.ConformanceError` for a name that is not known, a file
     that cannot be read, a log of a run that did not reach its end, and for two specifications
     whose pages would have one name.
     """
-    specs = tuple(find(op) for op in tuple(ops) or names())
+    source = open_suite(suite)
+    named = tuple(ops) or tuple(shipped() if suite is None else source.specs)
+    specs = tuple(source.specs.get(op) or find(op) for op in named)
     seen: dict[str, OpSpec] = {}
     for spec in specs:
         # Some file systems do not tell capitals from small letters.
@@ -41,14 +46,12 @@ def opened(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> Sourc
                 f"{spec.file} and {other.file} both specify {spec.op}",
                 hint="name one of them, or give the operators different names",
             )
-    return Source(tuple(seen.values()), open_suite(suite), tuple(map(read_whole, logs)))
+    return Source(tuple(seen.values()), source, tuple(map(read_whole, logs)))
 
 
-def show_command(spec: OpSpec, suite: str | None) -> str:
+def show_command(suite: str | None) -> str:
     """The command that shows a vector of ``suite``, as it was named, without the vector's id."""
     words = ["conformance", "show"]
     if suite is not None:
         words += ["--suite", suite]
-    if spec.op not in names():
-        words += ["--spec", spec.file]
     return shlex.join(words)

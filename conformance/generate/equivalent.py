@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.generate.build import build
 from conformance.generate.pairs import Effort, Pool
 from conformance.generate.values import data_of
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import Fault
+from conformance.spec.model import OpSpec
 
 
 @dataclass(frozen=True)
 class Search:
     """The search on one rank, among ``count`` drawn cases or a few more."""
 
-    op: str
+    spec: OpSpec
+    faults: tuple[Fault, ...] = field(repr=False)
     rank: int
     count: int
 
     @property
     def label(self) -> str:
-        return f"{self.op} rank {self.rank}"
+        return f"{self.spec.op} rank {self.rank}"
 
     def run(self) -> dict[str, str]:
         """By fault, a case whose vector notices it."""
-        spec = find(self.op)
-        bank = Bank(spec, [fault for fault in faults(spec) if fault.equivalent])
+        spec = self.spec
+        bank = Bank(spec, self.faults)
         half = self.count // 2
         pool = Pool(spec, self.rank, 0, Effort(base=half, aimed=-(-half // max(1, len(spec.aims)))))
         pool.fill()
@@ -40,10 +42,18 @@ class Search:
         return found
 
 
-def showing(op: str, count: int, *, processes: int, progress: parallel.Progress) -> dict[str, str]:
+def showing(
+    spec: OpSpec,
+    faults: Iterable[Fault],
+    count: int,
+    *,
+    processes: int,
+    progress: parallel.Progress,
+) -> dict[str, str]:
     """By fault that is called equivalent, one of about ``count`` drawn cases that shows it."""
-    ranks = find(op).ranks
-    work = [Search(op, rank, -(-count // len(ranks))) for rank in ranks]
+    equivalent = tuple(fault for fault in faults if fault.equivalent)
+    each = -(-count // len(spec.ranks))
+    work = [Search(spec, equivalent, rank, each) for rank in spec.ranks]
     found: dict[str, str] = {}
     for part in parallel.run(work, processes=processes, progress=progress, total=len(work)):
         found |= part

@@ -55,6 +55,10 @@ class Killers:
             unseen = {name for level, name in self.standing(part).missing if level == "should"}
             self.inert[part] |= self._proven(part, unseen)
             self._hunt(part, new_cases(self.spec, part, given, root=root, effort=effort))
+        # What was found for a part may, in its element type, serve one that came before.
+        for part in parts(self.spec, self.rank):
+            own = [vector.case for vector in self.vectors.values()]
+            self._hunt(part, known_cases(self.spec, part, own))
 
     def _hunt(self, part: Part, cases: Iterable[Case]) -> None:
         missing = self.standing(part).missing

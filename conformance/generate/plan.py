@@ -20,7 +20,7 @@ from conformance.generate.stream import stream
 from conformance.generate.suites import smoke, with_twins
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 from conformance.suite.manifest import Uncovered
 from conformance.suite.parts import Parts
 from conformance.suite.strength import Strength
@@ -43,17 +43,17 @@ class Made:
 class OperatorTask:
     """What is left of the work on one operator when its ranks are done."""
 
-    op: str
+    spec: OpSpec
     root: int
     effort: Effort
     ranked: tuple[Ranked, ...] = field(repr=False)
 
     @property
     def label(self) -> str:
-        return f"{find(self.op).op} faults"
+        return f"{self.spec.op} faults"
 
     def run(self) -> Made:
-        spec = find(self.op)
+        spec = self.spec
         catalogue = faults(spec)
         vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
         kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
@@ -104,7 +104,7 @@ def _wanted(score: Score, *, apart: bool) -> set[Item]:
 
 
 def make(
-    ops: Sequence[str],
+    specs: Sequence[OpSpec],
     *,
     root: int,
     processes: int,
@@ -112,30 +112,30 @@ def make(
     suite: str = "core",
     effort: Effort | None = None,
 ) -> Iterator[Made]:
-    """The core suites of some operators, by name or specification file, in their order.
+    """The core suites of some operators, in their order.
 
     For the ``suite`` smoke only what it needs is sought; all else is not to be used.
     """
     effort = effort or (SMOKE if suite == "smoke" else Effort())
     # High ranks take longest, and what begins last should be short.
-    work = [RankTask(op, rank, root, effort) for op in ops for rank in find(op).ranks]
+    work = [RankTask(spec, rank, root, effort) for spec in specs for rank in spec.ranks]
     work.sort(key=lambda task: -task.rank)
-    ranked: dict[str, list[Ranked]] = {op: [] for op in ops}
-    pieces = len(work) + len(ops)
+    ranked: dict[str, list[Ranked]] = {spec.op: [] for spec in specs}
+    pieces = len(work) + len(specs)
 
     def later(what: str, number: int, _: int) -> None:
         progress(what, len(work) + number, pieces)
 
     done = parallel.run(work, processes=processes, progress=progress, total=pieces)
     for task, one in zip(work, done, strict=True):
-        ranked[task.op].insert(0, one)
-    rest = [OperatorTask(op, root, effort, tuple(ranked[op])) for op in ops]
+        ranked[task.spec.op].insert(0, one)
+    rest = [OperatorTask(spec, root, effort, tuple(ranked[spec.op])) for spec in specs]
     return parallel.run(rest, processes=processes, progress=later, total=pieces)
 
 
 def full(
     core: Iterable[tuple[Vector, tuple[str, ...]]],
-    sources: Mapping[str, str],
+    specs: Mapping[str, OpSpec],
     count: int,
     *,
     root: int,
@@ -145,12 +145,12 @@ def full(
     """The core suite of each operator, and ``count`` vectors more, made as they are asked for.
 
     ``core`` gives its vectors one operator after the other, each with the suites it belongs to;
-    ``sources`` by operator the name or file that its specification is found by.
+    ``specs`` their specifications, by operator.
     """
     for op, vectors in groupby(core, key=lambda one: one[0].case.op):
         known = set()
         for vector, suites in vectors:
             known.add(vector.id)
             yield vector, (*suites, "full")
-        more = stream(sources[op], count, known, root=root, processes=processes, progress=progress)
+        more = stream(specs[op], count, known, root=root, processes=processes, progress=progress)
         yield from ((vector, ("full",)) for vector in more)

@@ -20,7 +20,7 @@ from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
-from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
 from conformance.suite import proofs
 from conformance.suite.proofs import Proofs
@@ -52,15 +52,15 @@ class Decided:
 class ProofTask:
     """The proofs of one rank: those that are kept are checked, otherwise found."""
 
-    op: str
+    spec: OpSpec
     rank: int
 
     @property
     def label(self) -> str:
-        return f"{find(self.op).op} rank {self.rank}"
+        return f"{self.spec.op} rank {self.rank}"
 
     def run(self) -> Decided:
-        pool = Pool(find(self.op), self.rank, ROOT, Effort())
+        pool = Pool(self.spec, self.rank, ROOT, Effort())
         return _found(pool) if proofs.known(pool.spec) is None else _checked(pool)
 
 
@@ -141,8 +141,8 @@ def _decided(
     )
 
 
-def prove(ops: Sequence[str], *, processes: int, progress: parallel.Progress) -> list[Decided]:
-    """What is known of the pairs of some operators, by name or specification file.
+def prove(specs: Sequence[OpSpec], *, processes: int, progress: parallel.Progress) -> list[Decided]:
+    """What is known of the pairs of some operators.
 
     Raises UsageError without the package z3-solver.
     """
@@ -152,13 +152,12 @@ def prove(ops: Sequence[str], *, processes: int, progress: parallel.Progress) ->
         raise UsageError(
             "proofs need the package z3-solver", hint="pip install 'opconform[generate]'"
         )
-    work = [ProofTask(op, rank) for op in ops for rank in find(op).ranks]
+    work = [ProofTask(spec, rank) for spec in specs for rank in spec.ranks]
     return list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
 
 
-def proofs_of(op: str, decided: Sequence[Decided]) -> Proofs:
-    """The proofs of an operator, by name or specification file, from what its ranks decided."""
-    spec = find(op)
+def proofs_of(spec: OpSpec, decided: Sequence[Decided]) -> Proofs:
+    """The proofs of an operator, from what its ranks decided."""
     return Proofs(
         op=spec.op,
         specification=digest(spec),

@@ -17,7 +17,6 @@ from conformance.generate.settle import settle
 from conformance.generate.suites import with_twins
 from conformance.model import Case, Vector
 from conformance.spec.entries import Bools
-from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import question
 from conformance.suite.manifest import Uncovered
@@ -57,17 +56,17 @@ class Ranked:
 class RankTask:
     """The work on one rank; its result depends on nothing else."""
 
-    op: str
+    spec: OpSpec
     rank: int
     root: int
     effort: Effort
 
     @property
     def label(self) -> str:
-        return f"{find(self.op).op} rank {self.rank}"
+        return f"{self.spec.op} rank {self.rank}"
 
     def run(self) -> Ranked:
-        spec = find(self.op)
+        spec = self.spec
         pool = Pool(spec, self.rank, self.root, self.effort)
         pool.fill()
         settle(pool)

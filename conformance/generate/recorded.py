@@ -6,7 +6,7 @@ made anew from its cases in the time that their vectors take.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance import parallel
@@ -16,7 +16,7 @@ from conformance.generate.build import build
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
-from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
 from conformance.suite.parts import Parts
@@ -32,24 +32,30 @@ SLICE = 60
 class Slice:
     """Some recorded cases of one operator."""
 
-    op: str
+    spec: OpSpec
     recorded: tuple[Recorded, ...] = field(repr=False)
 
     @property
     def label(self) -> str:
-        return self.op
+        return self.spec.op
 
     def run(self) -> list[Vector]:
-        spec = find(self.op)
-        return [build(spec, one.case, one.level) for one in self.recorded]
+        return [build(self.spec, one.case, one.level) for one in self.recorded]
 
 
 def vectors(
-    chosen: Sequence[Cases], *, processes: int, progress: parallel.Progress
+    chosen: Sequence[Cases],
+    specs: Mapping[str, OpSpec],
+    *,
+    processes: int,
+    progress: parallel.Progress,
 ) -> Iterator[tuple[Vector, tuple[str, ...]]]:
-    """The vector of every recorded case, with the suites that it belongs to, in their order."""
+    """The vector of every recorded case, with the suites that it belongs to, in their order.
+
+    ``specs`` are the specifications of their operators.
+    """
     work = [
-        Slice(one.op, one.recorded[first : first + SLICE])
+        Slice(specs[one.op], one.recorded[first : first + SLICE])
         for one in chosen
         for first in range(0, len(one.recorded), SLICE)
     ]
@@ -76,9 +82,8 @@ def part(recorded: Cases, suite: str) -> Cases:
     return replace(recorded, recorded=chosen, parts=Parts())
 
 
-def strength(recorded: Cases) -> Strength:
+def strength(spec: OpSpec, recorded: Cases) -> Strength:
     """What nothing can show of an operator: proofs, the catalogue's word, and what was measured."""
-    spec = find(recorded.op)
     return Strength(
         infeasible=proofs.of(spec),
         equivalent={fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent},
@@ -87,9 +92,9 @@ def strength(recorded: Cases) -> Strength:
     )
 
 
-def outdated(recorded: Cases) -> bool:
+def outdated(spec: OpSpec, recorded: Cases) -> bool:
     """Whether the specification has changed since its cases were selected."""
-    return recorded.specification != digest(find(recorded.op))
+    return recorded.specification != digest(spec)
 
 
 def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
@@ -110,22 +115,21 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
                 withdrawn=manifest.withdrawn.get(entry.id),
             )
         )
-    spec = find(op)
-    specification, before = digest(spec), read(op)
+    spec, before = suite.specs[op], read(op)
     known = manifest.strength.get(op, Strength())
     inert = {part: one.inert for part, one in known.parts.survivors.items()}
-    read_cases = {one.case.id: one.case for one in found if one.case.reject is None}
+    asked = {one.case.id: one.case for one in found if one.case.reject is None}
     recorded = Cases(
         op=op,
-        specification=specification,
+        specification=digest(spec),
         seed=manifest.seed,
         versions=manifest.versions,
         recorded=tuple(found),
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
-        parts=parts_of(spec, standings(spec, faults(spec), read_cases, score.kills, inert)),
+        parts=parts_of(spec, standings(spec, score.faults, asked, score.kills, inert)),
     )
     kept = proofs.known(spec)
     # Cases that show all pairs are witnesses themselves.
     witnesses = kept.witnesses if kept and manifest.uncovered else ()
-    return recorded, Proofs(op, specification, known.infeasible, witnesses)
+    return recorded, Proofs(op, digest(spec), known.infeasible, witnesses)

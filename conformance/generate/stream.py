@@ -13,7 +13,7 @@ from conformance.generate.build import build
 from conformance.generate.looking import Sight
 from conformance.generate.pool import draw_at_edges
 from conformance.model import Vector
-from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 
 BARREN = 30
 """Pieces in a row without a new vector after which none is expected any more."""
@@ -26,16 +26,16 @@ PIECE = 400
 class Piece:
     """Some vectors of one operator; the same number gives the same ones."""
 
-    op: str
+    spec: OpSpec
     number: int
     root: int
 
     @property
     def label(self) -> str:
-        return f"{find(self.op).op} piece {self.number + 1}"
+        return f"{self.spec.op} piece {self.number + 1}"
 
     def run(self) -> list[Vector]:
-        spec = find(self.op)
+        spec = self.spec
         rank = spec.ranks[self.number % len(spec.ranks)]
         root = self.root + 1 + self.number
         # Half at large, half at the edges, so that rare ones are not rare here.
@@ -45,7 +45,7 @@ class Piece:
 
 
 def stream(
-    op: str,
+    spec: OpSpec,
     count: int,
     known: set[str],
     *,
@@ -57,7 +57,7 @@ def stream(
 
     Raises UsageError where an operator has not so many: where piece after piece has no new one.
     """
-    pieces = (Piece(op, number, root) for number in itertools.count())
+    pieces = (Piece(spec, number, root) for number in itertools.count())
     made = parallel.run(
         pieces,
         processes=processes,
@@ -72,7 +72,8 @@ def stream(
             barren = 0 if any(vector.id not in known for vector in vectors) else barren + 1
             if barren == BARREN:
                 raise UsageError(
-                    f"{op} has no {count} vectors: only {count - left} different ones were found",
+                    f"{spec.op} has no {count} vectors: "
+                    f"only {count - left} different ones were found",
                     hint="ask for fewer with --count, or let the specification draw more",
                 )
             for vector in vectors:

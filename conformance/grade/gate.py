@@ -24,6 +24,7 @@ from conformance.grade.selector import CaseOf, Listed
 from conformance.model import Result
 from conformance.spec import structure
 from conformance.spec.loader import read_text
+from conformance.spec.model import OpSpec
 from conformance.spec.reader import parse
 from conformance.spec.source import Source
 
@@ -117,30 +118,31 @@ def merged(footers: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, An
     return said
 
 
-def load_known(path: Path) -> KnownFailures:
-    """The known failures in a file.
+def load_known(path: Path, specs: Mapping[str, OpSpec]) -> KnownFailures:
+    """The known failures in a file; ``specs`` are those of operators that they may speak of.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    return _load(path, "known", read_known)
+    return _load(path, "known", read_known, specs)
 
 
-def load_required(path: Path) -> Requirements:
-    """The requirements in a file.
+def load_required(path: Path, specs: Mapping[str, OpSpec]) -> Requirements:
+    """The requirements in a file; ``specs`` are those of operators that they may speak of.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    return _load(path, "require", read_required)
+    return _load(path, "require", read_required, specs)
 
 
 def load_gate(
     known_failures: Path | None = None,
     require: Path | None = None,
     *,
+    specs: Mapping[str, OpSpec],
     strict: bool = False,
     today: date | None = None,
 ) -> Gate:
-    """The gate that some files ask for.
+    """The gate that some files ask for; ``specs`` are those of operators that they may speak of.
 
     Raises :class:`~conformance.errors.SpecError` for a file that cannot be used, UsageError for
     ``strict`` without known failures.
@@ -153,8 +155,8 @@ def load_gate(
     files = (known_failures, require)
     texts = [None if file is None else read_text(file) for file in files]
     return Gate(
-        known=None if known_failures is None else load_known(known_failures),
-        required=None if require is None else load_required(require),
+        known=None if known_failures is None else load_known(known_failures, specs),
+        required=None if require is None else load_required(require, specs),
         strict=strict,
         today=today,
         sha256=hashlib.sha256(json.dumps(texts).encode()).hexdigest() if any(files) else None,
@@ -169,9 +171,14 @@ def schema(name: str) -> Mapping[str, Any]:
     return {**definitions[name], "$defs": definitions}
 
 
-def _load(path: Path, name: str, read: Callable[[Source, str], Read]) -> Read:
+def _load(
+    path: Path,
+    name: str,
+    read: Callable[[Source, str, Mapping[str, OpSpec]], Read],
+    specs: Mapping[str, OpSpec],
+) -> Read:
     source = parse(read_text(path), str(path), holds=f"a list '{name}'")
-    found = read(source, path.name) if structure.check(source, schema(name)) else None
+    found = read(source, path.name, specs) if structure.check(source, schema(name)) else None
     source.check()
     assert found is not None
     return found

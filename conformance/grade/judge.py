@@ -5,18 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from conformance.errors import ConformanceError
 from conformance.grade.compare import Mismatch, witness
 from conformance.grade.evidence import BASE, evidence
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
 from conformance.grade.outcome import LOST, Ending, Outcome
 from conformance.grade.returned import packed
-from conformance.model import Case, Result, Status, Vector, Witness
-from conformance.spec import loader
+from conformance.model import Result, Status, Vector, Witness
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
@@ -107,23 +104,7 @@ def result(
         shows=shows or NOTHING,
         rank=vector.inputs[0].ndim if vector.inputs else 0,
         within=within,
-        left_out=_left_out(vector.case),
     )
-
-
-def _left_out(case: Case) -> tuple[str, ...]:
-    try:
-        known = _with_default(case.op)
-    except ConformanceError:  # a suite of somebody's own specification
-        return ()
-    return tuple(name for name in known if name not in case.attributes)
-
-
-@lru_cache
-def _with_default(op: str) -> tuple[str, ...]:
-    """The attributes of an operator that a case may leave out."""
-    optional = (one.name for one in loader.find(op).attributes if not one.required)
-    return tuple(map(sys.intern, dict.fromkeys(optional)))
 
 
 def _judge_outputs(

@@ -17,6 +17,7 @@ from conformance.grade.findings import WORDS, names, unnumbered
 from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
 from conformance.model import FAILED, Result
 from conformance.spec.kinds import closest
+from conformance.spec.model import OpSpec
 from conformance.spec.source import Path, Source
 
 ENDED = (
@@ -121,15 +122,17 @@ class KnownFailures:
             raise SpecError(tuple(problems))
 
 
-def read_known(source: Source, file: str) -> KnownFailures:
+def read_known(source: Source, file: str, specs: Mapping[str, OpSpec]) -> KnownFailures:
     """The known failures that a sound source holds; notes in it what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["known"]):
-        entries.append(_entry(source, ("known", i), raw, file))
+        entries.append(_entry(source, ("known", i), raw, file, specs))
     return KnownFailures(source.file, tuple(entries))
 
 
-def _entry(source: Source, path: Path, raw: Mapping[str, Any], file: str) -> KnownFailure:
+def _entry(
+    source: Source, path: Path, raw: Mapping[str, Any], file: str, specs: Mapping[str, OpSpec]
+) -> KnownFailure:
     line, column = source.where(path)
     if not any(name in raw for name in NARROWING):
         message = f"this excuses all of {raw.get('op', 'every operator')}"
@@ -144,7 +147,7 @@ def _entry(source: Source, path: Path, raw: Mapping[str, Any], file: str) -> Kno
             hint=closest(raw["kind"], WORDS),
         )
     return KnownFailure(
-        selector=read_selector(source, path, raw, f"{file}:{line}"),
+        selector=read_selector(source, path, raw, f"{file}:{line}", specs),
         reason=raw["reason"],
         kind=raw.get("kind"),
         finding=_finding(source, path, raw),

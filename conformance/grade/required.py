@@ -17,6 +17,7 @@ from conformance.grade.selector import (
     unknown,
 )
 from conformance.model import Result, Status
+from conformance.spec.model import OpSpec
 from conformance.spec.source import Source
 from conformance.suite.renamed import current
 
@@ -129,11 +130,11 @@ def merged(parts: Sequence[Mapping[str, Any]], *, whole: bool) -> dict[str, Any]
     return {**facts, "problems": problems(facts, whole=whole)}
 
 
-def read_required(source: Source, file: str) -> Requirements:
+def read_required(source: Source, file: str, specs: Mapping[str, OpSpec]) -> Requirements:
     """The requirements that a sound source holds; notes in it what else is wrong."""
     entries = []
     for i, raw in enumerate(source.data["require"]):
         path = ("require", i)
         line, _ = source.where(path)
-        entries.append(read_selector(source, path, raw, f"{file}:{line}"))
+        entries.append(read_selector(source, path, raw, f"{file}:{line}", specs))
     return Requirements(source.file, tuple(entries))

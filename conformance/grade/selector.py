@@ -11,7 +11,6 @@ from conformance import renamed
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, UsageError
 from conformance.model import Case
-from conformance.spec import loader
 from conformance.spec.environment import Environment
 from conformance.spec.expressions import Expression, Kind, closest
 from conformance.spec.model import OpSpec
@@ -122,8 +121,13 @@ def rank_of(case: Case) -> int:
     return len(next(iter(case.shapes.values()), ()))
 
 
-def read_selector(source: Source, path: Path, raw: Mapping[str, Any], place: str) -> Selector:
-    """The selector that an entry spells; notes in ``source`` what is wrong with it."""
+def read_selector(
+    source: Source, path: Path, raw: Mapping[str, Any], place: str, specs: Mapping[str, OpSpec]
+) -> Selector:
+    """The selector that an entry spells; notes in ``source`` what is wrong with it.
+
+    ``specs`` are the specifications of operators that ``when`` may speak of.
+    """
     for i, dtype in enumerate(raw.get("dtypes", ())):
         if dtype not in DTYPES:
             source.problem(
@@ -141,12 +145,12 @@ def read_selector(source: Source, path: Path, raw: Mapping[str, Any], place: str
         ranks=tuple(raw.get("ranks", ())),
         reject=raw.get("reject"),
         when=raw.get("when", ""),
-        predicate=_predicate(source, path, raw),
+        predicate=_predicate(source, path, raw, specs),
     )
 
 
 def _predicate(
-    source: Source, path: Path, raw: Mapping[str, Any]
+    source: Source, path: Path, raw: Mapping[str, Any], specs: Mapping[str, OpSpec]
 ) -> tuple[OpSpec, Expression] | None:
     if "when" not in raw:
         return None
@@ -154,10 +158,10 @@ def _predicate(
     if "op" not in raw:
         source.problem(at, "'when' speaks of one operator", hint="say which with 'op'", key=True)
         return None
-    try:
-        spec = loader.find(raw["op"])
-    except UsageError as error:
-        source.problem((*path, "op"), error.message, hint=error.hint)
+    spec = specs.get(raw["op"])
+    if spec is None:
+        message = f"there is no operator '{raw['op']}'"
+        source.problem((*path, "op"), message, hint=closest(raw["op"], specs))
         return None
     expression = compile_at(source, at, raw["when"], case_scope(scope_of(spec)), Kind("bool"))
     return None if expression is None else (spec, expression)

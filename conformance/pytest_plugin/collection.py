@@ -68,7 +68,9 @@ class VectorCollector(pytest.Collector):
             entries = _chosen(self.suite, question)
             if not self.config.option.collectonly:
                 executor = Isolation().executor_for(question.backend)
-                self.examiner = Examiner(executor.__enter__(), question.level, precision)
+                self.examiner = Examiner(
+                    executor.__enter__(), self.suite.specs, question.level, precision
+                )
                 self.config.add_cleanup(lambda: executor.__exit__(None, None, None))
         except ConformanceError as error:
             raise self.CollectError(f"conformance: {error}") from error

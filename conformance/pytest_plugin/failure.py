@@ -7,14 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from conformance.cli import verdict_text
 from conformance.cli.text import wrapped
-from conformance.errors import ConformanceError
 from conformance.grade.findings import findings
 from conformance.grade.outcome import Outcome
 from conformance.model import Result, Vector
 from conformance.report.lines import one_line
 from conformance.run.single import Examiner
-from conformance.spec import loader
-from conformance.spec.model import OpSpec
 
 WIDTH = 96
 ELEMENTS = 5
@@ -48,7 +45,7 @@ def _lines(
     level, precision = examiner.level, examiner.precision
     match = verdict_text.match_of(vector, outcome, level, precision)
     if match is not None:
-        spec = _specification(vector.case.op)
+        spec = examiner.specs.get(vector.case.op)
         yield from verdict_text.wrong_elements(
             spec, vector, match, precision, WIDTH, limit=ELEMENTS
         )
@@ -59,10 +56,3 @@ def _lines(
     yield f"  again:   {finding.reproduce}"
     yield f"  closer:  {shlex.join(('conformance', 'show', vector.id, *question))}"
     yield f"  script:  {shlex.join(('conformance', 'repro', vector.id, *question))}"
-
-
-def _specification(op: str) -> OpSpec | None:
-    try:
-        return loader.find(op)
-    except ConformanceError:
-        return None  # an operator whose specification is not shipped: no windows are shown

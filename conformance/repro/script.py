@@ -10,7 +10,7 @@ from types import ModuleType
 
 from conformance import __version__
 from conformance.dtypes import Array
-from conformance.errors import ConformanceError, UsageError
+from conformance.errors import UsageError
 from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
@@ -19,7 +19,7 @@ from conformance.repro import checking, unpacking
 from conformance.repro.literal import source
 from conformance.repro.native import Call, parted
 from conformance.run.inline import fresh
-from conformance.spec import loader
+from conformance.spec.model import OpSpec
 
 MAX_SIZE = 2**20
 """Characters of a script at most."""
@@ -30,6 +30,7 @@ SPECIFIED = "as specified"
 
 def script(
     vector: Vector,
+    spec: OpSpec | None,
     call: Call,
     backend: str,
     suite: str,
@@ -39,6 +40,7 @@ def script(
 ) -> str:
     """The text of a script that makes the call and exits with 1 where its answer is wrong.
 
+    ``spec`` is the specification that the vector was made from, None if its suite has none;
     ``backend`` is the name and version of what is called, ``suite`` how the vector's suite is
     called, ``observed`` lines that say what came of it.
 
@@ -54,7 +56,7 @@ def script(
         imports.add("import ml_dtypes")
     text = "\n".join(
         [
-            *_comment(_about(vector, backend, suite, level, precision, observed)),
+            *_comment(_about(vector, spec, backend, suite, level, precision, observed)),
             "",
             *_sorted(imports),
             *(["", *call.setup] if call.setup else []),
@@ -85,6 +87,7 @@ def script(
 
 def _about(
     vector: Vector,
+    spec: OpSpec | None,
     backend: str,
     suite: str,
     level: str,
@@ -97,7 +100,9 @@ def _about(
     yield vector.description
     if vector.edges:
         yield f"Shows: {', '.join(vector.edges)}."
-    yield from _document(vector.case.op)
+    if spec is not None:
+        yield f"Specified in: {spec.document.title}"
+        yield spec.document.url
     yield ""
     yield (
         f"Vector {vector.id} of suite {suite}, level {level}, precision {spell(precision)}; "
@@ -107,16 +112,6 @@ def _about(
     if observed:
         yield ""
         yield from observed
-
-
-def _document(op: str) -> Iterator[str]:
-    """Where the operator is specified, if its specification is shipped."""
-    try:
-        document = loader.find(op).document
-    except ConformanceError:
-        return
-    yield f"Specified in: {document.title}"
-    yield document.url
 
 
 def _comment(paragraphs: Iterator[str]) -> Iterator[str]:

@@ -105,5 +105,5 @@ def footer(
             strict=strict,
         ),
         **(expected or {}),
-        "readings": readings(selection.by_op, results),
+        "readings": readings(selection.by_op, results, suite.specs),
     }

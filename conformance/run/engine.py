@@ -108,6 +108,8 @@ def run(
     if options.repeat < 1:
         raise UsageError(f"repeat is {options.repeat}", hint="ask each vector once, or more often")
     selection = selected(suite, options)
+    for op in selection.by_op:
+        suite.specs.get(op)  # a specification that cannot be used is found before the first result
     watch = options.gate.watch(
         suite.manifest.vectors, selection.entries, lambda vector: suite.get(vector).case
     )
@@ -127,7 +129,7 @@ def run(
         identity = executor.identity
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()
-        examiner = Examiner(executor, level, precision)
+        examiner = Examiner(executor, suite.specs, level, precision)
         results = [watch.take(options.done[key]) for key in done]
         yield from results
 

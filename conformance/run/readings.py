@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from conformance.dtypes import DTYPES
-from conformance.errors import ConformanceError
 from conformance.grade.observe import EXPECTED, observed
 from conformance.grade.outcome import Outcome
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status, Vector
-from conformance.spec import loader
 from conformance.spec.model import OpSpec
 
 
@@ -26,17 +23,25 @@ class _Question:
     words: Mapping[str, str]
 
 
-def with_observations(verdict: Result, vector: Vector, outcome: Outcome) -> Result:
-    """The verdict with what right outputs show where the vector leaves them free."""
+def with_observations(
+    verdict: Result, spec: OpSpec | None, vector: Vector, outcome: Outcome
+) -> Result:
+    """The verdict with what right outputs show where the vector leaves them free.
+
+    ``spec`` is the specification that the vector was made from, None if the suite has none.
+    """
     if verdict.status is not Status.PASS and verdict.reading is None:
         return verdict
-    spec = _specification(vector.case.op)
     seen = {} if spec is None else observed(spec, vector, outcome)
     return replace(verdict, shows={**verdict.shows, **seen}) if seen else verdict
 
 
-def readings(ops: Iterable[str], results: Iterable[Result]) -> list[dict[str, Any]]:
+def readings(
+    ops: Iterable[str], results: Iterable[Result], specs: Mapping[str, OpSpec]
+) -> list[dict[str, Any]]:
     """The questions of each operator, with every answer that vectors show.
+
+    ``specs`` are the specifications of the suite; it may have operators without one.
 
     Each is ``op``, ``point`` (its name), ``level`` (``should``, or ``open`` where nothing is
     expected), ``question`` and ``answers``, the most frequent first: ``answer``, ``adopted``,
@@ -58,7 +63,7 @@ def readings(ops: Iterable[str], results: Iterable[Result]) -> list[dict[str, An
             "answers": _answers(question, by_name.get(question.name, {})),
         }
         for op, by_name in shown.items()
-        for question in _questions(_specification(op), by_name)
+        for question in _questions(specs.get(op), by_name)
     ]
 
 
@@ -99,12 +104,3 @@ def _questions(spec: OpSpec | None, seen: Iterable[str]) -> list[_Question]:
 
 
 _NEITHER = "neither of them"
-
-
-@cache
-def _specification(op: str) -> OpSpec | None:
-    """The installed specification of an operator; a suite may have operators without one."""
-    try:
-        return loader.find(op)
-    except ConformanceError:
-        return None

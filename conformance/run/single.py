@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
+from conformance.errors import SuiteError
 from conformance.grade.judge import applies, judge, result, skipped, unsupported
 from conformance.grade.outcome import Ending, Outcome
-from conformance.model import Result, Status, Vector
+from conformance.model import Case, Result, Status, Vector
 from conformance.run.executor import Executor
 from conformance.run.readings import with_observations
-from conformance.spec import loader
+from conformance.spec.model import OpSpec
 
 
 @dataclass(frozen=True)
 class Examiner:
     """Judges what a backend does, by what it declared before.
 
-    ``executor`` calls the backend, within its own context; ``precision`` maps a dtype to what is
-    asked of it.
+    ``executor`` calls the backend, within its own context; ``specs`` are the specifications of the
+    suite; ``precision`` maps a dtype to what is asked of it.
     """
 
     executor: Executor
+    specs: Mapping[str, OpSpec]
     level: str
     precision: Mapping[str, str]
 
@@ -32,6 +35,7 @@ class Examiner:
 
         Raises:
             BackendError: a declaration that makes no sense for the vector's operator.
+            SuiteError: a declaration, and a suite without the operator's specification.
         """
         verdict = self.unasked(vector)
         if verdict is not None:
@@ -43,14 +47,19 @@ class Examiner:
     def unasked(self, vector: Vector) -> Result | None:
         """The result of a vector that the level or the backend's declaration leaves out."""
         if not applies(vector, self.level):
-            return skipped(vector)
+            return self._complete(skipped(vector), vector)
         identity = self.executor.identity
         if identity.capabilities is None:
             return None
-        reason = identity.capabilities.reason_against(
-            loader.find(vector.case.op), vector.case, backend=identity.name
-        )
-        return None if reason is None else unsupported(vector, reason)
+        spec = self.specs.get(vector.case.op)
+        if spec is None:
+            raise SuiteError(
+                f"the suite has no specification of {vector.case.op}, so what {identity.name} "
+                "declares cannot be held against its vectors",
+                hint="generate it again from its specifications: suites now carry them",
+            )
+        reason = identity.capabilities.reason_against(spec, vector.case, backend=identity.name)
+        return None if reason is None else self._complete(unsupported(vector, reason), vector)
 
     def judged(self, vector: Vector, outcome: Outcome) -> Result:
         """The verdict of a call; unsupported outside of what the backend declared is an error."""
@@ -58,15 +67,32 @@ class Examiner:
         if outcome.ending is Ending.UNSUPPORTED and declared and not outcome.unsteady:
             message = f"{outcome.message} (not among what the backend declared before the run)"
             kind = "undeclared-unsupported"
-            return result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
+            verdict = result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
+            return self._complete(verdict, vector)
         verdict = judge(vector, outcome, level=self.level, precision=self.precision)
-        return _sharing(with_observations(verdict, vector, outcome))
+        spec = self.specs.get(vector.case.op)
+        return self._complete(with_observations(verdict, spec, vector, outcome), vector)
+
+    def _complete(self, verdict: Result, vector: Vector) -> Result:
+        """The verdict with the attributes that the vector leaves out, as its specification tells.
+
+        What many results have alike is in memory once: they are kept for a run.
+        """
+        spec = self.specs.get(vector.case.op)
+        return replace(
+            verdict,
+            left_out=() if spec is None else _left_out(spec, vector.case),
+            shows=_shown(tuple(verdict.shows.items())),
+            within=_counted(verdict.within),
+        )
 
 
-def _sharing(result: Result) -> Result:
-    """The result with what many of them have alike in memory once: they are kept for a run."""
-    return replace(
-        result, shows=_shown(tuple(result.shows.items())), within=_counted(result.within)
+def _left_out(spec: OpSpec, case: Case) -> tuple[str, ...]:
+    """The attributes with a default that a case leaves out."""
+    return tuple(
+        sys.intern(one.name)
+        for one in spec.attributes
+        if one.default is not None and one.name not in case.attributes
     )
 
 

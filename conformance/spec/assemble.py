@@ -65,6 +65,7 @@ def assemble(source: Source) -> OpSpec | None:
         lineage=(data["op"], *source.extends),
         roles=dict(_roles(source, family, definitions)),
         equivalent=data.get("equivalent", {}),
+        source=data,
     )
 
 

@@ -19,7 +19,8 @@ PROSE = frozenset(
 WAYS_THERE = frozenset({"draw", "aims", "aim", "profiles"})
 """How cases are looked for, which decides nothing about those that there are."""
 
-PLACES = frozenset({"file", "positions", "lineage"})
+PLACES = frozenset({"file", "positions", "lineage", "source"})
+"""Where it is written, which is another matter than what."""
 
 OF_MUTANTS = frozenset({"roles", "equivalent"})
 """What the catalogue of mutants calls what is here, and what of it cannot show."""

@@ -83,6 +83,10 @@ class Expression:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"an expression cannot be changed ({name})")
 
+    def __reduce__(self) -> tuple[type[Expression], tuple[str, Node]]:
+        # What evaluates it is made again: functions cannot be sent to another process.
+        return Expression, (self.text, self.tree)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expression) and self.text == other.text
 

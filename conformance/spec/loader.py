@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
 
 from conformance.data import directory
 from conformance.errors import Problem, SpecError, UsageError
@@ -34,6 +33,14 @@ def load_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSp
 def load(path: Path) -> OpSpec:
     """The specification in a file. Raises :class:`~conformance.errors.SpecError`."""
     return load_text(read_text(path), str(path), path)
+
+
+def load_whole(text: str, file: str) -> OpSpec:
+    """The specification that ``text`` holds, which extends no other, so that no file is looked for.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
+    """
+    return _assembled(((file, text),))
 
 
 def _lineage(text: str, file: str, path: Path | None) -> Iterator[tuple[str, str]]:
@@ -84,9 +91,25 @@ def read_text(path: Path) -> str:
         raise SpecError((Problem(str(path), 1, 1, f"cannot be read: {reason}"),)) from None
 
 
+class _Shipped(Mapping[str, OpSpec]):
+    def __getitem__(self, op: str) -> OpSpec:
+        if op not in names():
+            raise KeyError(op)
+        return _named(op)
+
+    def __contains__(self, op: object) -> bool:
+        return op in names()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(names())
+
+    def __len__(self) -> int:
+        return len(names())
+
+
 def shipped() -> Mapping[str, OpSpec]:
-    """The specifications that come with the package, by operator: all of them are read."""
-    return MappingProxyType({op: find(op) for op in names()})
+    """The specifications that come with the package, by operator; each is read when asked for."""
+    return _Shipped()
 
 
 @cache
@@ -112,19 +135,20 @@ def find(op: str) -> OpSpec:
     return load(Path(op)) if op.endswith((".yaml", ".yml")) else _named(op)
 
 
-def sources(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, str]:
-    """By operator, the name or file that its specification is found by.
+def chosen(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, OpSpec]:
+    """The specifications that are asked for, by operator.
 
     ``ops`` are names, patterns of names, and files; none means ``default``, or all names. Raises
     :class:`~conformance.errors.UsageError` where two specify one operator.
     """
-    found: dict[str, str] = {}
+    found: dict[str, OpSpec] = {}
     named = (fnmatch.filter(names(), one) or [one] for one in ops)
     for source in chain.from_iterable(named) if ops else default or names():
-        op = find(source).op
-        if found.setdefault(op, source) != source:
+        spec = find(source)
+        other = found.setdefault(spec.op, spec)
+        if other.file != spec.file:
             raise UsageError(
-                f"{found[op]} and {source} both specify {op}", hint="leave one of them out"
+                f"{other.file} and {spec.file} both specify {spec.op}", hint="leave one of them out"
             )
     return found
 

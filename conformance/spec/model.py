@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+import pickle
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
@@ -289,6 +290,8 @@ class OpSpec:
     """Words of the catalogue, and what they are called here."""
     equivalent: Mapping[str, str] = field(default_factory=dict)
     """By fault, why nothing can show it."""
+    source: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What the file says together with those that it extends, as the plain data of one file."""
 
     def __repr__(self) -> str:
         return f"<OpSpec {self.op}>"
@@ -296,6 +299,14 @@ class OpSpec:
     def __hash__(self) -> int:
         # What is worked out for a specification can be kept; tables of values have no hash.
         return hash(self.op)
+
+    def __reduce__(self) -> tuple[Callable[[bytes], OpSpec], tuple[bytes]]:
+        return _unpacked, (self._packed,)
+
+    @cached_property
+    def _packed(self) -> bytes:
+        """What is sent to other processes, with every task of theirs."""
+        return pickle.dumps({one.name: getattr(self, one.name) for one in fields(self)})
 
     def reach(self, expressions: Iterable[Expression]) -> frozenset[str]:
         """All names that expressions speak of, directly or through definitions."""
@@ -328,3 +339,11 @@ class OpSpec:
         found.update({q.key: q for q in self.dims.values()})
         found.update({o.quantity.key: o.quantity for o in self.operands})
         return found
+
+
+@lru_cache(maxsize=64)
+def _unpacked(packed: bytes) -> OpSpec:
+    """What :attr:`OpSpec._packed` packed, and the same object each time: what is kept for a
+    specification is found again.
+    """
+    return OpSpec(**pickle.loads(packed))  # noqa: S301 - sent by a process of ours

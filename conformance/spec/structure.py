@@ -1,4 +1,4 @@
-"""The structure of the YAML files, specifications and fault catalogues, by their JSON Schemas."""
+"""The structure of the YAML files, specifications and mutants, by their JSON Schemas."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance.quick_schema import Check, accepts
 from conformance.spec.expressions import closest
 from conformance.spec.source import MAX_PROBLEMS, Path, Source
 
-SPEC, FAULTS = "spec", "faults"
+SPEC, FAULTS, MUTANTS = "spec", "faults", "mutants"
 """The schemas: ``<name>.schema.json`` beside this module."""
 
 NAMED = (

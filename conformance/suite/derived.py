@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from conformance.errors import SuiteError
 from conformance.spec.digest import digest
-from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
 from conformance.suite.manifest import FILE_NAME, Entry, Manifest
@@ -15,8 +15,11 @@ from conformance.suite.manifest import FILE_NAME, Entry, Manifest
 HOW = "conformance generate makes it anew"
 
 
-def problems(manifest: Manifest) -> Iterator[str]:
-    """Where the manifest of the shipped suite differs from what is recorded."""
+def problems(manifest: Manifest, specs: Mapping[str, OpSpec]) -> Iterator[str]:
+    """Where the manifest of the shipped suite differs from what is recorded.
+
+    ``specs`` are the specifications of the suite.
+    """
     shipped = cases.shipped()
     if manifest.ops != shipped:
         yield f"{FILE_NAME}: has {', '.join(manifest.ops)}; recorded are {', '.join(shipped)}"
@@ -24,14 +27,14 @@ def problems(manifest: Manifest) -> Iterator[str]:
     for op in shipped:
         file = cases.file_of(op)
         try:
-            yield from _of_operator(manifest, cases.read(file))
+            yield from _of_operator(manifest, specs[op], cases.read(file))
         except SuiteError as error:
             yield error.message
 
 
-def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
+def _of_operator(manifest: Manifest, spec: OpSpec, recorded: Cases) -> Iterator[str]:
     op, file = recorded.op, cases.file_of(recorded.op).name
-    if recorded.specification != digest(find(op)):
+    if recorded.specification != digest(spec):
         yield f"{file}: recorded for another version of {op}: audit it, and record it again"
     entries = [entry for entry in manifest.listed if entry.op == op]
     told, excused = {_told(entry) for entry in entries}, recorded.excused
@@ -60,9 +63,9 @@ def _of_operator(manifest: Manifest, recorded: Cases) -> Iterator[str]:
         yield f"{file}: other faults are indistinguishable than in {FILE_NAME}; {HOW}"
     if strength.parts != recorded.parts:
         yield f"{file}: other mutants survive in the parts than in {FILE_NAME}; {HOW}"
-    for problem in survivors(recorded, find(op).data.name):
+    for problem in survivors(recorded, spec.data.name):
         yield f"{file}: {problem}"
-    if strength.infeasible != proofs.of(find(op)):
+    if strength.infeasible != proofs.of(spec):
         yield f"{proofs.shipped(op).name}: other proofs than in {FILE_NAME}; {HOW}"
 
 

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES
 from conformance.errors import SuiteError
-from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.model import OPEN_BIT, Answer, Case, Vector
+from conformance.spec.model import OpSpec
+from conformance.spec.validity import violations
 from conformance.suite import manifest as manifests
 from conformance.suite import schema, strict_json
 from conformance.suite.store import Suite
@@ -31,6 +33,8 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
     problems = [
         f"{where}: {problem}" for problem in schema.problems("manifest", _as_read(suite.manifest))
     ]
+    unfit = list(_specification_problems(suite))
+    problems += unfit
     asked: dict[str, str] = {}
     for entry in suite.manifest.listed:
         try:
@@ -41,10 +45,43 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
         if look is not None and entry.id not in suite.manifest.withdrawn:
             look(vector)
         problems += [f"{entry.path}: {problem}" for problem in _vector_problems(vector)]
+        if not unfit and suite.specs.carries(entry.op):
+            found = _case_problems(suite.specs[entry.op], vector.case)
+            problems += [f"{entry.path}: {problem}" for problem in found]
         first = asked.setdefault(question(vector), vector.id)
         if first != vector.id:
             problems.append(f"{entry.path}: asks the same question as {first}")
     return tuple(problems)
+
+
+def _specification_problems(suite: Suite) -> Iterator[str]:
+    """What is wrong with the specifications of the suite, and with how the manifest names parts."""
+    manifest, specs = suite.manifest, suite.specs
+    for op in specs:
+        try:
+            edges = {edge.name for edge in specs[op].edges}
+            faults = {fault.id for fault in specs.faults(op)}
+        except SuiteError as error:
+            yield error.message
+            continue
+        if specs.carries(op):
+            for what, named, known in (
+                ("edges", manifest.edges[op], edges),
+                ("faults", manifest.faults[op], faults),
+            ):
+                if unknown := sorted(named.keys() - known):
+                    names = ", ".join(unknown[:3])
+                    yield f"{manifests.FILE_NAME}: {what} of {op} that it does not have: {names}"
+
+
+def _case_problems(spec: OpSpec, case: Case) -> Iterator[str]:
+    """Where a case is not what the specification makes of it: valid, or broken as it says."""
+    broken = {violation.condition: violation.message for violation in violations(spec, case)}
+    allowed = {entry.breaks for entry in spec.reject if entry.name == case.reject}
+    if allowed - broken.keys():
+        yield f"must be rejected for {case.reject}, but breaks no condition of {spec.op}"
+    for condition in broken.keys() - allowed:
+        yield f"no valid case of {spec.op}: {broken[condition]}"
 
 
 def _as_read(manifest: manifests.Manifest) -> Any:

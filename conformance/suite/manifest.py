@@ -15,7 +15,8 @@ from typing import Any
 
 from conformance import __version__, renamed
 from conformance.model import LEVELS, Vector
-from conformance.suite import strength, strict_json
+from conformance.suite import origin, strength, strict_json
+from conformance.suite.origin import Origin
 from conformance.suite.strength import Strength
 from conformance.suite.strict_json import Record
 
@@ -31,7 +32,10 @@ _KEYS = (
     *("format", "name", "tool", "seed", "versions", "counts", "edges", "faults", "strength"),
     *("uncovered", "withdrawn", "vectors"),
 )
-_LATER = ("content", "excused")
+_LATER = ("specifications",)
+"""What older suites do not have."""
+
+_LATER_OF_ENTRY = ("content", "excused")
 """What entries of older suites do not have."""
 
 _ENTRY_KEYS = (
@@ -101,7 +105,8 @@ class Manifest:
     """What a suite holds. ``listed`` are all its files, ``vectors`` those that are asked.
 
     ``withdrawn`` gives the reason for each vector that was found wrong after a release: its file
-    stays, and nothing asks it any more. ``versions`` are those of what made the files.
+    stays, and nothing asks it any more. ``versions`` are those of what made the files,
+    ``specifications`` what the vectors of each operator were made from; older suites have none.
     """
 
     name: str
@@ -111,6 +116,7 @@ class Manifest:
     strength: Mapping[str, Strength] = field(default_factory=dict)
     uncovered: tuple[Uncovered, ...] = ()
     withdrawn: Mapping[str, str] = field(default_factory=dict)
+    specifications: Mapping[str, Origin] = field(default_factory=dict)
     format: int = FORMAT
     tool: str = TOOL
 
@@ -183,12 +189,14 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data; its order is that of the fields and of ``listed``."""
+        origins = {op: one.to_json() for op, one in self.specifications.items()}
         return {
             "format": self.format,
             "name": self.name,
             "tool": self.tool,
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
+            **({"specifications": origins} if origins else {}),
             "counts": self.counts_json(),
             "edges": self.edges,
             "faults": self.faults,
@@ -211,7 +219,11 @@ class Manifest:
             {op: _places(of) for op, of in tables.items()} for tables in (self.edges, self.faults)
         )
         return [
-            {key: value for key, value in vars(entry).items() if key not in _LATER or value}
+            {
+                key: value
+                for key, value in vars(entry).items()
+                if key not in _LATER_OF_ENTRY or value
+            }
             | {"edges": [edges[entry.op][name] for name in entry.edges]}
             | {"kills": [faults[entry.op][name] for name in entry.kills]}
             | ({"excused": [faults[entry.op][n] for n in entry.excused]} if entry.excused else {})
@@ -262,7 +274,7 @@ def parse(data: bytes, where: str) -> Manifest:
     """The manifest in the content of its file; see :func:`read`."""
     document = strict_json.loads(data, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
-    record = Record(document, where, _KEYS)
+    record = Record(document, where, _KEYS, _LATER)
     edges, faults = _names(record, "edges"), _names(record, "faults")
     manifest = Manifest(
         name=_matching(_SUITE_NAME, record, "name"),
@@ -276,8 +288,12 @@ def parse(data: bytes, where: str) -> Manifest:
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
         withdrawn=record.texts_by_name("withdrawn"),
         listed=tuple(_entry(entry, edges, faults, where) for entry in record.items("vectors")),
+        specifications=_origins(record) if record.has("specifications") else {},
     )
     _check_ids(record, manifest)
+    if record.has("specifications"):
+        for op in (op for op in manifest.ops if op not in manifest.specifications):
+            record.refuse(f"does not say what specification the vectors of {op} were made from")
     stated, counted = record.table("counts"), manifest.counts_json()
     for op in _differing(stated, counted):
         record.refuse(
@@ -299,10 +315,21 @@ def _current(manifest: Manifest) -> Manifest:
             entry,
             edges=tuple(sorted(renamed.edges(entry.op, entry.edges))),
             kills=tuple(sorted(renamed.faults(entry.kills))),
+            excused=tuple(sorted(renamed.faults(entry.excused))),
         )
         for entry in manifest.listed
     )
     return dataclasses.replace(manifest, listed=tuple(listed))
+
+
+def _origins(record: Record) -> dict[str, Origin]:
+    """What the operators were made from; their names are parts of paths."""
+    table = record.table("specifications")
+    for op in table:
+        if not _PATH_PART.fullmatch(op):
+            record.refuse(f"specifications has {op[:80]!r}, which is no name of an operator")
+    where = f"{record.where}: specification of"
+    return {op: origin.parse(data, f"{where} {op}") for op, data in table.items()}
 
 
 def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
@@ -327,7 +354,7 @@ def _uncovered(gap: object, where: str) -> Uncovered:
 
 
 def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
-    record = Record(entry, f"{where}: an entry of vectors", _ENTRY_KEYS, _LATER)
+    record = Record(entry, f"{where}: an entry of vectors", _ENTRY_KEYS, _LATER_OF_ENTRY)
     vector_id = _matching(_PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
     suites = record.texts("suites")

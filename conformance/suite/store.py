@@ -1,4 +1,7 @@
-"""A suite that is open for reading: a folder with ``manifest.json`` and ``<op>/<id>.npz``."""
+"""A suite that is open for reading: a folder with ``manifest.json`` and ``<op>/<id>.npz``.
+
+It may also carry the specifications that its vectors were made from, in ``specifications/``.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from conformance.suite.archive import DAMAGED
 from conformance.suite.archive import digest as unpacked_digest
 from conformance.suite.manifest import Entry, Manifest
 from conformance.suite.renamed import means
+from conformance.suite.specifications import Specifications
 from conformance.suite.vector_file import content_of, decode
 
 MAX_FILE = 64 * 2**20  # bytes
@@ -41,6 +45,11 @@ class Suite:
     @property
     def name(self) -> str:
         return self.manifest.name
+
+    @cached_property
+    def specs(self) -> Specifications:
+        """The specifications that the vectors were made from, by operator, and the mutants."""
+        return Specifications(self.path, self.manifest.specifications, self.manifest.ops)
 
     @property
     def digest(self) -> str:
@@ -115,6 +124,10 @@ class Suite:
         if manifests.entry_of(vector, content, *told) != entry:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
+            )
+        if problem := self.specs.misfit(vector.case):
+            raise SuiteError(
+                f"{file}: does not fit the suite's specification: {problem}", hint=DAMAGED
             )
         # The same texts as in the manifest, not copies of them: results are kept for a whole run.
         same = {edge: edge for edge in entry.edges}
@@ -205,7 +218,9 @@ def _open_whole(folder: Path) -> Suite:
             f"{_some(unlisted)}",
             hint="move them out of the folder, or generate the suite again",
         )
-    return Suite(root, manifest)
+    suite = Suite(root, manifest)
+    suite.specs.check()
+    return suite
 
 
 def _vector_files(root: Path, below: str = "") -> Iterator[str]:

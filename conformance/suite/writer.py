@@ -8,6 +8,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from conformance.errors import SuiteError
@@ -15,6 +16,7 @@ from conformance.model import Vector
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import digest
 from conformance.suite.manifest import Entry, Manifest, Uncovered
+from conformance.suite.origin import Basis
 from conformance.suite.store import Suite, open_suite, set_aside
 from conformance.suite.strength import Strength
 from conformance.suite.vector_file import content_of, decode, encode
@@ -24,8 +26,11 @@ from conformance.suite.vector_file import content_of, decode, encode
 _COMPANION = re.compile(r"(LICEN[CS]E|NOTICE|README|CHANGELOG|\.git)[^/]*", re.IGNORECASE)
 
 
-def check_target(out: Path) -> None:
-    """Raises SuiteError unless a suite may be written to ``out``: a suite, empty, or not there."""
+def check_target(out: Path, bases: Iterable[Basis] = ()) -> None:
+    """Raises SuiteError unless a suite may be written to ``out``: a suite, empty, or not there.
+
+    ``bases`` as in :func:`write_suite`; their files take the place of none that is not the suite's.
+    """
     beside = next(folder for folder in out.resolve().parents if folder.exists())
     if not os.access(beside, os.W_OK | os.X_OK):
         raise SuiteError(
@@ -36,6 +41,7 @@ def check_target(out: Path) -> None:
     if not out.is_dir():
         raise SuiteError(f"{out}: not a folder", hint="name another place for the suite")
     if (out / manifests.FILE_NAME).is_file():
+        _check_foreign(out, bases)
         return
     for path in sorted(out.iterdir()):
         if path.is_dir() or not _COMPANION.fullmatch(path.name):
@@ -43,6 +49,19 @@ def check_target(out: Path) -> None:
                 f"{out}: holds {path.name!r} and no {manifests.FILE_NAME}, so it is not a suite "
                 "and is not replaced",
                 hint="name a new or an empty folder",
+            )
+
+
+def _check_foreign(out: Path, bases: Iterable[Basis]) -> None:
+    """Refuses to replace a specification that somebody else put where the suite has its own."""
+    listed = _specifications(out)
+    if listed is None:
+        return
+    for path in chain.from_iterable(basis.files for basis in bases):
+        if path not in listed and os.path.lexists(out / path):
+            raise SuiteError(
+                f"{out / path}: would be replaced, and is not of the suite there",
+                hint="move it out of the suite's folder, or name another place for the suite",
             )
 
 
@@ -58,6 +77,7 @@ def write_suite(
     strength: Mapping[str, Strength] | None = None,
     uncovered: Iterable[Uncovered] = (),
     withdrawn: Mapping[str, str] | None = None,
+    bases: Iterable[Basis] = (),
 ) -> Suite:
     """Writes the vectors, each with the subsets it belongs to, as the suite ``out``; opens it.
 
@@ -66,8 +86,8 @@ def write_suite(
     in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the faults that
     a vector notices, by id, ``excused`` those of them that an allowed reading excuses at level
     must (:class:`conformance.suite.manifest.Entry`), ``strength`` what nothing can show, by
-    operator. ``versions`` are recorded, and that of zlib, on which the files' bytes depend. Two
-    writers must not share one ``out``.
+    operator, ``bases`` what the vectors of each operator were made from. ``versions`` are recorded,
+    and that of zlib, on which the files' bytes depend. Two writers must not share one ``out``.
 
     Raises SuiteError if ``out`` must not be replaced or cannot be written, or if the vectors are
     none, or two with one id; ValueError for a vector that no file can hold.
@@ -75,7 +95,8 @@ def write_suite(
     out = out.resolve()
     new = out.with_name(f".{out.name}.new")
     _recover(out, new)
-    check_target(out)
+    bases = tuple(bases)
+    check_target(out, bases)
     with _disk(out):
         new.mkdir(parents=True)
     try:
@@ -88,11 +109,13 @@ def write_suite(
             strength=dict(strength or {}),
             uncovered=tuple(uncovered),
             withdrawn=dict(withdrawn or {}),
+            specifications={basis.op: basis.origin for basis in bases},
         )
         content = manifests.dump(manifest)
         manifests.parse(content, manifests.FILE_NAME)
         with _disk(out):
             _write(new / manifests.FILE_NAME, content)
+            _write_specifications(new, bases)
             _keep_companions(out, new)
             _put_in_place(new, out)
     except BaseException:
@@ -127,6 +150,12 @@ def _write_vectors(
     return tuple(entries.values())
 
 
+def _write_specifications(folder: Path, bases: Iterable[Basis]) -> None:
+    for path, content in chain.from_iterable(basis.files.items() for basis in bases):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        _write(folder / path, content)
+
+
 def _write(file: Path, content: bytes) -> None:
     """Writes a file and waits until it is on the disk."""
     with file.open("xb") as opened:
@@ -136,18 +165,36 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _keep_companions(out: Path, new: Path) -> None:
-    """Copies what the old folder holds beside its manifest and vectors."""
+    """Copies what the old folder holds beside its manifest and what that lists."""
     if not out.is_dir():
         return
+    listed = {manifests.FILE_NAME, *(_specifications(out) or ())}
 
     def not_kept(folder: str, names: list[str]) -> list[str]:
-        top = Path(folder) == out
-        return [n for n in names if n.endswith(".npz") or (top and n == manifests.FILE_NAME)]
+        below = Path(folder).relative_to(out)
+        return [
+            name
+            for name in names
+            if name.endswith(".npz")
+            or (below / name).as_posix() in listed
+            or (new / below / name).is_file()
+        ]
 
     shutil.copytree(out, new, symlinks=True, ignore=not_kept, dirs_exist_ok=True)
     for folder in sorted((p for p in new.rglob("*") if p.is_dir()), reverse=True):
         if not any(folder.iterdir()):  # held only vectors of an operator that is gone
             folder.rmdir()
+
+
+def _specifications(folder: Path) -> set[str] | None:
+    """The specifications and mutants that a suite carries, by its manifest; None if it has none
+    that can be read: such a suite is replaced for being damaged.
+    """
+    try:
+        origins = manifests.read(folder / manifests.FILE_NAME).specifications
+    except SuiteError:
+        return None
+    return {path for op, origin in origins.items() for path in origin.files(op)}
 
 
 def _put_in_place(new: Path, out: Path) -> None:

@@ -95,11 +95,12 @@ def one_operator(op: str) -> None:
 
 def streaming(op: str) -> None:
     """Vectors a second of pieces of a full suite, one of each rank."""
-    numbers = range(len(loader.find(op).ranks))
+    spec = loader.find(op)
+    numbers = range(len(spec.ranks))
     made: list[int] = []
 
     def pieces() -> None:
-        made[:] = [len(Piece(op, number, 0).run()) for number in numbers]
+        made[:] = [len(Piece(spec, number, 0).run()) for number in numbers]
 
     times = measure.timed(RUNS, pieces)
     measure.show(f"{op}: streaming", measure.rates(times, sum(made)), "vectors/s")

@@ -225,7 +225,7 @@ def hostile_account(tmp_path: Path) -> tuple[Account, RunLog]:
 
 def test_hostile_text_is_text(tmp_path: Path) -> None:
     told, run = hostile_account(tmp_path)
-    told = replace(told, show=f"conformance show --spec '{HOSTILE}'")
+    told = replace(told, show=f"conformance show --suite '{HOSTILE}'")
     for page in (operator_page(told), index_page((told,), (run,), HOSTILE)):
         check_safe(page, inline=("style",))
         parsed = Page(page)

@@ -141,7 +141,7 @@ def block(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ranked(block: Path) -> Ranked:
-    return RankTask(str(block), 3, 0, FEW).run()
+    return RankTask(find(str(block)), 3, 0, FEW).run()
 
 
 class TestRanks:
@@ -183,7 +183,7 @@ class TestMake:
     def test_ranks_come_first_then_operators_and_progress_is_told(self, block: Path) -> None:
         told: list[tuple[str, int, int]] = []
         (made,) = plan.make(
-            [str(block)],
+            [find(str(block))],
             root=3,
             processes=1,
             progress=lambda *what: told.append(what),
@@ -202,7 +202,7 @@ class TestMake:
 
     def test_smoke_alone_shows_every_edge_and_refusal(self, block: Path) -> None:
         (made,) = plan.make(
-            [str(block)], root=3, processes=1, progress=lambda *_: None, suite="smoke"
+            [find(str(block))], root=3, processes=1, progress=lambda *_: None, suite="smoke"
         )
         smoke = [v for v in made.vectors if "smoke" in made.suites[v.id]]
         spec = find(str(block))

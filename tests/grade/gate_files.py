@@ -6,6 +6,7 @@ from datetime import date
 
 from conformance.grade.gate import load_gate
 from conformance.model import Case, Result, Status, Witness
+from conformance.spec.loader import shipped
 
 TODAY = date(2026, 6, 15)
 WRONG = Witness("result", (0,), "1.0", "1.0", "1.0", "1.0", "2.0", 1.0, 1, 4)
@@ -46,7 +47,7 @@ class Watched:
     """Results taken by a gate: ``results`` as they were marked, ``entries`` of its summary."""
 
     def __init__(self, results, *, known=None, require=None, suite=None, case_of=unasked, **more):
-        gate = load_gate(known, require, today=TODAY, **more)
+        gate = load_gate(known, require, specs=shipped(), today=TODAY, **more)
         watch = gate.watch(suite or results, results, case_of)
         self.results = [watch.take(one) for one in results]
         said = watch.summary(whole=True)

@@ -7,6 +7,7 @@ from gate_files import TODAY, result, unasked, written
 
 from conformance.grade.gate import Gate, load_gate, merged
 from conformance.model import Status
+from conformance.spec.loader import shipped
 
 KNOWN = """\
 known:
@@ -37,7 +38,10 @@ RESULTS = [
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 def test_parts_come_to_the_same(tmp_path, parts):
     gate = load_gate(
-        written(tmp_path, KNOWN, "known.yaml"), written(tmp_path, REQUIRE), today=TODAY
+        written(tmp_path, KNOWN, "known.yaml"),
+        written(tmp_path, REQUIRE),
+        specs=shipped(),
+        today=TODAY,
     )
     one = gate.watch(RESULTS, RESULTS, unasked)
     marked = {r.id: one.take(r).known for r in RESULTS}

@@ -10,6 +10,7 @@ from conformance.grade.findings import WORDS, findings
 from conformance.grade.gate import load_gate, load_known
 from conformance.grade.known import ENDED
 from conformance.model import Status
+from conformance.spec.loader import shipped
 
 RESULTS = [
     result("a", "ceil", kind="value"),
@@ -30,7 +31,7 @@ def watched(tmp_path, *entries, results=RESULTS, **more):
 
 def problems_of(tmp_path, text):
     with pytest.raises(SpecError) as caught:
-        load_known(written(tmp_path, text))
+        load_known(written(tmp_path, text), shipped())
     return [(p.line, p.column, p.message, p.hint) for p in caught.value.problems]
 
 
@@ -150,7 +151,7 @@ class TestOutOfDate:
 
     def test_an_interrupted_run_cannot_tell(self, tmp_path):
         known = written(tmp_path, "known:\n  - {vectors: [c], kind: value, reason: x}\n")
-        watch = load_gate(known, today=TODAY).watch(RESULTS, RESULTS, unasked)
+        watch = load_gate(known, specs=shipped(), today=TODAY).watch(RESULTS, RESULTS, unasked)
         assert watch.summary(whole=False)["known_failures"][0]["problems"] == []
         assert watch.summary(whole=True)["known_failures"][0]["problems"] != []
 
@@ -197,7 +198,7 @@ class TestNeverAWholeOperator:
 
 class TestTheFile:
     def test_nothing_known(self, tmp_path):
-        assert load_known(written(tmp_path, "known: []")).entries == ()
+        assert load_known(written(tmp_path, "known: []"), shipped()).entries == ()
 
     def test_every_problem_at_its_place(self, tmp_path):
         text = """\
@@ -247,11 +248,11 @@ known:
     def test_what_cannot_be_read(self, tmp_path):
         for file in (tmp_path / "none.yaml", tmp_path):
             with pytest.raises(SpecError, match="cannot be read"):
-                load_known(file)
+                load_known(file, shipped())
         (tmp_path / "large").write_bytes(b" " * 2_000_000)
         with pytest.raises(SpecError, match="too large"):
-            load_known(tmp_path / "large")
+            load_known(tmp_path / "large", shipped())
 
     def test_strict_about_nothing_is_an_error(self):
         with pytest.raises(UsageError, match="strict"):
-            load_gate(strict=True)
+            load_gate(specs=shipped(), strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status
 from conformance.run.readings import readings
+from conformance.spec.loader import shipped
 
 AVG, MAX = "AvgPool-1", "AdaptiveMaxPool-8"
 
@@ -14,7 +15,7 @@ def shown(name, op=AVG, dtype="f32", size=5, **points):
 
 
 def answers(results, point, op=AVG):
-    (found,) = [r["answers"] for r in readings([op], results) if r["point"] == point]
+    (found,) = [r["answers"] for r in readings([op], results, shipped()) if r["point"] == point]
     return found
 
 
@@ -67,7 +68,7 @@ def test_the_expected_value_has_the_words_of_the_specification():
 
 
 def test_what_no_vector_shows_is_asked_all_the_same():
-    asked = readings([AVG, MAX], [])
+    asked = readings([AVG, MAX], [], shipped())
     assert [op for op in (AVG, MAX) for r in asked if r["op"] == op] == [r["op"] for r in asked]
     assert all(r["answers"] == [] for r in asked)
     levels = {r["point"]: r["level"] for r in asked}
@@ -75,9 +76,9 @@ def test_what_no_vector_shows_is_asked_all_the_same():
     assert levels["nan-first"] == "open"
 
 
-def test_an_operator_without_an_installed_specification():
+def test_an_operator_that_the_suite_has_no_specification_of():
     results = [shown("a", op="Mine-1", rounds_up=(FOLLOWED,))]
-    (found,) = readings(["Mine-1"], results)
+    (found,) = readings(["Mine-1"], results, shipped())
     assert (found["question"], found["answers"][0]["answer"]) == (
         "rounds-up",
         "the reading rounds-up",
@@ -86,5 +87,5 @@ def test_an_operator_without_an_installed_specification():
 
 def test_a_question_that_only_the_suite_knows():
     results = [shown("a", later_question=(ADOPTED,))]
-    found = readings([AVG], results)[-1]
+    found = readings([AVG], results, shipped())[-1]
     assert (found["point"], found["answers"][0]["adopted"]) == ("later-question", True)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from conformance.audit import run as audits
 from conformance.cli import main
-from conformance.generate import equivalent
+from conformance.spec import catalogue
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.suite.store import Suite
@@ -102,7 +102,7 @@ class TestEquivalence:
         """A fault that shows on nearly every case, called equivalent."""
         plain = next(fault for fault in faults(find(ADAPTIVE)) if fault.id == "divisor-missing")
         claimed = dataclasses.replace(plain, equivalent="So it is said.")
-        monkeypatch.setattr(equivalent, "faults", lambda op: (claimed,))
+        monkeypatch.setattr(catalogue, "faults", lambda spec: (claimed,))
         shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 60)
         assert shown.exit_code == 1
         text = "    called equivalent, and shown by a drawn case: divisor-missing ("

@@ -28,6 +28,7 @@ from conformance.generate import plan
 from conformance.generate.pairs import Effort
 from conformance.log.reader import read, read_unfinished
 from conformance.report import html
+from conformance.spec.loader import load
 from conformance.suite.store import open_suite
 
 WRONG = """
@@ -187,7 +188,7 @@ class TestGenerate:
         made = {
             seed: list(
                 plan.make(
-                    [str(spec)], root=seed, processes=1, progress=lambda *_: None, effort=effort
+                    [load(spec)], root=seed, processes=1, progress=lambda *_: None, effort=effort
                 )
             )
             for seed in (0, 1)

@@ -113,7 +113,7 @@ def test_every_file_is_of_the_specification_that_it_was_recorded_for(op: str) ->
     found = recorded.read(op)
     assert found is not None
     assert found.op == op
-    assert not recorded.outdated(found)
+    assert not recorded.outdated(find(op), found)
     assert proofs.of(find(op)) == proofs.read(proofs.shipped(op)).infeasible
 
 
@@ -135,7 +135,7 @@ def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> 
 
 class TestLint:
     def test_the_shipped_manifest_is_what_is_recorded(self, shipped: Suite) -> None:
-        assert list(derived.problems(shipped.manifest)) == []
+        assert list(derived.problems(shipped.manifest, shipped.specs)) == []
 
     def test_a_kill_that_is_edited(self, shipped: Suite, specs: Path) -> None:
         file = specs / "cases" / f"{OP}.jsonl"
@@ -148,7 +148,7 @@ class TestLint:
             replace(one, excused=tuple(e for e in one.excused if e in one.kills)) for one in changed
         ]
         file.write_bytes(cases.dump(replace(known, recorded=tuple(spoilt))))
-        assert list(derived.problems(shipped.manifest)) == [
+        assert list(derived.problems(shipped.manifest, shipped.specs)) == [
             f"manifest.json: {first.case.id} is not as in {OP}.jsonl",
             f"{OP}.jsonl: {first.case.id} is not as in manifest.json",
         ]
@@ -156,7 +156,7 @@ class TestLint:
     def test_a_specification_that_has_changed(self, shipped: Suite, specs: Path) -> None:
         file = specs / "cases" / f"{OP}.jsonl"
         file.write_bytes(cases.dump(replace(cases.read(file), specification="0" * 64)))
-        (found,) = derived.problems(shipped.manifest)
+        (found,) = derived.problems(shipped.manifest, shipped.specs)
         assert found.startswith(f"{OP}.jsonl: recorded for another version of {OP}")
 
     def test_a_withdrawal_that_only_one_knows(self, shipped: Suite, specs: Path) -> None:
@@ -165,20 +165,20 @@ class TestLint:
         first, *rest = known.recorded
         changed = replace(known, recorded=(replace(first, withdrawn="it is wrong"), *rest))
         file.write_bytes(cases.dump(changed))
-        (found,) = derived.problems(shipped.manifest)
+        (found,) = derived.problems(shipped.manifest, shipped.specs)
         assert found.startswith(f"{OP}.jsonl: other vectors are withdrawn")
 
     def test_proofs_of_another_specification(self, shipped: Suite, specs: Path) -> None:
         file = specs / "proofs" / "AvgPool-1.json"
         file.write_bytes(proofs.dump(replace(proofs.read(file), specification="0" * 64)))
         assert proofs.of(find("AvgPool-1")) == {}
-        (found,) = derived.problems(shipped.manifest)
+        (found,) = derived.problems(shipped.manifest, shipped.specs)
         assert found.startswith("AvgPool-1.json: other proofs")
 
     def test_a_damaged_file(self, shipped: Suite, specs: Path) -> None:
         file = specs / "cases" / f"{OP}.jsonl"
         file.write_bytes(file.read_bytes()[:-30])
-        (found,) = derived.problems(shipped.manifest)
+        (found,) = derived.problems(shipped.manifest, shipped.specs)
         assert f"{OP}.jsonl:" in found
         assert "not readable as JSON" in found
 

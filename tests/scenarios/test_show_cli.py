@@ -18,6 +18,7 @@ from conformance.generate.build import build
 from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
 from conformance.spec.loader import find, load
+from conformance.suite.origin import carried
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -271,31 +272,28 @@ class TestOwnOperator:
     def own(self, spec: Path, tmp_path: Path) -> Suite:
         case = Case("Tiny-1", {"T": "f32"}, {"data": (1, 1, 4)}, {"strides": [2]})
         made = [(build(load(spec), case), ("core",))]
-        return write_suite(tmp_path / "own", made, name="own", seed=0, versions={})
+        basis = carried(load(spec), ())
+        return write_suite(tmp_path / "own", made, name="own", seed=0, versions={}, bases=[basis])
 
-    def test_is_shown_without_windows(self, own: Suite) -> None:
+    def test_is_shown_by_the_specification_that_its_suite_carries(
+        self, own: Suite, spec: Path
+    ) -> None:
+        spec.unlink()
         found = show(own, "f32")
-        assert found.exit_code == 0
-        assert "--spec FILE" in found.stderr
-        assert line(found.stdout.splitlines(), "element") == "expected accepted"
-        assert show(own, "f32", "--element", "0,0,1").exit_code == 0
-
-    def test_is_shown_with_its_specification(self, own: Suite, spec: Path) -> None:
-        found = show(own, "f32", "--spec", str(spec))
         assert found.stderr == ""
         assert line(found.stdout.splitlines(), "0,0,1").startswith("2..3 2 of 2 2 ")
 
-    def test_not_with_that_of_another(self, suite: Suite, spec: Path) -> None:
-        found = show(suite, VECTORS["plain"], "--spec", str(spec))
-        assert found.exit_code == 2
-        assert "specifies Tiny-1, the vector asks AvgPool-1" in found.stderr
-
-    def test_not_with_another_version_of_it(self, own: Suite, tmp_path: Path) -> None:
-        (tmp_path / "later").mkdir()
-        later = tiny.write(tmp_path / "later", tiny.TEXT.replace("// strides + 1", "// strides"))
-        found = show(own, "f32", "--spec", str(later))
-        assert found.exit_code == 2
-        assert "has no element (0, 0, 1)" in found.stderr
+    def test_is_shown_without_windows_where_an_old_suite_carries_none(
+        self, own: Suite, tmp_path: Path
+    ) -> None:
+        made = [(vector, ("core",)) for vector in own.vectors()]
+        old = write_suite(tmp_path / "old", made, name="old", seed=0, versions={})
+        found = show(old, "f32")
+        assert found.exit_code == 0
+        assert "the suite has no specification of Tiny-1" in found.stderr
+        assert "generate it again" in found.stderr
+        assert line(found.stdout.splitlines(), "element") == "expected accepted"
+        assert show(old, "f32", "--element", "0,0,1").exit_code == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")

@@ -197,7 +197,7 @@ def test_a_file_cut_short_is_never_a_defect(cut: int) -> None:
 
 
 def test_the_documented_example_loads() -> None:
-    (example,) = re.findall(r"```yaml\n(format: 1\n.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    (example,) = re.findall(r"```yaml\n(format: 1\nkind: .*?)```", DOCUMENT.read_text(), re.DOTALL)
     counting = [op for op in AVERAGES if "counts_pads" in shipped()[op].definitions]
     assert [(fault.op, fault.id) for fault in load_text(example)] == [
         *((op, "divisor-one-more") for op in OPERATORS if op in AVERAGES + ADAPTIVE),

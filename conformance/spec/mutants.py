@@ -1,0 +1,103 @@
+"""The mutants of one operator as a file of their own: what a suite carries of the catalogue.
+
+A catalogue speaks of many operators (:mod:`conformance.spec.catalogue`). Here each mutant is
+written out for one: the rules that it replaces, and what it is told by. The format:
+docs/fault-format.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from conformance.errors import ExpressionError, UsageError
+from conformance.spec import structure
+from conformance.spec.catalogue import Fault
+from conformance.spec.expressions import closest
+from conformance.spec.model import OpSpec
+from conformance.spec.reader import KEPT, parse
+from conformance.spec.source import Path, Source
+from conformance.spec.variation import variant
+
+FORMAT = 1
+
+
+def to_data(spec: OpSpec, faults: Sequence[Fault]) -> dict[str, Any]:
+    """The mutants of an operator as plain data, in their order; :func:`load_text` reads them."""
+    kinds = {}
+    for kind, group in groupby(faults, key=lambda fault: fault.kind):
+        alike = list(group)
+        kinds[kind] = {
+            "look": alike[0].look,
+            "faults": {fault.id: dict(_entry(fault)) for fault in alike},
+        }
+    return {"format": FORMAT, "op": spec.op, "kinds": kinds}
+
+
+def _entry(fault: Fault) -> Iterator[tuple[str, Any]]:
+    yield "says", fault.says
+    yield "replace", {name: rule.text for name, rule in fault.variant.replace.items()}
+    if fault.variant.where is not None:
+        yield "where", fault.variant.where.text
+    if fault.threads:
+        yield "threads", list(fault.threads)
+    if fault.reading:
+        yield "reading", fault.reading
+    if fault.equivalent:
+        yield "equivalent", fault.equivalent
+
+
+@lru_cache(maxsize=KEPT)
+def load_text(text: str, spec: OpSpec, file: str = "<text>") -> tuple[Fault, ...]:
+    """The mutants of ``spec`` that ``text`` holds; ``file`` names it in messages.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
+    """
+    source = parse(text, file, holds="the mutants of an operator")
+    found = tuple(_faults(source, spec)) if structure.check(source, structure.MUTANTS) else ()
+    source.check()
+    return found
+
+
+def _faults(source: Source, spec: OpSpec) -> Iterator[Fault]:
+    if source.data["op"] != spec.op:
+        message = f"these are mutants of {source.data['op']}"
+        source.problem(("op",), message, expected=spec.op)
+        return
+    seen: set[str] = set()
+    for kind, of in source.data["kinds"].items():
+        for name, raw in of["faults"].items():
+            path: Path = ("kinds", kind, "faults", name)
+            if name in seen:
+                source.problem(path, f"two mutants are called '{name}'", key=True)
+            seen.add(name)
+            yield from _fault(source, path, spec, kind, of["look"], raw)
+
+
+def _fault(
+    source: Source, path: Path, spec: OpSpec, kind: str, look: str, raw: Mapping[str, Any]
+) -> Iterator[Fault]:
+    name = str(path[-1])
+    known = [one.name for one in spec.interpretations]
+    reading = raw.get("reading", "")
+    if reading and reading not in known:
+        message = f"{spec.op} has no interpretation '{reading}'"
+        source.problem((*path, "reading"), message, hint=closest(reading, known))
+    try:
+        made = variant(spec, name, raw["replace"], where=raw.get("where"), why=raw["says"])
+    except (ExpressionError, UsageError) as error:
+        source.problem(path, f"{name}: {error.message}", hint=error.hint or "", key=True)
+        return
+    yield Fault(
+        id=name,
+        kind=kind,
+        op=spec.op,
+        variant=made,
+        says=raw["says"],
+        look=look,
+        threads=tuple(raw.get("threads", ())),
+        reading=reading,
+        equivalent=raw.get("equivalent", ""),
+    )

@@ -1,0 +1,98 @@
+"""What the vectors of an operator were made from: files of the suite, or what is shipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from conformance.spec import mutants, writer
+from conformance.spec.catalogue import Fault
+from conformance.spec.digest import digest
+from conformance.spec.model import OpSpec
+from conformance.suite.strict_json import Record
+
+FOLDER = "specifications"
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHIPPED, _CARRIED = ("digest",), ("specification", "faults")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What the vectors of an operator were made from, by digests in hexadecimal.
+
+    Either ``digest`` is that of the shipped specification
+    (:func:`conformance.spec.digest.digest`), whose mutants are those of the shipped catalogue; or
+    the suite carries two files, and ``specification`` and ``faults`` are their SHA-256.
+    """
+
+    digest: str = ""
+    specification: str = ""
+    faults: str = ""
+
+    @property
+    def carried(self) -> bool:
+        return not self.digest
+
+    def files(self, op: str) -> Mapping[str, str]:
+        """The SHA-256 of the carried files, by their paths in the suite's folder, with ``/``."""
+        if not self.carried:
+            return {}
+        return {specification_file(op): self.specification, faults_file(op): self.faults}
+
+    def to_json(self) -> dict[str, str]:
+        """As JSON data."""
+        return {key: getattr(self, key) for key in (_CARRIED if self.carried else _SHIPPED)}
+
+
+def specification_file(op: str) -> str:
+    """Where a suite carries the specification of an operator."""
+    return f"{FOLDER}/{op}.yaml"
+
+
+def faults_file(op: str) -> str:
+    """Where a suite carries the mutants of an operator."""
+    return f"{FOLDER}/faults/{op}.yaml"
+
+
+def parse(data: object, where: str) -> Origin:
+    """The origin in JSON data. Raises SuiteError for what is not of its form."""
+    keys = _SHIPPED if isinstance(data, dict) and "digest" in data else _CARRIED
+    record = Record(data, where, keys)
+    for key in keys:
+        if not _SHA256.fullmatch(record.text(key)):
+            record.refuse(f"{key!r} is {record.text(key)[:80]!r}, which is no SHA-256")
+    return Origin(**{key: record.text(key) for key in keys})
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the vectors of one operator are made from, ready to be written into a suite.
+
+    ``files`` are contents by path in the suite's folder.
+    """
+
+    op: str
+    origin: Origin
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+def shipped(spec: OpSpec) -> Basis:
+    """A shipped specification, which the suite only names."""
+    return Basis(spec.op, Origin(digest=digest(spec)))
+
+
+def carried(spec: OpSpec, faults: Sequence[Fault]) -> Basis:
+    """A specification, with all that it extends, and its mutants as files of the suite."""
+    about = f"{spec.op}, as the vectors of this suite were made from it"
+    texts = {
+        specification_file(spec.op): writer.write(spec.source, f"The specification of {about}."),
+        faults_file(spec.op): writer.write(
+            mutants.to_data(spec, faults), f"The mutants of {about}."
+        ),
+    }
+    files = {path: text.encode() for path, text in texts.items()}
+    specification, of_faults = (sha256(content).hexdigest() for content in files.values())
+    return Basis(spec.op, Origin(specification=specification, faults=of_faults), files)

@@ -1,0 +1,173 @@
+"""The specifications and mutants that the vectors of a suite were made from.
+
+They win for that suite: whatever judges, measures or describes its vectors asks here, and never
+for what is shipped under the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from conformance.errors import SpecError, SuiteError
+from conformance.model import Case
+from conformance.spec import catalogue, mutants
+from conformance.spec.catalogue import Fault
+from conformance.spec.digest import digest
+from conformance.spec.loader import load_whole, shipped
+from conformance.spec.model import OpSpec
+from conformance.spec.reader import MAX_BYTES, parse
+from conformance.suite.archive import DAMAGED
+from conformance.suite.origin import Origin, faults_file, specification_file
+
+Read = TypeVar("Read")
+
+
+class Specifications(Mapping[str, OpSpec]):
+    """The specifications of a suite's operators, each read when it is asked for.
+
+    ``origins`` is empty for a suite that does not say what it was made from: it has those that are
+    shipped under the names of its operators, and none of others. Asking raises SuiteError for a
+    file that is damaged, and for a shipped specification that has changed since.
+    """
+
+    def __init__(self, folder: Path, origins: Mapping[str, Origin], ops: Iterable[str]) -> None:
+        self._folder = folder
+        self._origins = origins
+        self._ops = tuple(op for op in ops if op in (origins or shipped()))
+        self._read: dict[str, OpSpec] = {}
+
+    def __getitem__(self, op: str) -> OpSpec:
+        if op not in self._read:
+            if op not in self._ops:
+                raise KeyError(op)
+            self._read[op] = self._find(op)
+        return self._read[op]
+
+    def __contains__(self, op: object) -> bool:
+        return op in self._ops
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ops)
+
+    def __len__(self) -> int:
+        return len(self._ops)
+
+    def faults(self, op: str) -> tuple[Fault, ...]:
+        """The mutants of an operator; none of one whose specification is not known."""
+        spec = self.get(op)
+        if spec is None:
+            return ()
+        if not self.carries(op):
+            return catalogue.faults(spec)
+        return self._parsed(
+            op, faults_file(op), lambda text, file: mutants.load_text(text, spec, file)
+        )
+
+    def made_from(self, spec: OpSpec) -> bool:
+        """Whether the vectors of an operator were made from this specification, prose aside.
+
+        Raises SuiteError for a carried one that is damaged.
+        """
+        if spec.op not in self._ops:
+            return False
+        origin = self._origins.get(spec.op, Origin())
+        return digest(spec) == (origin.digest or digest(self[spec.op]))
+
+    def misfit(self, case: Case) -> str:
+        """How a case is no question about the specification that the suite carries of its operator;
+        empty if it is one, valid or not, and where the suite carries none.
+        """
+        if not self.carries(case.op):
+            return ""
+        spec = self[case.op]
+        operands = {operand.name for operand in spec.operands}
+        for what, found, expected in (
+            ("data", set(case.shapes), {spec.data.name}),
+            ("types", set(case.types), set(spec.types)),
+            ("integer inputs", set(case.operands), operands),
+        ):
+            if found != expected:
+                return f"its {what} are {_listed(found)}, those of {spec.op} {_listed(expected)}"
+        known = {None, *(entry.name for entry in spec.reject)}
+        return "" if case.reject in known else f"{spec.op} does not reject {case.reject}"
+
+    def check(self) -> None:
+        """Raises SuiteError unless each carried file is there and is the one that is listed."""
+        for op, origin in self._origins.items():
+            for path in origin.files(op):
+                self._content(op, path)
+
+    def carries(self, op: str) -> bool:
+        """Whether the specification of an operator is a file of the suite."""
+        return op in self._origins and self._origins[op].carried
+
+    def _find(self, op: str) -> OpSpec:
+        if self.carries(op):
+            spec = self._parsed(op, specification_file(op), load_whole)
+            if spec.op != op:
+                raise SuiteError(f"{spec.file}: specifies {spec.op}, not {op}", hint=DAMAGED)
+            return spec
+        own = shipped().get(op)
+        expected = self._origins[op].digest if self._origins else ""
+        if own is None or expected not in ("", digest(own)):
+            raise SuiteError(
+                f"{self._folder}: the vectors of {op} were made from another specification than "
+                "comes with this version",
+                hint="generate the suite again, or use it with the version that made it",
+            )
+        return own
+
+    def _parsed(self, op: str, path: str, load: Callable[[str, str], Read]) -> Read:
+        """What ``load`` makes of the text of a carried file and its name.
+
+        It was written by strangers, so no control character in it may reach a terminal.
+        """
+        file = str(self._folder / path)
+        try:
+            text = self._content(op, path).decode()
+            if not _printable(text) or not _printable(parse(text, file).data):
+                raise SuiteError(f"{file}: holds characters that cannot be shown", hint=DAMAGED)
+            return load(text, file)
+        except UnicodeDecodeError:
+            raise SuiteError(f"{file}: not UTF-8 text", hint=DAMAGED) from None
+        except SpecError as error:
+            more = f"\nand {len(error.problems) - 1} more" if len(error.problems) > 1 else ""
+            raise SuiteError(
+                f"this version cannot use what the suite was made from\n{error.problems[0]}{more}",
+                hint="use the version that made the suite, or generate it again",
+            ) from error
+
+    def _content(self, op: str, path: str) -> bytes:
+        """The bytes of a carried file, which must be those that the manifest lists."""
+        file = self._folder / path
+        try:
+            if not file.resolve().is_relative_to(self._folder) or not file.is_file():
+                raise SuiteError(f"{file}: no such file in the suite's folder", hint=DAMAGED)
+            with file.open("rb") as opened:
+                content = opened.read(MAX_BYTES + 1)
+        except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
+            raise SuiteError(f"{file}: cannot be read: {error}", hint=DAMAGED) from error
+        expected, found = self._origins[op].files(op)[path], sha256(content).hexdigest()
+        if found != expected:
+            raise SuiteError(
+                f"{file}: the file is not the one that the manifest lists "
+                f"(sha256 {expected[:12]}… expected, {found[:12]}… found)",
+                hint=DAMAGED,
+            )
+        return content
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _printable(value: Any) -> bool:
+    """Whether all text in plain data can be shown."""
+    if isinstance(value, dict):
+        return all(_printable(key) and _printable(entry) for key, entry in value.items())
+    if isinstance(value, list):
+        return all(map(_printable, value))
+    return not isinstance(value, str) or value.replace("\n", "").isprintable()
