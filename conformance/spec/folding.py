@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from copy import deepcopy
 
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
@@ -21,7 +22,7 @@ def folded(text: str, ranks: Iterable[int]) -> str:
     :class:`~conformance.errors.ExpressionError` for what is no expression.
     """
     before = ast.unparse(parse(text))
-    after = ast.unparse(_Folding(tuple(ranks)).visit(parse(text)))
+    after = ast.unparse(_Folding(tuple(ranks)).visit(deepcopy(parse(text))))
     return text if before == after else after
 
 
