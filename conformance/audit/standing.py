@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 from conformance.audit.inert import inert
@@ -12,7 +12,7 @@ from conformance.audit.membership import parts, within
 from conformance.model import Case
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
-from conformance.suite.parts import Part, Parts, Survivors
+from conformance.suite.parts import Part, Survivors
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,19 @@ class Standing:
     def counted(self) -> int:
         """How many mutants could show in the part, as far as is known."""
         return len(self.killed | self.survivors.undetermined)
+
+    def knowing(self, inert: Collection[str]) -> Standing:
+        """The same, with mutants that are proven to change nothing in the part."""
+        survivors = replace(
+            self.survivors,
+            inert=self.survivors.inert.union(inert),
+            undetermined=self.survivors.undetermined.difference(inert),
+        )
+        return replace(
+            self,
+            survivors=survivors,
+            missing=frozenset(one for one in self.missing if one[1] not in inert),
+        )
 
     @property
     def complete(self) -> bool:
@@ -110,9 +123,3 @@ def standings(
             never = inert(spec, part, faults) | set(proven.get(part, ()))
             found.append(stand(part, faults, own, never))
     return found
-
-
-def parts_of(spec: OpSpec, found: Iterable[Standing]) -> Parts:
-    """What survives in each part, as a suite tells it."""
-    left_out = {one.name: (f"not ({one.when.text})",) for one in spec.profiles}
-    return Parts({one.part: one.survivors for one in found}, left_out)

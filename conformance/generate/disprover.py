@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Sequence
 
 from conformance.audit.differs import with_differences
+from conformance.audit.standing import Standing
 from conformance.generate.feasible import Prover
 from conformance.generate.pairs import LIMITS
 from conformance.spec.catalogue import Fault
@@ -13,6 +15,25 @@ from conformance.suite.parts import Part
 
 PROOF_MS = 1000
 """How long a check of the solver may take about a mutant: most that it proves take far less."""
+
+
+def settled(spec: OpSpec, faults: Sequence[Fault], found: Iterable[Standing]) -> list[Standing]:
+    """What becomes of each mutant in the parts of an operator, with proofs where none is known.
+
+    Without z3 what is not known stays undetermined.
+    """
+    if importlib.util.find_spec("z3") is None:
+        return list(found)
+    asked: dict[int, Disprover] = {}
+    told = []
+    for one in found:
+        unseen = one.survivors.undetermined - one.killed
+        if unseen:
+            if one.part.rank not in asked:
+                asked[one.part.rank] = Disprover(spec, one.part.rank, faults)
+            one = one.knowing(asked[one.part.rank].proven(one.part, unseen))
+        told.append(one)
+    return told
 
 
 class Disprover:

@@ -172,7 +172,7 @@ def _faults(
                     equivalent=spec.equivalent.get(
                         fault_id, next((equivalent[n] for n in spelled if n in equivalent), "")
                     ),
-                    stated=tuple(_stated(raw.get("stated", ()), spelled)),
+                    stated=tuple(stated(raw.get("stated", ()), spelled)),
                 )
 
 
@@ -321,8 +321,8 @@ def _computed_with(spec: OpSpec) -> frozenset[str]:
     return spec.reach(spec.definitions[rule] for rule in rules).union(rules, types)
 
 
-def _stated(raw: Iterable[Mapping[str, Any]], spelled: Collection[str]) -> Iterator[Stated]:
-    """What is stated of one fault of one operator, which may be ``spelled`` so."""
+def stated(raw: Iterable[Mapping[str, Any]], spelled: Collection[str]) -> Iterator[Stated]:
+    """What entries say of the parts of one fault of one operator, which may be ``spelled`` so."""
     for one in raw:
         if "of" not in one or not {*one["of"]}.isdisjoint(spelled):
             given = (tuple(one.get(key, ())) for key in ("types", "ranks", "profiles"))

@@ -14,7 +14,7 @@ from typing import Any
 
 from conformance.errors import ExpressionError, UsageError
 from conformance.spec import structure
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Fault, Stated, stated
 from conformance.spec.expressions import closest
 from conformance.spec.model import OpSpec
 from conformance.spec.reader import KEPT, parse
@@ -47,6 +47,14 @@ def _entry(fault: Fault) -> Iterator[tuple[str, Any]]:
         yield "reading", fault.reading
     if fault.equivalent:
         yield "equivalent", fault.equivalent
+    if fault.stated:
+        yield "stated", [_plain(one) for one in fault.stated]
+
+
+def _plain(stated: Stated) -> dict[str, Any]:
+    limits = ((key, list(getattr(stated, key))) for key in ("types", "ranks", "profiles"))
+    said = {"level": stated.level} if stated.level != "should" else {}
+    return said | {key: given for key, given in limits if given} | {"why": stated.why}
 
 
 @lru_cache(maxsize=KEPT)
@@ -100,4 +108,5 @@ def _fault(
         threads=tuple(raw.get("threads", ())),
         reading=reading,
         equivalent=raw.get("equivalent", ""),
+        stated=tuple(stated(raw.get("stated", ()), ())),
     )

@@ -64,15 +64,13 @@ class Prover:
             self._solving.add((_wish(size), truth) for truth in wishes)
         self._solving.define()
 
-    def ask(
-        self, edges: Sequence[str], dtype: str | None = None
-    ) -> Infeasible | Feasible | Unknown:
-        """Whether some valid case, of an element type or any, can show all the edges.
+    def ask(self, edges: Sequence[str]) -> Infeasible | Feasible | Unknown:
+        """Whether some valid case can show all the edges.
 
         Raises UsageError for an edge that the operator has not.
         """
         with self._solving.meanwhile():
-            labels = [*self._base, *self._say(edges, dtype)]
+            labels = [*self._base, *self._say(edges)]
             # Much is impossible whatever the numbers are, and soon seen to be.
             if self._solving.check(labels) is False:
                 return Infeasible(self._needed())
@@ -103,16 +101,14 @@ class Prover:
             self._solving.define()
             return self._settled(labels, FEW_ROUNDS) is False
 
-    def confirms(self, pair: tuple[str, str], uses: Sequence[str], base: str) -> bool:
-        """Whether two edges in data of the type ``base``, one edge alone, or an element type and an
-        edge contradict what ``uses`` names.
+    def confirms(self, pair: tuple[str, str], uses: Sequence[str]) -> bool:
+        """Whether two edges, or an element type and an edge, contradict what ``uses`` names.
 
         This asks much less than whether anything contradicts them. Raises UsageError for an edge
         that the operator has not.
         """
         types = self._question.types[self.spec.data.type].when
-        of_two = base if pair[0] != pair[1] else None
-        dtype = pair[0] if pair[0] in types else of_two
+        dtype = pair[0] if pair[0] in types else None
         with self._solving.meanwhile():
             labels = self._say([edge for edge in dict.fromkeys(pair) if edge != dtype], dtype)
             asked = [*labels, *(use for use in uses if use in self._base)]
