@@ -95,7 +95,7 @@ class TestOldNames:
         ]
         path = tmp_path / "known.yaml"
         path.write_text(yaml.safe_dump({"known": entries}))
-        by_edge, by_title = load_known(path).entries
+        by_edge, by_title = load_known(path, shipped()).entries
         assert by_edge.selector.edges == ("odd-pad",)
         assert by_title.finding == "odd-pad: wrong values"
 

@@ -35,7 +35,7 @@ Examples:
   conformance audit --verbose
       how many vectors notice each fault
   conformance audit --parts
-      each element type and rank alone, and each profile: what becomes of every fault there
+      each element type and rank alone, and each profile of real backends
   conformance audit --holdout
       would it have noticed faults that nobody thought of?
   conformance audit --draw 5000

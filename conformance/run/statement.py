@@ -13,9 +13,10 @@ STANDARD = "standard"
 MOST_REASONS = 2
 
 
-def completing(backend: str) -> str:
-    """The command that makes the vectors that a backend lacks; ``backend`` as it was named."""
-    return f"conformance generate --for {shlex.quote(backend) if backend else 'BACKEND'}"
+def listing(backend: str) -> str:
+    """The command that lists the mutants that a backend is not asked about; ``backend`` as it was
+    named."""
+    return f"conformance audit --parts --backend {shlex.quote(backend) if backend else 'BACKEND'}"
 
 
 def sentences(evidence: Evidence, precision: Mapping[str, str], backend: str) -> Iterator[str]:
@@ -34,7 +35,7 @@ def sentences(evidence: Evidence, precision: Mapping[str, str], backend: str) ->
         more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
     if short:
-        yield f"Vectors for what is missing: {completing(backend)}"
+        yield f"What is missing: {listing(backend)}"
 
 
 def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:

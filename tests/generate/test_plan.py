@@ -196,7 +196,9 @@ class TestMake:
         assert made.suites.keys() == {vector.id for vector in made.vectors}
         assert all("core" in names for names in made.suites.values())
         assert any("smoke" in names for names in made.suites.values())
-        assert set(made.kills.values()) == {()}
+        assert {"divisor-missing", "strides-ignored"} <= {
+            one for of in made.kills.values() for one in of
+        }
         assert made.uncovered == ()
         assert made.strength.infeasible == {3: {("one", "several"): ()}}
 

@@ -126,7 +126,7 @@ class TestSummary:
     ) -> None:
         counting = tiny.write(tmp_path, tiny.TEXT)
         suite = open_suite(first)
-        tell(suite, {"Tiny-1": str(counting)}, "core", first, 1.0)
+        tell(suite, {"Tiny-1": find(str(counting))}, "core", first, 1.0)
         counted = {fault.id for fault in faults(find(str(counting))) if not fault.equivalent}
         killed = suite.manifest.faults["Tiny-1"].keys() & counted
         assert 10 < len(killed) < 0.95 * len(counted)

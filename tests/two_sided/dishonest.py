@@ -127,6 +127,8 @@ def tap_times(axis: int, place: str, times: int) -> Answer:
         if axis >= windows.axes:
             return WIDEST.answer(windows)
         counted = env.windows[axis].counted
+        if not counted.shape[1]:
+            return WIDEST.answer(windows)
         order = np.cumsum(counted, axis=1) - 1
         chosen = counted & (order == PLACES[place](counted.sum(axis=1))[:, None])
         shape = [1] * windows.terms.ndim

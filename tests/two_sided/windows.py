@@ -58,8 +58,12 @@ def environment(op: str, inputs: list[Array], attributes: dict[str, Any]) -> Dat
 def windows_of(env: DataEnvironment) -> Windows:
     """The windows of a valid question."""
     data = env.data
-    out, taps = env.out, tuple(window.indices.shape[1] for window in env.windows)
+    out = env.out
+    # Windows that are all empty have no taps; here they have one, of 0.
+    taps = tuple(max(1, window.indices.shape[1]) for window in env.windows)
     flat, counted = env.table
+    if not flat.shape[-1]:
+        flat, counted = (np.zeros((*out, math.prod(taps)), kind) for kind in (np.int64, np.bool_))
     terms = data.reshape(*data.shape[:2], math.prod(data.shape[2:]))[:, :, flat]
     terms = np.where(counted, terms, data.dtype.type(0)).reshape(*data.shape[:2], *out, *taps)
     divisor = np.maximum(np.asarray(env["divisor"], np.int64), 1)

@@ -1,0 +1,172 @@
+"""What becomes of mutants in a part of an operator, and that what is called inert is inert."""
+
+from __future__ import annotations
+
+from itertools import compress, product
+
+import pytest
+from tiers import first
+
+from conformance.audit.differs import with_differences
+from conformance.audit.inert import inert
+from conformance.audit.kills import Bank, Kill
+from conformance.audit.membership import base_type, parts, within
+from conformance.audit.standing import stand, standings
+from conformance.generate.disprover import Disprover, settled
+from conformance.generate.values import data_of
+from conformance.spec.catalogue import Fault, Stated, faults
+from conformance.spec.loader import find, names
+from conformance.spec.variation import variant
+from conformance.suite import cases
+from conformance.suite.parts import Part
+
+SPEC = find("AvgPool-1")
+F32 = Part("f32", 4)
+
+
+def fault(name: str, replace: dict[str, str], where: str | None = None, **more: object) -> Fault:
+    made = variant(SPEC, name, replace, where=where)
+    return Fault(name, "made", SPEC.op, made, f"Has {name}.", **more)  # type: ignore[arg-type]
+
+
+class TestParts:
+    def test_each_type_of_a_rank_and_each_profile_in_the_base_type(self) -> None:
+        found = list(parts(SPEC, 4))
+        assert [one.dtype for one in found if not one.profile] == ["f32", "f16", "bf16", "f64"]
+        assert {one.profile for one in found} - {""} == {one.name for one in SPEC.profiles}
+        assert {one.dtype for one in found if one.profile} == {base_type(SPEC)}
+
+    def test_a_case_is_in_the_parts_that_it_meets(self) -> None:
+        known = cases.of(SPEC)
+        for part in parts(SPEC, 4):
+            inside = within(SPEC, part, known)
+            assert 0 < inside.sum() < len(known)
+            for case in compress(known, inside):
+                assert case.types["T"] == part.dtype
+                assert len(case.shapes["data"]) == 4
+                if part.profile == "same-or-valid":
+                    assert case.attributes.get("auto_pad", "explicit") != "explicit"
+
+
+class TestInert:
+    @pytest.mark.parametrize("op", first(names()))
+    def test_no_recorded_case_shows_what_is_inert(self, op: str) -> None:
+        """Told from the geometry of each case, which is more than a difference in outputs."""
+        spec = find(op)
+        catalogue, known = faults(spec), cases.of(spec)
+        may = Bank(spec, catalogue).may_differ(known)
+        for rank in spec.ranks:
+            for part in parts(spec, rank):
+                reached = may[within(spec, part, known)].any(axis=0)
+                shown = {one.id for one in compress(catalogue, reached)}
+                assert not inert(spec, part, catalogue) & shown - _of_integers(catalogue, part)
+
+    def test_another_type_another_rank_and_a_profile(self) -> None:
+        catalogue = faults(SPEC)
+        assert {"f16-read-as-bf16", "out-first-two-axes-swapped"} <= inert(SPEC, F32, catalogue)
+        assert "first-tap-missing-on-middle-axis" in inert(SPEC, F32, catalogue)
+        assert "first-tap-missing-on-middle-axis" not in inert(SPEC, Part("f32", 5), catalogue)
+        floor = inert(SPEC, Part("f32", 4, "explicit-floor"), catalogue)
+        assert {"same-not-padded", "ceil-always-adds-a-window"} & floor
+        assert "divisor-one-more" not in floor
+
+
+def _of_integers(catalogue: tuple[Fault, ...], part: Part) -> set[str]:
+    """Mutants of rules that integers never come to; a geometry cannot tell."""
+    if part.dtype.startswith(("f", "bf")):
+        return set()
+    rules = {"nan", "infinities", "subnormals", "conversion"}
+    return {one.id for one in catalogue if one.variant.replace.keys() <= rules}
+
+
+class TestProofs:
+    @pytest.mark.parametrize(("rank", "profile"), product((3, 4), ("equal-pads", "one-number")))
+    def test_no_recorded_case_shows_what_is_proven(self, rank: int, profile: str) -> None:
+        part = Part("f32", rank, profile)
+        catalogue = faults(SPEC)
+        known = list(compress(cases.of(SPEC), within(SPEC, part, cases.of(SPEC))))
+        bank = Bank(SPEC, catalogue)
+        shown = {name for case in known for name in bank.prints(case, data_of(SPEC, case))}
+        proven = Disprover(SPEC, rank, catalogue).proven(part, {one.id for one in catalogue})
+        assert len(known) > 2
+        assert len(shown) > 30
+        assert len(proven) > 20
+        assert not proven & shown
+
+    def test_padding_that_is_the_same_at_both_ends(self) -> None:
+        asked = Disprover(SPEC, 4, faults(SPEC))
+        names = {"pads-begin-and-end-swapped", "same-upper-like-lower", "divisor-one-more"}
+        equal = asked.proven(Part("f32", 4, "equal-pads"), names)
+        assert equal == {"pads-begin-and-end-swapped", "same-upper-like-lower"}
+        assert asked.proven(F32, names) == set()
+
+    def test_what_is_replaced_by_itself_changes_nothing(self) -> None:
+        same = fault("same", {"pad_begin": "original", "strides": "strides + 0"})
+        other = fault("other", {"pad_begin": "original + 1"})
+        assert Disprover(SPEC, 3, [same, other]).proven(Part("f32", 3), ["same", "other"]) == {
+            "same"
+        }
+
+    def test_a_step_on_the_way_is_enough(self) -> None:
+        """The numbers of windows cannot be compared by the solver; what they are made of can."""
+        _, names_of = with_differences(SPEC, [fault("steps", {"kernel": "reverse(kernel)"})])
+        assert len(names_of["steps"]) > 2
+
+
+class TestStanding:
+    KILLED = Kill("killed", True, b"")
+    ALLOWED = Kill("allowed", False, b"")
+
+    def catalogue(self) -> list[Fault]:
+        ordinary = {"divisor": "original + 1"}
+        return [
+            fault("killed", ordinary),
+            fault("allowed", ordinary, reading="clip-divisor"),
+            fault("alive", ordinary),
+            fault("elsewhere", ordinary, where="axes == 1"),
+            fault("stated", ordinary, stated=(Stated("A reason.", types=("f32",)),)),
+            fault("nowhere", ordinary, equivalent="Nothing shows it."),
+        ]
+
+    def test_each_mutant_has_one_state(self) -> None:
+        found = stand(F32, self.catalogue(), [[self.KILLED], [self.ALLOWED]], {"elsewhere"})
+        assert found.killed == {"killed", "allowed"}
+        assert found.survivors.inert == {"elsewhere"}
+        assert found.survivors.stated == {"stated": "A reason."}
+        assert found.survivors.excused == {"allowed"}
+        assert found.survivors.undetermined == {"alive"}
+        assert found.missing == {("should", "alive"), ("must", "alive")}
+        assert (found.counted, found.complete) == (3, False)
+        known = found.knowing({"alive"})
+        assert known.complete
+        assert known.counted == 2
+        assert not known.missing
+
+    def test_a_kill_refutes_what_is_stated_or_proven(self) -> None:
+        kills = [[Kill(name, True, b"")] for name in ("killed", "allowed", "alive", "stated")]
+        found = stand(F32, self.catalogue(), kills, {"alive", "elsewhere"})
+        assert found.refuted == {"stated", "alive", "allowed"}
+        assert not found.complete
+
+    def test_a_kill_at_should_alone_is_owed_at_must(self) -> None:
+        found = stand(F32, self.catalogue(), [[Kill("alive", False, b""), self.KILLED]])
+        assert "alive" in found.survivors.undetermined
+        assert ("must", "alive") in found.missing
+        assert ("should", "alive") not in found.missing
+
+    def test_the_shipped_vectors_of_f32_images(self) -> None:
+        """What a backend of f32 images is asked is far from everything: 184 of what can show."""
+        known = cases.known(SPEC)
+        assert known is not None
+        at = {one.case.id: one for one in known.recorded if one.case.reject is None}
+        kills = {
+            name: [Kill(k, k not in one.excused, b"") for k in one.kills]
+            for name, one in at.items()
+        }
+        asked = {name: one.case for name, one in at.items()}
+        found = standings(SPEC, faults(SPEC), asked, kills, {})
+        (images,) = [one for one in found if one.part == F32]
+        assert len(images.killed) == 184
+        assert images.survivors.undetermined
+        told = settled(SPEC, faults(SPEC), [images])
+        assert told[0].survivors.undetermined <= images.survivors.undetermined
