@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Sequence
 from copy import deepcopy
+from functools import lru_cache
 
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
@@ -12,22 +14,28 @@ from conformance.spec.syntax import parse
 
 TRUE, FALSE = "true", "false"
 
+_OPEN = re.compile(r"\b(rank|axes|axis|true|false)\b")
+"""Words without which nothing is settled."""
+
 _BY_RANK = {"rank": Kind("int"), "axes": Kind("int")}
 
 
-def folded(text: str, ranks: Iterable[int]) -> str:
+@lru_cache(maxsize=4096)
+def folded(text: str, ranks: Sequence[int]) -> str:
     """An expression without the conditions that hold, or do not, on every one of some ranks.
 
     The text stays as it is where nothing is settled. Raises
     :class:`~conformance.errors.ExpressionError` for what is no expression.
     """
-    before = ast.unparse(parse(text))
-    after = ast.unparse(_Folding(tuple(ranks)).visit(deepcopy(parse(text))))
-    return text if before == after else after
+    tree = parse(text)
+    if not _OPEN.search(text):
+        return text
+    after = ast.unparse(_Folding(ranks).visit(deepcopy(tree)))
+    return text if ast.unparse(tree) == after else after
 
 
 class _Folding(ast.NodeTransformer):
-    def __init__(self, ranks: tuple[int, ...]) -> None:
+    def __init__(self, ranks: Sequence[int]) -> None:
         self.ranks = ranks
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:

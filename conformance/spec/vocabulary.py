@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from conformance.errors import UsageError
 from conformance.spec.folding import FALSE, folded
@@ -81,7 +81,7 @@ class Vocabulary:
             found[rule] = " + ".join(["original", *changes])
         return found
 
-    @property
+    @cached_property
     def _replaceable(self) -> set[str]:
         return {*self.spec.definitions, *self.spec.quantities} - self.spec.dims.keys()
 
