@@ -80,7 +80,7 @@ def _of_integers(catalogue: tuple[Fault, ...], part: Part) -> set[str]:
 
 
 class TestProofs:
-    @pytest.mark.parametrize(("rank", "profile"), product((3, 4), ("equal-pads", "one-number")))
+    @pytest.mark.parametrize(("rank", "profile"), list(product((3, 4), ("equal-pads", "one-number"))))
     def test_no_recorded_case_shows_what_is_proven(self, rank: int, profile: str) -> None:
         part = Part("f32", rank, profile)
         catalogue = faults(SPEC)
