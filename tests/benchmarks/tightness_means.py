@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import count, product
-from math import isqrt
+from math import isqrt, prod
 from typing import Any
 
 import numpy as np
@@ -118,7 +118,7 @@ def means_of(case: Case, data: Array, answer: Answer, precision: str) -> Iterato
     env = environment(find(case.op), case, data)
     if env["reduce"] != "mean":
         return
-    flat, counted = (table.reshape(-1, table.shape[-1]) for table in env.table)
+    flat, counted = (table.reshape(prod(table.shape[:-1]), table.shape[-1]) for table in env.table)
     kernel = np.ones((1,) * len(env.out), np.int64)
     for taps in env.per_axis("taps"):
         kernel = kernel * taps
