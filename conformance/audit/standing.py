@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import compress
 
 from conformance.audit.inert import inert
@@ -35,19 +35,6 @@ class Standing:
     def counted(self) -> int:
         """How many mutants could show in the part, as far as is known."""
         return len(self.killed | self.survivors.undetermined)
-
-    def knowing(self, inert: Collection[str]) -> Standing:
-        """The same, with mutants that are proven to change nothing in the part."""
-        survivors = replace(
-            self.survivors,
-            inert=self.survivors.inert.union(inert),
-            undetermined=self.survivors.undetermined.difference(inert),
-        )
-        return replace(
-            self,
-            survivors=survivors,
-            missing=frozenset(one for one in self.missing if one[1] not in inert),
-        )
 
     @property
     def complete(self) -> bool:

@@ -21,9 +21,6 @@ from conformance.spec.model import OpSpec
 ROUNDS = 40
 """How often the solver learns about products before a question is left to z3's own arithmetic."""
 
-FEW_ROUNDS = 8
-"""How often it learns where most questions have a proof, and the others are soon told by cases."""
-
 RESOURCES_PER_MS = 2000
 """About how much of its own unit z3 spends in a millisecond. It gives up when that is spent rather
 than by the clock, so that it does so everywhere alike."""
@@ -91,15 +88,6 @@ class Prover:
         with self._solving.meanwhile():
             labels = [*self._base, *self._say([edge], dtype)]
             return self._needed() if self._solving.check(labels) is False else None
-
-    def excluded(self, edges: Sequence[str], dtype: str) -> bool:
-        """Whether it is soon proven that no valid case of an element type shows all the edges."""
-        with self._solving.meanwhile():
-            labels = [*self._base, *self._say(edges, dtype)]
-            if self._solving.check(labels) is False:
-                return True
-            self._solving.define()
-            return self._settled(labels, FEW_ROUNDS) is False
 
     def confirms(self, pair: tuple[str, str], uses: Sequence[str]) -> bool:
         """Whether two edges, or an element type and an edge, contradict what ``uses`` names.
