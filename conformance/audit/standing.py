@@ -21,15 +21,13 @@ class Standing:
 
     ``killed`` are those that vectors of the part kill at level should; ``survivors`` tells of the
     others, and of those that none kills at must. ``refuted`` are killed, though the catalogue or a
-    proof says that they cannot be. ``missing`` is what is to be shown: a level, and the mutant to
-    be killed at it.
+    proof says that they cannot be.
     """
 
     part: Part
     killed: frozenset[str] = field(repr=False)
     survivors: Survivors = field(repr=False)
     refuted: frozenset[str] = frozenset()
-    missing: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False)
 
     @property
     def counted(self) -> int:
@@ -64,12 +62,10 @@ def stand(
     alive = open_.keys() - never - stated.keys()
     allowed = {fault.id for fault in faults if fault.reading or _said(fault, part, "must")}
     at_should_alone = killed - at_must
-    missing = {("should", name) for name in alive}
-    missing |= {("must", name) for name in (alive | at_should_alone) - allowed}
-    refuted = {name for name in killed if said[name] or name in proven}
+    refuted = {name for name in killed if said.get(name) or name in proven}
     return Standing(
         part=part,
-        killed=frozenset(killed),
+        killed=frozenset(killed & said.keys()),
         survivors=Survivors(
             inert=frozenset(never),
             stated=stated,
@@ -77,7 +73,6 @@ def stand(
             undetermined=frozenset(alive | at_should_alone - allowed),
         ),
         refuted=frozenset(refuted | (at_must & allowed)),
-        missing=frozenset(missing),
     )
 
 

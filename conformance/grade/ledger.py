@@ -10,7 +10,7 @@ from typing import Any
 from conformance.grade.known import KnownFailure, KnownFailures
 from conformance.grade.selector import CaseOf, Listed, some, unknown
 from conformance.model import Result, Status
-from conformance.suite.renamed import current
+from conformance.suite.vector_ids import current
 
 
 @dataclass

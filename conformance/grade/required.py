@@ -19,7 +19,7 @@ from conformance.grade.selector import (
 from conformance.model import Result, Status
 from conformance.spec.model import OpSpec
 from conformance.spec.source import Source
-from conformance.suite.renamed import current
+from conformance.suite.vector_ids import current
 
 UNDECLARED = "undeclared-unsupported"
 """The kind of an error that is a backend's Unsupported where its declaration promised support."""

@@ -16,7 +16,7 @@ from conformance.spec.expressions import Expression, Kind, closest
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import case_scope, compile_at, scope_of
 from conformance.spec.source import Path, Source
-from conformance.suite.renamed import current
+from conformance.suite.vector_ids import current
 
 SHOWN = 3
 """Names of a list that are shown before the rest is counted."""

@@ -12,7 +12,7 @@ from conformance.errors import LogError
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
 from conformance.report.circumstances import circumstances
-from conformance.suite.renamed import current
+from conformance.suite.vector_ids import current
 
 
 class Turn(StrEnum):

@@ -10,7 +10,7 @@ from conformance.errors import SuiteError, UsageError
 from conformance.grade.precision import matching
 from conformance.run.shard import Shard, shuffled
 from conformance.suite.manifest import Entry, Manifest
-from conformance.suite.renamed import means
+from conformance.suite.vector_ids import means
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def _recorded(
             record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
         if record.text("level") not in LEVELS:
             record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
-        kills, excused = _named(record, "kills", faults), _named(record, "excused", faults)
+        kills, excused = _faults(record, "kills", faults), _faults(record, "excused", faults)
         if not set(excused) <= set(kills):
             record.refuse("'excused' holds faults that are not among 'kills'")
         yield Recorded(
@@ -238,8 +238,6 @@ def _is_scalar(value: object) -> bool:
     return type(value) in (int, bool) or strict_json.is_text(value)
 
 
-def _named(record: Record, key: str, faults: Sequence[str]) -> tuple[str, ...]:
-    places: Any = record.integers(key)
-    if list(places) != sorted({place for place in places if 0 <= place < len(faults)}):
-        record.refuse(f"{key!r} does not hold ascending places in the table of {len(faults)}")
-    return tuple(sorted(renamed.faults(faults[place] for place in places)))
+def _faults(record: Record, key: str, table: Sequence[str]) -> tuple[str, ...]:
+    """Faults by their places in the table, each by the name that it has now."""
+    return tuple(sorted(renamed.faults(record.named(key, table))))

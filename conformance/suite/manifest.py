@@ -363,8 +363,8 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
     if record.text("level") not in LEVELS:
         record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
     op = _matching(_PATH_PART, record, "op")
-    kills = _named(record, "kills", faults.get(op, ()))
-    excused = _named(record, "excused", faults.get(op, ())) if record.has("excused") else ()
+    kills = record.named("kills", faults.get(op, ()))
+    excused = record.named("excused", faults.get(op, ())) if record.has("excused") else ()
     if not set(excused) <= set(kills):
         record.refuse("'excused' holds faults that are not among 'kills'")
     return Entry(
@@ -374,7 +374,7 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
         dtype=record.text("dtype"),
         reject=record.optional_text("reject"),
         suites=suites,
-        edges=_named(record, "edges", edges.get(op, ())),
+        edges=record.named("edges", edges.get(op, ())),
         kills=kills,
         excused=excused,
         bytes=record.whole("bytes"),
@@ -393,17 +393,6 @@ def _names(record: Record, key: str) -> Names:
 
 def _places(names: Iterable[str]) -> dict[str, int]:
     return {name: place for place, name in enumerate(names)}
-
-
-def _named(record: Record, key: str, names: Sequence[str]) -> tuple[str, ...]:
-    places = record.integers(key)
-    ascending = places == tuple(sorted({*places}))
-    if not ascending or (places and not 0 <= places[0] <= places[-1] < len(names)):
-        record.refuse(
-            f"{key!r} holds {str(list(places))[:80]}, where ascending places in the "
-            f"operator's table of {len(names)} belong"
-        )
-    return tuple(map(names.__getitem__, places))
 
 
 def _matching(pattern: re.Pattern[str], record: Record, key: str) -> str:

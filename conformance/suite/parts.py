@@ -136,7 +136,7 @@ def _survivors(
     if part.dtype not in DTYPES or not 1 <= part.rank <= MAX_RANK:
         record.refuse(f"{part.dtype[:20]!r} of rank {part.rank} is no part")
     record.where += f" ({part.dtype} of rank {part.rank})"
-    lists = {key: _named(record, key, mutants) for key in _LISTS}
+    lists = {key: frozenset(record.named(key, mutants)) for key in _LISTS}
     stated: dict[str, str] = {}
     count = sum(map(len, lists.values()))
     known = {str(place): why for place, why in enumerate(reasons)}
@@ -144,21 +144,10 @@ def _survivors(
         if place not in known:
             record.refuse(f"'stated' has the reason {place[:20]!r} of {len(reasons)}")
         where = f"{record.where}: stated"
-        names = _named(Record({place: why}, where, (place,)), place, mutants)
+        names = Record({place: why}, where, (place,)).named(place, mutants)
         stated |= dict.fromkeys(names, known[place])
         count += len(names)
     found = Survivors(stated=stated, **lists)
     if len(found.mutants) != count:
         record.refuse("a mutant is in more than one state")
     return part, found
-
-
-def _named(record: Record, key: str, mutants: Sequence[str]) -> frozenset[str]:
-    places = record.integers(key)
-    ascending = places == tuple(sorted({*places}))
-    if not ascending or (places and not 0 <= places[0] <= places[-1] < len(mutants)):
-        record.refuse(
-            f"{key[:20]!r} holds {str(list(places))[:80]}, where ascending places in the table of "
-            f"{len(mutants)} belong"
-        )
-    return frozenset(map(mutants.__getitem__, places))

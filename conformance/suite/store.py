@@ -21,9 +21,9 @@ from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
 from conformance.suite.archive import digest as unpacked_digest
 from conformance.suite.manifest import Entry, Manifest
-from conformance.suite.renamed import means
 from conformance.suite.specifications import Specifications
 from conformance.suite.vector_file import content_of, decode
+from conformance.suite.vector_ids import means
 
 MAX_FILE = 64 * 2**20  # bytes
 

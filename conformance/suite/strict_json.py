@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -142,6 +142,17 @@ class Record:
     def integers(self, key: str) -> tuple[int, ...]:
         """A list of integers."""
         return tuple(self._checked(key, self._data[key], is_integers, "a list of integers"))
+
+    def named(self, key: str, names: Sequence[str]) -> tuple[str, ...]:
+        """The names at the ascending places that a list holds of their table."""
+        places = self.integers(key)
+        ascending = places == tuple(sorted({*places}))
+        if not ascending or (places and not 0 <= places[0] <= places[-1] < len(names)):
+            self.refuse(
+                f"{key[:20]!r} holds {str(list(places))[:80]}, where ascending places in the table"
+                f" of {len(names)} belong"
+            )
+        return tuple(map(names.__getitem__, places))
 
     def integers_by_name(self, key: str) -> dict[str, tuple[int, ...]]:
         """An object of lists of integers."""

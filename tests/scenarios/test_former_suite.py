@@ -24,8 +24,8 @@ from conformance.log.reader import read
 from conformance.model import FAILED
 from conformance.run.selection import select
 from conformance.spec.loader import find
-from conformance.suite.renamed import FILE_NAME, current, means
 from conformance.suite.store import Suite, open_suite
+from conformance.suite.vector_ids import FILE_NAME, current, means
 from conformance.suite.writer import write_suite
 
 FORMER = Path(__file__).parent / "former"
