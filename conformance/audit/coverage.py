@@ -9,6 +9,7 @@ from itertools import combinations, islice
 
 import numpy as np
 
+from conformance.audit.membership import base_type
 from conformance.model import Vector
 from conformance.reference import facts
 from conformance.reference.many import WindowBatch
@@ -25,7 +26,8 @@ SLICE = 1000
 class RankCoverage:
     """What the vectors of one operator and rank show.
 
-    ``pairs`` holds each pair of edges that some vector shows (an edge with itself: the edge), and
+    ``pairs`` holds each pair of edges that some vector shows in the operator's base type, which is
+    the one that nearly every backend has (an edge with itself: the edge, in any type), and
     ``typed`` each edge with the element types that show it. ``infeasible`` are those of both that
     the manifest has a proof for, ``unsettled`` those that were neither found nor proven.
     """
@@ -130,7 +132,9 @@ def coverage(
             vectors=len(found),
             edges=tuple(edge.name for edge in spec.edges),
             dtypes=spec.types[spec.data.type],
-            pairs=frozenset(pair for _, edges in found for pair in _pairs(edges)),
+            pairs=frozenset(
+                pair for dtype, edges in found for pair in _pairs(edges, dtype == base_type(spec))
+            ),
             typed=frozenset((dtype, edge) for dtype, edges in found for edge in edges),
             infeasible=_infeasible(strength.infeasible if strength else {}, rank),
             unsettled=frozenset(_unsettled(manifest, spec.op, rank)),
@@ -155,9 +159,10 @@ def _edges(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str
     ]
 
 
-def _pairs(edges: tuple[str, ...]) -> Iterator[Pair]:
+def _pairs(edges: tuple[str, ...], paired: bool) -> Iterator[Pair]:
     yield from ((edge, edge) for edge in edges)
-    yield from combinations(sorted(edges), 2)
+    if paired:
+        yield from combinations(sorted(edges), 2)
 
 
 def _unsettled(manifest: Manifest, op: str, rank: int) -> Iterator[Pair]:

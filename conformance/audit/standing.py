@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 from conformance.audit.inert import inert
@@ -12,7 +12,7 @@ from conformance.audit.membership import parts, within
 from conformance.model import Case
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
-from conformance.suite.parts import Part, Survivors
+from conformance.suite.parts import Part, Parts, Survivors
 
 
 @dataclass(frozen=True)
@@ -21,18 +21,33 @@ class Standing:
 
     ``killed`` are those that vectors of the part kill at level should; ``survivors`` tells of the
     others, and of those that none kills at must. ``refuted`` are killed, though the catalogue or a
-    proof says that they cannot be.
+    proof says that they cannot be. ``missing`` is what is to be shown: a level, and the mutant to
+    be killed at it.
     """
 
     part: Part
     killed: frozenset[str] = field(repr=False)
     survivors: Survivors = field(repr=False)
     refuted: frozenset[str] = frozenset()
+    missing: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False)
 
     @property
     def counted(self) -> int:
         """How many mutants could show in the part, as far as is known."""
         return len(self.killed | self.survivors.undetermined)
+
+    def knowing(self, inert: Collection[str]) -> Standing:
+        """The same, with mutants that are proven to change nothing in the part."""
+        survivors = replace(
+            self.survivors,
+            inert=self.survivors.inert.union(inert),
+            undetermined=self.survivors.undetermined.difference(inert),
+        )
+        return replace(
+            self,
+            survivors=survivors,
+            missing=frozenset(one for one in self.missing if one[1] not in inert),
+        )
 
     @property
     def complete(self) -> bool:
@@ -62,6 +77,8 @@ def stand(
     alive = open_.keys() - never - stated.keys()
     allowed = {fault.id for fault in faults if fault.reading or _said(fault, part, "must")}
     at_should_alone = killed - at_must
+    missing = {("should", name) for name in alive}
+    missing |= {("must", name) for name in (alive | at_should_alone) - allowed}
     refuted = {name for name in killed if said.get(name) or name in proven}
     return Standing(
         part=part,
@@ -73,6 +90,7 @@ def stand(
             undetermined=frozenset(alive | at_should_alone - allowed),
         ),
         refuted=frozenset(refuted | (at_must & allowed)),
+        missing=frozenset(missing),
     )
 
 
@@ -105,3 +123,9 @@ def standings(
             never = inert(spec, part, faults) | set(proven.get(part, ()))
             found.append(stand(part, faults, own, never))
     return found
+
+
+def parts_of(spec: OpSpec, found: Iterable[Standing]) -> Parts:
+    """What survives in each part, as a suite tells it."""
+    left_out = {one.name: (f"not ({one.when.text})",) for one in spec.profiles}
+    return Parts({one.part: one.survivors for one in found}, left_out)

@@ -88,6 +88,7 @@ def audit(
     """Measure a suite: which of the known faults it notices."""
     from conformance.audit import run
     from conformance.cli.part import claims, part
+    from conformance.generate.disprover import settled
     from conformance.generate.equivalent import showing
     from conformance.suite.store import open_suite
 
@@ -124,7 +125,8 @@ def audit(
     complete = all(score.complete for score in scores) and not any(shown.values())
     if parts:
         for score in scores:
-            found = run.standings_of(suite, score)
+            spec = suite.specs[score.op]
+            found = settled(spec, score.faults, run.standings_of(suite, score))
             _tell_standings(score.op, found)
             complete &= all(one.complete for one in found)
     if holdout:

@@ -135,7 +135,8 @@ def generate(
             versions=versions(),
             kills={i: killed for one in known for i, killed in one.kills.items()}
             | {i: killed for one in made for i, killed in one.kills.items()},
-            excused={i: some for one in known for i, some in one.excused.items()},
+            excused={i: some for one in known for i, some in one.excused.items()}
+            | {i: some for one in made for i, some in one.excused.items()},
             strength={one.op: recorded.strength(specs[one.op], one) for one in known}
             | {one.op: one.strength for one in made},
             uncovered=[gap for one in made for gap in one.uncovered],

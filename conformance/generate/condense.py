@@ -47,8 +47,8 @@ def choose(
 def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
     """What each case shows of all that is asked of a cover, (cases, items).
 
-    Each pair of edges in any element type, each edge in each type; or each edge alone. Each edge
-    in ``isolated`` is to be shown by a case that shows hardly more than it must.
+    Each pair of edges in the base type, each edge in each type; or each edge alone. Each edge in
+    ``isolated`` is to be shown by a case that shows hardly more than it must.
     """
     shows = pool.shows
     counts = shows.sum(axis=1)
@@ -60,13 +60,19 @@ def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
         return np.concatenate([shows, simple], axis=1)
     first, second = np.triu_indices(shows.shape[1], 1)
     needed = pool.pairs[first, second]
-    pairs = shows[:, first[needed]] & shows[:, second[needed]]
+    own = shows & of_base(pool, pool.seen.table)[:, None]
+    pairs = own[:, first[needed]] & own[:, second[needed]]
     return np.concatenate([pairs, typed(pool), simple], axis=1)
 
 
 def typed(pool: Pool) -> Bools:
     """Which edge each case shows in which element type, (cases, types times edges)."""
     return _in_types(pool, pool.shows, pool.seen.table).reshape(len(pool), -1)
+
+
+def of_base(pool: Pool, table: Table) -> Bools:
+    """Which cases are of the type in which pairs count."""
+    return np.asarray(table.columns[pool.spec.data.type] == code(pool.base))
 
 
 def _in_types(pool: Pool, shows: Bools, table: Table) -> Bools:
@@ -106,9 +112,10 @@ class _Own:
     def __init__(self, pool: Pool, chosen: Rows) -> None:
         self.pool = pool
         shows = pool.shows[chosen]
-        numbers = shows.astype(np.float32)
+        paired = shows & of_base(pool, pool.seen.table.take(chosen))[:, None]
+        numbers = paired.astype(np.float32)
         self.single = np.triu(numbers.T @ numbers == 1, 1)
-        self.pairs = shows[:, :, None] & shows[:, None, :] & self.single
+        self.pairs = paired[:, :, None] & paired[:, None, :] & self.single
         own = _in_types(pool, shows, pool.seen.table.take(chosen))
         self.once = own.sum(axis=0) == 1
         self.typed = own & self.once
@@ -116,7 +123,7 @@ class _Own:
     def merit(self, table: Table, shows: Bools, parents: Rows) -> Rows:
         """How much that one of the chosen alone shows each case does; 0 if it does not take the
         place of either parent, or of nothing else."""
-        numbers = shows.astype(np.float32)
+        numbers = (shows & of_base(self.pool, table)[:, None]).astype(np.float32)
         inside = _in_types(self.pool, shows, table)
         worth = _pairs_among(numbers, self.single) + (inside & self.once).sum(axis=(1, 2))
         found = np.zeros(len(shows))

@@ -1,29 +1,30 @@
-"""Vectors for faults that the others miss, or cannot tell apart."""
+"""Vectors for mutants that the others do not kill, or cannot tell apart."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, islice, product
-from math import prod
+from itertools import chain, islice
 
 import numpy as np
 
 from conformance.audit.cover import cover
 from conformance.audit.kills import SLICE, Bank
-from conformance.audit.score import Score, achievements
+from conformance.audit.membership import profile, within
+from conformance.audit.score import achievements
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
-from conformance.generate.looking import Sight
-from conformance.generate.pairs import Effort
+from conformance.generate.looking import Sight, rarity
+from conformance.generate.pairs import Effort, retyped
 from conformance.generate.pool import draw_at_edges
 from conformance.generate.values import data_of
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
-from conformance.spec.model import OpSpec
+from conformance.spec.model import Draw, OpSpec
 from conformance.spec.table import table_of
+from conformance.suite.parts import Part
 
 ENOUGH = 4
 """Vectors that are found for one item before the smallest of them is taken."""
@@ -36,26 +37,26 @@ ROUNDS = 4
 """How many children of known cases are looked at on each rank, and how often, at most."""
 
 Item = tuple[str, ...]
+"""A level and a mutant to be killed at it; or ``apart`` and two mutants to be told apart."""
+
 OTHER = 0x5EED
 """Added to the root, so that the hunt draws other cases than those that were chosen from."""
 
 
 def hunt(
-    spec: OpSpec, score: Score, *, root: int, effort: Effort, cases: Iterable[Case] = ()
+    spec: OpSpec, faults: Sequence[Fault], wanted: Collection[Item], cases: Iterable[Case]
 ) -> list[Vector]:
-    """Few vectors that notice what those of ``score`` do not, and tell apart what they do not.
+    """Few vectors that show what is wanted of some mutants, of valid cases in this order.
 
-    Without ``effort.pairs`` nothing is told apart. They are sought among ``cases`` first, which are
-    valid, and then among drawn ones. What none shows is left for the audit to report.
+    Cases are taken until enough are found for each item. What none shows is left.
     """
-    wanted = {item for item in _wanted(score) if effort.pairs or item[0] != "apart"}
+    wanted = set(wanted)
     names = {name for _, *among in wanted for name in among}
-    bank = Bank(spec, _named(score.faults, names))
+    bank = Bank(spec, [fault for fault in faults if fault.id in names])
     tried: Counter[Item] = Counter()
     met: Counter[Item] = Counter()
     found: list[tuple[Vector, frozenset[Item]]] = []
-    given = sorted(cases, key=_size)
-    some = chain(given, _cases(spec, root, effort), _crossed(spec, given, root, wanted))
+    some = iter(cases)
     while wanted and (slice_ := list(islice(some, SLICE))):
         may = bank.may_differ(slice_)
         for case, row in zip(slice_, may, strict=True):
@@ -77,40 +78,14 @@ def hunt(
                 met.update(items)
             tried.update(maybe)
             wanted -= {item for item in maybe if met[item] >= ENOUGH or tried[item] >= PATIENCE}
-    chosen = cover(found, lambda one: one[1], lambda one: one[0].inputs[0].size + 200)
+    costs = {
+        vector.id: (vector.inputs[0].size + 200) * int(rare)
+        for ndim in {vector.inputs[0].ndim for vector, _ in found}
+        for vectors in [[vector for vector, _ in found if vector.inputs[0].ndim == ndim]]
+        for vector, rare in zip(vectors, rarity(spec, [v.case for v in vectors]), strict=True)
+    }
+    chosen = cover(found, lambda one: one[1], lambda one: costs[one[0].id])
     return [vector for vector, _ in chosen]
-
-
-def _crossed(
-    spec: OpSpec, cases: Sequence[Case], root: int, wanted: Collection[Item]
-) -> Iterator[Case]:
-    """Children of the cases, as long as something is not noticed at all."""
-    for rank, number in product(spec.ranks, range(ROUNDS)):
-        own = [case for case in cases if len(case.shapes[spec.data.name]) == rank]
-        if own and any(item[0] != "apart" for item in wanted):
-            chance = Chance(f"{root}/{spec.op}/{rank}/{number}/hunt")
-            a, b = (chance.below(len(own), CHILDREN) for _ in range(2))
-            table = crossed(table_of(spec, own, rank - 2), a, b, chance, freely=number % 2 > 0)
-            seen = Sight(spec, rank - 2).look(table)
-            yield from (case_of(seen.table, row) for row in range(len(seen)))
-
-
-def _size(case: Case) -> tuple[int, str]:
-    return sum(prod(shape) for shape in case.shapes.values()), case.id
-
-
-def _named(faults: Sequence[Fault], names: Collection[str]) -> list[Fault]:
-    return [fault for fault in faults if fault.id in names]
-
-
-def _wanted(score: Score) -> frozenset[Item]:
-    """What is missing: faults to notice at a level, and pairs of faults to tell apart."""
-    missed = [("should", fault.id) for fault in score.missed]
-    missed += [("must", fault.id) for fault in score.missed_at_must]
-    alike = [
-        ("apart", *pair) for group in score.indistinguishable for pair in combinations(group, 2)
-    ]
-    return frozenset((*missed, *alike))
 
 
 def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[Item]:
@@ -123,7 +98,59 @@ def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[It
             yield item
 
 
-def _cases(spec: OpSpec, root: int, effort: Effort) -> Iterator[Case]:
-    for rank in spec.ranks:
-        cases = draw_at_edges(spec, rank, effort.base, effort.aimed, root=root + OTHER)
-        yield from Sight(spec, rank - 2).sound(cases)
+def known_cases(spec: OpSpec, part: Part, known: Sequence[Case]) -> Iterator[Case]:
+    """Known cases of a part, and others of its rank in its element type."""
+    own = [case for case in known if case.types[spec.data.type] == part.dtype]
+    others = Sight(spec, part.rank - 2).sound(retyped(spec, known, part.dtype))
+    return _inside(spec, part, [*own, *others])
+
+
+def drawn_cases(spec: OpSpec, part: Part, *, root: int, effort: Effort) -> list[Case]:
+    """Valid cases that are drawn for a part, within the aims of its profile."""
+    sight = Sight(spec, part.rank - 2)
+    of_type = {spec.data.type: Draw(values=(part.dtype,))}
+    aims = profile(spec, part).aims if part.profile else ()
+    drawn = sight.sound(
+        draw_at_edges(
+            spec,
+            part.rank,
+            effort.base,
+            effort.aimed,
+            root=root + OTHER,
+            within=[{**aim, **of_type} for aim in aims or ({},)],
+        )
+    )
+    return list(_inside(spec, part, drawn))
+
+
+def children(spec: OpSpec, part: Part, known: Sequence[Case], *, root: int) -> Iterator[Case]:
+    """Valid cases of a part that take after known ones of its rank, two each.
+
+    They are made as they are asked for.
+    """
+    sight = Sight(spec, part.rank - 2)
+    own = [case for case in known if case.types[spec.data.type] == part.dtype]
+    given = [*own, *retyped(spec, known, part.dtype)]
+    for number in range(ROUNDS if given else 0):
+        chance = Chance(f"{root}/{spec.op}/{part}/{number}/hunt")
+        a, b = (chance.below(len(given), CHILDREN) for _ in range(2))
+        table = crossed(table_of(spec, given, part.rank - 2), a, b, chance, freely=number % 2 > 0)
+        seen = sight.look(table)
+        yield from _inside(spec, part, [case_of(seen.table, row) for row in range(len(seen))])
+
+
+def _inside(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Iterator[Case]:
+    """Those of some cases that belong to a part."""
+    inside = within(spec, part, cases)
+    return (case for case, belongs in zip(cases, inside, strict=True) if belongs)
+
+
+def any_case(spec: OpSpec, known: Sequence[Case], *, root: int, effort: Effort) -> Iterator[Case]:
+    """Valid cases of an operator: known ones, then drawn ones of each rank."""
+    drawn = (
+        Sight(spec, rank - 2).sound(
+            draw_at_edges(spec, rank, effort.base, effort.aimed, root=root + OTHER)
+        )
+        for rank in spec.ranks
+    )
+    return chain(known, chain.from_iterable(drawn))

@@ -47,6 +47,10 @@ TAPS_A_BYTE = 16
 """How many taps are worth a byte: a vector takes time, too, wherever it is run."""
 
 
+UNUSUAL = 5
+"""How many times as much a case costs that most backends cannot run."""
+
+
 @dataclass(frozen=True, eq=False)
 class Seen:
     """Valid cases, the edges that each shows (cases, edges), and what it costs to keep it.
@@ -169,7 +173,8 @@ class Sight:
             if quantity.twin is not None:
                 value = code(str(quantity.twin)) if quantity.type == "enum" else quantity.twin
                 has_twin |= table.columns[quantity.key] != value
-        return ((FILE + size) * np.where(has_twin, 2, 1)).astype(np.int64), taps
+        cost = (FILE + size) * np.where(has_twin, 2, 1)
+        return (cost * _rarity(self.spec, batch)).astype(np.int64), taps
 
     def settle(self, seen: Seen, rows: NDArray[np.int64]) -> Seen:
         """Some of the cases, with their data looked at where an edge depends on them."""
@@ -194,6 +199,20 @@ class Sight:
         found = np.zeros((len(cases), len(self.edges)), np.bool_)
         found[seen.origin] = seen.shows[:, : len(self.edges)]
         return found
+
+
+def rarity(spec: OpSpec, cases: list[Case]) -> NDArray[np.int64]:
+    """How many times as much each of some cases of one rank costs for what it needs, (cases,)."""
+    axes = len(cases[0].shapes[spec.data.name]) - 2 if cases else 0
+    return _rarity(spec, WindowBatch(table_of(spec, cases, axes)))
+
+
+def _rarity(spec: OpSpec, batch: WindowBatch) -> NDArray[np.int64]:
+    found = np.ones(batch.count, np.int64)
+    for profile in spec.profiles:
+        if profile.usual:
+            found *= np.where(batch.truth(profile.when)[0], 1, UNUSUAL)
+    return found
 
 
 def _product(factors: object) -> NDArray[np.float64]:

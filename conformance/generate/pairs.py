@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
+from conformance.audit.membership import base_type
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
 from conformance.generate.crossing import case_of
@@ -19,6 +20,7 @@ from conformance.generate.pool import draw, draw_at_edges
 from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.spec.entries import Bools, code
+from conformance.spec.families import fills
 from conformance.spec.model import OpSpec
 from conformance.spec.table import table_of
 from conformance.suite.manifest import Uncovered
@@ -29,6 +31,16 @@ PATIENT_MS = 30_000
 """How long a check of the solver may take where nothing else has settled a pair."""
 
 Pair = tuple[str, str]
+
+
+def retyped(spec: OpSpec, cases: Iterable[Case], dtype: str) -> list[Case]:
+    """Those of some cases that are of another element type, in this one where it can be filled."""
+    name = spec.data.type
+    return [
+        replace(case, types={**case.types, name: dtype})
+        for case in cases
+        if case.types[name] != dtype and fills(case.pattern, dtype)
+    ]
 
 
 @dataclass(frozen=True)
@@ -52,9 +64,9 @@ SMOKE = Effort(base=120, aimed=3, children=8_000, rounds=4, condensing=0, pairs=
 class Pool:
     """The cases of one rank, what they show, and what is known of pairs that none shows.
 
-    ``infeasible`` gives for each pair that cannot be (an edge with itself: the edge alone; an
-    element type with an edge: the edge in that type) what contradicts it; ``uncovered`` is neither
-    shown nor proven.
+    ``infeasible`` gives for each pair that cannot be in the base type (an edge with itself: the
+    edge alone, in any type; an element type with an edge: the edge in that type) what contradicts
+    it; ``uncovered`` is neither shown nor proven.
     """
 
     spec: OpSpec
@@ -72,6 +84,7 @@ class Pool:
         self.edges = self.sight.edges
         self.place = {name: number for number, name in enumerate(self.edges)}
         self.dtypes = self.spec.types[self.spec.data.type]
+        self.base = base_type(self.spec)
         self.seen = self.sight.look(table_of(self.spec, [], self.rank - 2))
         self._count()
 
@@ -79,11 +92,13 @@ class Pool:
         return len(self.seen)
 
     def _count(self) -> None:
-        """Note anew what is shown: ``pairs`` (edges, edges) and ``typed`` (types, edges)."""
+        """Note anew what is shown: ``pairs`` (edges, edges) in the base type, on the diagonal each
+        edge in any; ``typed`` (types, edges)."""
         shows = self.shows
-        numbers = shows.astype(np.float32)
-        self.pairs = numbers.T @ numbers > 0
         own = self.seen.table.columns[self.spec.data.type]
+        numbers = shows[own == code(self.base)].astype(np.float32)
+        self.pairs = numbers.T @ numbers > 0
+        np.fill_diagonal(self.pairs, shows.any(axis=0))
         self.typed = np.stack([shows[own == code(one)].any(axis=0) for one in self.dtypes])
 
     @property
@@ -106,7 +121,8 @@ class Pool:
         return Prover(self.spec, self.rank, LIMITS)
 
     def ask(self, pair: Pair, *, anew: bool = False) -> Feasible | Infeasible | Unknown | None:
-        """Whether a case can show two edges, or one, given twice. None without z3.
+        """Whether a case of the base type can show two edges, or any case one, given twice. None
+        without z3.
 
         A pair is asked about once, unless ``anew`` is true: then by a prover that has not heard
         other questions, which may find another case, or a proof; and if it does not, by a patient
@@ -117,9 +133,11 @@ class Pool:
             self.answers.pop(pair, None)
         if pair not in self.answers and self.prover is not None:
             edges = tuple(dict.fromkeys(pair))
-            answer = self.prover.ask(edges)
+            dtype = self.base if len(edges) > 1 else None
+            answer = self.prover.ask(edges, dtype)
             if anew and isinstance(answer, Unknown):
-                answer = Prover(self.spec, self.rank, LIMITS, timeout_ms=PATIENT_MS).ask(edges)
+                patient = Prover(self.spec, self.rank, LIMITS, timeout_ms=PATIENT_MS)
+                answer = patient.ask(edges, dtype)
             self.answers[pair] = answer
         return self.answers.get(pair)
 
@@ -132,9 +150,15 @@ class Pool:
         }
 
     def fill(self) -> None:
-        """Draw at large, and at each edge."""
+        """Draw at large, at each edge, and as much within the profiles; all that is drawn is looked
+        at in the base type, too."""
         effort = self.effort
-        self.add(draw_at_edges(self.spec, self.rank, effort.base, effort.aimed, root=self.root))
+        drawn = draw_at_edges(self.spec, self.rank, effort.base, effort.aimed, root=self.root)
+        aims = [aim for profile in self.spec.profiles for aim in profile.aims]
+        for aim in aims:
+            count = -(-effort.base // len(aims))
+            drawn += draw(self.spec, self.rank, count, root=self.root, aim=aim)
+        self.add([*drawn, *retyped(self.spec, drawn, self.base)])
 
     def draw(self, count: int, aim: Aim | None = None) -> None:
         """Draw cases and keep those that are valid and small enough."""
@@ -205,7 +229,8 @@ class Pool:
         if self.pairs[self.place[a], self.place[b]]:
             return False
         if pair not in self.infeasible:
-            alone = self.infeasible.get((a, a)) or self.infeasible.get((b, b))
+            known = ((a, a), (b, b), *(((self.base, a), (self.base, b)) if a != b else ()))
+            alone = [self.infeasible[one] for one in known if one in self.infeasible]
             if alone:
-                self.infeasible[pair] = alone
+                self.infeasible[pair] = alone[0]
         return pair not in self.infeasible

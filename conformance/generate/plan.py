@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import combinations, groupby
+from math import prod
 
 from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.audit.score import Score
+from conformance.audit.standing import parts_of, standings
 from conformance.generate.build import build
-from conformance.generate.hunt import hunt
+from conformance.generate.hunt import Item, any_case, hunt
 from conformance.generate.pairs import SMOKE, Effort
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
 from conformance.generate.stream import stream
 from conformance.generate.suites import smoke, with_twins
-from conformance.model import Vector
+from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 from conformance.suite.manifest import Uncovered
+from conformance.suite.parts import Parts
 from conformance.suite.strength import Strength
 
 
@@ -31,6 +34,7 @@ class Made:
     vectors: tuple[Vector, ...]
     suites: Mapping[str, tuple[str, ...]]
     kills: Mapping[str, tuple[str, ...]]
+    excused: Mapping[str, tuple[str, ...]]
     strength: Strength
     uncovered: tuple[Uncovered, ...]
 
@@ -55,26 +59,49 @@ class OperatorTask:
         kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
         spare = [case for ranked in self.ranked for case in ranked.spare]
         score = Score(spec.op, catalogue, kills)
-        found = hunt(spec, score, root=self.root, effort=self.effort, cases=spare)
+        cases = any_case(spec, sorted(spare, key=_size), root=self.root, effort=self.effort)
+        found = hunt(spec, catalogue, _wanted(score, apart=self.effort.pairs), cases)
         bank = Bank(spec, catalogue)
         more = [vector for vector in with_twins(spec, found) if vector.id not in kills]
         kills |= zip((vector.id for vector in more), bank.all_kills(more), strict=True)
         vectors += more
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
-        rejected = [build(spec, *case) for case in reject_cases(spec, root=self.root)]
+        valid = [*spare, *(vector.case for vector in vectors)]
+        rejected = [build(spec, *one) for one in reject_cases(spec, root=self.root, known=valid)]
         score = Score(spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors})
+        asked = {vector.id: vector.case for vector in vectors}
+        inert = {part: names for one in self.ranked for part, names in one.inert.items()}
+        standing = standings(spec, catalogue, asked, score.kills, inert)
         return Made(
             op=spec.op,
             vectors=(*vectors, *rejected),
             suites=smoke(spec, (*vectors, *rejected), score),
             kills={i: tuple(kill.fault for kill in found) for i, found in score.kills.items()},
+            excused={
+                i: tuple(kill.fault for kill in found if not kill.must)
+                for i, found in score.kills.items()
+            },
             strength=Strength(
                 infeasible={one.rank: one.infeasible for one in self.ranked},
                 equivalent={fault.id: fault.equivalent for fault in score.equivalent},
                 indistinguishable=score.indistinguishable,
+                parts=parts_of(spec, standing) if self.effort.pairs else Parts(),
             ),
             uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
         )
+
+
+def _size(case: Case) -> tuple[int, str]:
+    return sum(prod(shape) for shape in case.shapes.values()), case.id
+
+
+def _wanted(score: Score, *, apart: bool) -> set[Item]:
+    """What is missing of an operator: mutants to kill at a level, and pairs to be told apart."""
+    wanted: set[Item] = {("should", fault.id) for fault in score.missed}
+    wanted |= {("must", fault.id) for fault in score.missed_at_must}
+    for group in score.indistinguishable if apart else ():
+        wanted |= {("apart", *pair) for pair in combinations(group, 2)}
+    return wanted
 
 
 def make(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from itertools import cycle
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
@@ -37,11 +39,18 @@ def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = No
     return list(found.values())
 
 
-def draw_at_edges(spec: OpSpec, rank: int, base: int, aimed: int, *, root: int) -> list[Case]:
-    """At most ``base`` cases at large, and ``aimed`` for each aim of an edge; see :func:`draw`."""
-    found = draw(spec, rank, base, root=root)
-    for aim in spec.aims:
-        found += draw(spec, rank, aimed, root=root, aim=aim)
+def draw_at_edges(
+    spec: OpSpec, rank: int, base: int, aimed: int, *, root: int, within: Sequence[Aim] = ({},)
+) -> list[Case]:
+    """At most ``base`` cases at large, and ``aimed`` for each aim of an edge; see :func:`draw`.
+
+    All are drawn ``within`` these aims in turn: what one narrows is narrowed besides.
+    """
+    found = []
+    for inner in within:
+        found += draw(spec, rank, -(-base // len(within)), root=root, aim=inner)
+    for aim, inner in zip(spec.aims, cycle(within), strict=False):
+        found += draw(spec, rank, aimed, root=root, aim={**aim, **inner})
     return found
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from conformance import parallel
+from conformance.audit.inert import inert
 from conformance.errors import UsageError
 from conformance.generate.build import edges_of
 from conformance.generate.condense import choose
+from conformance.generate.disprover import Disprover
+from conformance.generate.killers import proven
 from conformance.generate.pairs import Effort, Pair, Pool
 from conformance.generate.settle import settle, witnesses
 from conformance.generate.values import data_of
 from conformance.model import Case
+from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
@@ -30,8 +34,8 @@ class Decided:
     """What is known of the pairs of one rank (an edge with itself: the edge alone).
 
     ``infeasible`` gives what contradicts a pair, ``shown`` counts those that a case shows,
-    ``undecided`` are neither. ``refuted`` are kept contradictions that a
-    case disproves, or that the solver does not confirm.
+    ``undecided`` are neither. ``refuted`` are kept contradictions that a case disproves, or that
+    the solver does not confirm, and mutants that are recorded as inert in a part and are not.
     ``witnesses`` are cases that show what no known one does.
     """
 
@@ -70,18 +74,32 @@ def _checked(pool: Pool) -> Decided:
         if case.id not in kept and not violations(pool.spec, case):
             edges = edges_of(pool.spec, case, data_of(pool.spec, case))
             shown = [pool.place[edge] for edge in edges]
-            pool.pairs[np.ix_(shown, shown)] = True
-            pool.typed[pool.dtypes.index(case.types[pool.spec.data.type]), shown] = True
+            own = case.types[pool.spec.data.type]
+            pool.pairs[shown, shown] = True
+            if own == pool.base:
+                pool.pairs[np.ix_(shown, shown)] = True
+            pool.typed[pool.dtypes.index(own), shown] = True
     pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
     assert pool.prover is not None
     refuted = [
         pair
         for pair, uses in pool.infeasible.items()
-        if _shown(pool, pair) or not pool.prover.confirms(pair, uses)
+        if _shown(pool, pair) or not pool.prover.confirms(pair, uses, pool.base)
     ]
     for pair in refuted:
         del pool.infeasible[pair]
-    return _decided(pool, refuted=tuple(refuted))
+    return _decided(pool, refuted=(*refuted, *_denied(pool)))
+
+
+def _denied(pool: Pool) -> Iterator[Pair]:
+    """Parts, each with a mutant that is recorded as inert there, and that is not proven to be."""
+    catalogue = faults(pool.spec)
+    asked = Disprover(pool.spec, pool.rank, catalogue)
+    for part, names in proven(pool.spec).items():
+        if part.rank == pool.rank:
+            unseen = names - inert(pool.spec, part, catalogue)
+            for name in sorted(unseen - asked.proven(part, unseen)):
+                yield f"{part.dtype} {part.profile}".strip(), f"mutant {name}"
 
 
 def _shown(pool: Pool, pair: Pair) -> bool:

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conformance.audit.kills import Bank, Kill
+from conformance.audit.kills import Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
 from conformance.generate.condense import asked, breed, choose
+from conformance.generate.killers import Killers
 from conformance.generate.pairs import Effort, Pair, Pool
 from conformance.generate.settle import settle
 from conformance.generate.suites import with_twins
 from conformance.model import Case, Vector
-from conformance.spec.catalogue import faults
 from conformance.spec.entries import Bools
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import question
 from conformance.suite.manifest import Uncovered
+from conformance.suite.parts import Part
 
 SAMPLE = Effort(base=100, aimed=2)
 """How many cases of a lower rank are drawn to see which edges it shows."""
@@ -35,14 +36,17 @@ MOST_LOOKED_AT = 128
 class Ranked:
     """What was chosen for one rank, and what is known of the pairs that no case shows.
 
-    ``vectors`` show every edge in every element type and every pair that can be shown, their twins
-    among them, and isolate the edges that no lower rank shows; ``kills`` gives by id the faults
-    that each notices. ``spare`` are the other cases that were looked at.
+    ``vectors`` show every edge in every element type and every pair that can be shown in the base
+    type, their twins among them, isolate the edges that no lower rank shows, and kill every mutant
+    that can be in each part of the rank; ``kills`` gives by id the mutants that each kills,
+    ``inert`` by part those that are proven to change nothing there.
+    ``spare`` are the other cases that were looked at.
     """
 
     rank: int
     vectors: tuple[Vector, ...]
     kills: Mapping[str, tuple[Kill, ...]]
+    inert: Mapping[Part, frozenset[str]]
     infeasible: Mapping[Pair, tuple[str, ...]]
     uncovered: tuple[Uncovered, ...]
     spare: tuple[Case, ...] = ()
@@ -69,13 +73,15 @@ class RankTask:
         breed(pool, self.effort.condensing, self.effort.children // 2)
         shown = {edge for number, edge in enumerate(pool.edges) if pool.pairs[number, number]}
         below = _shown_below(spec, self.rank, self.root) if self.effort.pairs else shown
-        isolated = shown - below
-        vectors = with_twins(spec, _meaningful(pool, isolated))
-        bank = Bank(spec, faults(spec))
+        vectors = with_twins(spec, _meaningful(pool, shown - below))
+        killers = Killers(spec, self.rank, vectors)
+        if self.effort.pairs:
+            killers.complete(list(pool.cases()), root=self.root, effort=self.effort)
         return Ranked(
             rank=self.rank,
-            vectors=tuple(vectors),
-            kills=dict(zip((v.id for v in vectors), bank.all_kills(vectors), strict=True)),
+            vectors=tuple(killers.vectors.values()),
+            kills=killers.kills,
+            inert=killers.inert,
             infeasible=pool.proven,
             uncovered=tuple(pool.uncovered),
             spare=tuple(pool.cases()),

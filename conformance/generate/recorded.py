@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from conformance import parallel
 from conformance.audit.score import Score
+from conformance.audit.standing import parts_of, standings
 from conformance.generate.build import build
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
@@ -116,6 +117,8 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
         )
     spec, before = suite.specs[op], read(op)
     known = manifest.strength.get(op, Strength())
+    inert = {part: one.inert for part, one in known.parts.survivors.items()}
+    asked = {one.case.id: one.case for one in found if one.case.reject is None}
     recorded = Cases(
         op=op,
         specification=digest(spec),
@@ -124,7 +127,7 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
         recorded=tuple(found),
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
-        parts=known.parts,
+        parts=parts_of(spec, standings(spec, score.faults, asked, score.kills, inert)),
     )
     kept = proofs.known(spec)
     # Cases that show all pairs are witnesses themselves.

@@ -12,9 +12,9 @@ from conformance.generate.chance import Chance
 from conformance.generate.crossing import crossed
 from conformance.generate.feasible import Feasible, Infeasible
 from conformance.generate.looking import Seen
-from conformance.generate.pairs import Pair, Pool
+from conformance.generate.pairs import Pair, Pool, retyped
 from conformance.model import Case
-from conformance.spec.entries import code
+from conformance.spec.entries import Bools, code
 from conformance.spec.model import Draw, OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite import proofs
@@ -61,6 +61,7 @@ def settle(pool: Pool) -> None:
     pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
     _cross(pool)
     _refill(pool)
+    _rule_out(pool)
     for anew in (False, True) if pool.prover is not None else ():
         for pair in pool.missing():
             if pool.lacks(pair):
@@ -73,6 +74,21 @@ def settle(pool: Pool) -> None:
     _settle_types(pool)
 
 
+def _rule_out(pool: Pool) -> None:
+    """Prove of edges that nothing in the base type shows that nothing can, before any pair."""
+    for dtype, edge in pool.untyped() if pool.prover is not None else ():
+        if pool.dtypes[dtype] == pool.base:
+            _exclude(pool, pool.base, pool.edges[edge])
+
+
+def _exclude(pool: Pool, dtype: str, edge: str) -> bool:
+    """Whether it is proven that no case of an element type shows an edge."""
+    against = None if pool.prover is None else pool.prover.excludes(edge, dtype)
+    if against is not None:
+        pool.infeasible[dtype, edge] = against
+    return against is not None
+
+
 def _refill(pool: Pool) -> None:
     """Geometries of known cases that show what crossing did not, filled with other data.
 
@@ -81,6 +97,7 @@ def _refill(pool: Pool) -> None:
     known = witnesses(pool.spec, pool.rank) if pool.missing() else []
     if not known:
         return
+    known += retyped(pool.spec, known, pool.base)
     shows = pool.sight.shown(known)
     chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/refill")
     for pair in pool.missing():
@@ -112,8 +129,9 @@ def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
 def _draw_both(pool: Pool, pair: Pair) -> None:
     """Draw what both edges aim at; where they narrow the same, the one or the other."""
     aims = {edge.name: edge.aims or ({},) for edge in pool.spec.edges}
+    base = {pool.spec.data.type: Draw(values=(pool.base,))} if pair[0] != pair[1] else {}
     for one, other in product(*(aims[name] for name in pair)):
-        for aim in ({**one, **other}, {**other, **one}):
+        for aim in ({**one, **other, **base}, {**other, **one, **base}):
             if pool.lacks(pair):
                 pool.draw(DRAWN, aim)
 
@@ -128,7 +146,11 @@ def _cross(pool: Pool) -> None:
         chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/{len(pool)}/{number}")
         each = int(np.clip(pool.effort.children // len(wanted), 16, 1500))
         a, b = (_showing(pool, edges, each, chance) for edges in wanted.T)
-        children = pool.sight.look(crossed(pool.seen.table, a, b, chance, freely=number % 3 > 0))
+        table = crossed(pool.seen.table, a, b, chance, freely=number % 3 > 0)
+        # Two edges are to meet in the base type, an edge alone in any.
+        pairs = np.repeat(wanted[:, 0] != wanted[:, 1], each)
+        table.columns[pool.spec.data.type][pairs] = code(pool.base)
+        children = pool.sight.look(table)
         before = pool.pairs.sum()
         pool.keep(_news(pool, children, wanted))
         barren = 0 if pool.pairs.sum() > before else barren + 1
@@ -149,18 +171,25 @@ def _news(pool: Pool, children: Seen, wanted: Rows) -> Seen:
     children = children.take(order)
     certain, maybe = [], []
     for a, b in wanted:
-        rows = np.flatnonzero(children.shows[:, a] & children.shows[:, b])
+        rows = np.flatnonzero(_joins(pool, children, children.shows, a, b))
         certain.append(rows[:KEPT])
         if len(rows) < KEPT:
-            may = np.flatnonzero(children.may[:, a] & children.may[:, b])
+            may = np.flatnonzero(_joins(pool, children, children.may, a, b))
             maybe.append(np.setdiff1d(may[: LOOKED_AT + len(rows)], rows)[:LOOKED_AT])
     unsure = np.unique(np.concatenate(maybe))[:MOST_LOOKED_AT] if maybe else np.arange(0)
     rows = np.unique(np.concatenate([*certain, unsure])).astype(np.int64)
     found = pool.sight.settle(children, rows)
     showing = np.zeros(len(found), np.bool_)
     for a, b in wanted:
-        showing[np.flatnonzero(found.shows[:, a] & found.shows[:, b])[:KEPT]] = True
+        showing[np.flatnonzero(_joins(pool, found, found.shows, a, b))[:KEPT]] = True
     return found.take(showing)
+
+
+def _joins(pool: Pool, seen: Seen, shows: Bools, a: int, b: int) -> Bools:
+    """Which cases show two edges in the base type, or one edge, given twice, in any."""
+    both = shows[:, a] & shows[:, b]
+    own = seen.table.columns[pool.spec.data.type]
+    return both if a == b else both & (own == code(pool.base))
 
 
 def _settle_types(pool: Pool) -> None:
@@ -170,9 +199,7 @@ def _settle_types(pool: Pool) -> None:
     hopeless = {(dtype, edge) for dtype, edge in pool.untyped() if not _retype(pool, dtype, edge)}
     for dtype, edge in pool.untyped():
         name, own = pool.edges[edge], pool.dtypes[dtype]
-        against = None if pool.prover is None else pool.prover.excludes(name, own)
-        if against is not None:
-            pool.infeasible[own, name] = against
+        if _exclude(pool, own, name):
             continue
         for aim in pool.spec.edges[edge].aims or ({},):
             if not pool.typed[dtype, edge] and (dtype, edge) not in hopeless:

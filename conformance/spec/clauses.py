@@ -127,7 +127,8 @@ class Clauses:
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
             aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))
             if when is not None:
-                yield Edge(name, when, raw["why"], aims, raw.get("vacuous", {}))
+                vacuous, usual = raw.get("vacuous", {}), raw.get("usual", False)
+                yield Edge(name, when, raw["why"], aims, vacuous, usual)
 
     def _aims(self, path: Path, raw: Any) -> Iterator[Mapping[str, Draw]]:
         """One aim, or a list of them."""

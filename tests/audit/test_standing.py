@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import compress
+from itertools import compress, product
 
 import pytest
 from tiers import first
 
+from conformance.audit.differs import with_differences
 from conformance.audit.inert import inert
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.membership import base_type, parts, within
 from conformance.audit.standing import stand, standings
+from conformance.generate.disprover import Disprover, settled
+from conformance.generate.values import data_of
 from conformance.spec.catalogue import Fault, Stated, faults
 from conformance.spec.loader import find, names
 from conformance.spec.variation import variant
@@ -76,6 +79,40 @@ def _of_integers(catalogue: tuple[Fault, ...], part: Part) -> set[str]:
     return {one.id for one in catalogue if one.variant.replace.keys() <= rules}
 
 
+class TestProofs:
+    @pytest.mark.parametrize(("rank", "profile"), product((3, 4), ("equal-pads", "one-number")))
+    def test_no_recorded_case_shows_what_is_proven(self, rank: int, profile: str) -> None:
+        part = Part("f32", rank, profile)
+        catalogue = faults(SPEC)
+        known = list(compress(cases.of(SPEC), within(SPEC, part, cases.of(SPEC))))
+        bank = Bank(SPEC, catalogue)
+        shown = {name for case in known for name in bank.prints(case, data_of(SPEC, case))}
+        proven = Disprover(SPEC, rank, catalogue).proven(part, {one.id for one in catalogue})
+        assert len(known) > 2
+        assert len(shown) > 30
+        assert len(proven) > 20
+        assert not proven & shown
+
+    def test_padding_that_is_the_same_at_both_ends(self) -> None:
+        asked = Disprover(SPEC, 4, faults(SPEC))
+        names = {"pads-begin-and-end-swapped", "same-upper-like-lower", "divisor-one-more"}
+        equal = asked.proven(Part("f32", 4, "equal-pads"), names)
+        assert equal == {"pads-begin-and-end-swapped", "same-upper-like-lower"}
+        assert asked.proven(F32, names) == set()
+
+    def test_what_is_replaced_by_itself_changes_nothing(self) -> None:
+        same = fault("same", {"pad_begin": "original", "strides": "strides + 0"})
+        other = fault("other", {"pad_begin": "original + 1"})
+        assert Disprover(SPEC, 3, [same, other]).proven(Part("f32", 3), ["same", "other"]) == {
+            "same"
+        }
+
+    def test_a_step_on_the_way_is_enough(self) -> None:
+        """The numbers of windows cannot be compared by the solver; what they are made of can."""
+        _, names_of = with_differences(SPEC, [fault("steps", {"kernel": "reverse(kernel)"})])
+        assert len(names_of["steps"]) > 2
+
+
 class TestStanding:
     KILLED = Kill("killed", True, b"")
     ALLOWED = Kill("allowed", False, b"")
@@ -99,6 +136,10 @@ class TestStanding:
         assert found.survivors.excused == {"allowed"}
         assert found.survivors.undetermined == {"alive"}
         assert (found.counted, found.complete) == (3, False)
+        known = found.knowing({"alive"})
+        assert known.complete
+        assert known.counted == 2
+        assert not known.missing
 
     def test_a_kill_refutes_what_is_stated_or_proven(self) -> None:
         kills = [[Kill(name, True, b"")] for name in ("killed", "allowed", "alive", "stated")]
@@ -130,3 +171,5 @@ class TestStanding:
         (images,) = [one for one in found if one.part == F32]
         assert len(images.killed) == 184
         assert images.survivors.undetermined
+        told = settled(SPEC, faults(SPEC), [images])
+        assert told[0].survivors.undetermined <= images.survivors.undetermined

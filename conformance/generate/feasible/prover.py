@@ -21,6 +21,9 @@ from conformance.spec.model import OpSpec
 ROUNDS = 40
 """How often the solver learns about products before a question is left to z3's own arithmetic."""
 
+FEW_ROUNDS = 8
+"""How often it learns where most questions have a proof, and the others are soon told by cases."""
+
 RESOURCES_PER_MS = 2000
 """About how much of its own unit z3 spends in a millisecond. It gives up when that is spent rather
 than by the clock, so that it does so everywhere alike."""
@@ -61,13 +64,15 @@ class Prover:
             self._solving.add((_wish(size), truth) for truth in wishes)
         self._solving.define()
 
-    def ask(self, edges: Sequence[str]) -> Infeasible | Feasible | Unknown:
-        """Whether some valid case can show all the edges.
+    def ask(
+        self, edges: Sequence[str], dtype: str | None = None
+    ) -> Infeasible | Feasible | Unknown:
+        """Whether some valid case, of an element type or any, can show all the edges.
 
         Raises UsageError for an edge that the operator has not.
         """
         with self._solving.meanwhile():
-            labels = [*self._base, *self._say(edges)]
+            labels = [*self._base, *self._say(edges, dtype)]
             # Much is impossible whatever the numbers are, and soon seen to be.
             if self._solving.check(labels) is False:
                 return Infeasible(self._needed())
@@ -89,14 +94,25 @@ class Prover:
             labels = [*self._base, *self._say([edge], dtype)]
             return self._needed() if self._solving.check(labels) is False else None
 
-    def confirms(self, pair: tuple[str, str], uses: Sequence[str]) -> bool:
-        """Whether two edges, or an element type and an edge, contradict what ``uses`` names.
+    def excluded(self, edges: Sequence[str], dtype: str) -> bool:
+        """Whether it is soon proven that no valid case of an element type shows all the edges."""
+        with self._solving.meanwhile():
+            labels = [*self._base, *self._say(edges, dtype)]
+            if self._solving.check(labels) is False:
+                return True
+            self._solving.define()
+            return self._settled(labels, FEW_ROUNDS) is False
+
+    def confirms(self, pair: tuple[str, str], uses: Sequence[str], base: str) -> bool:
+        """Whether two edges in data of the type ``base``, one edge alone, or an element type and an
+        edge contradict what ``uses`` names.
 
         This asks much less than whether anything contradicts them. Raises UsageError for an edge
         that the operator has not.
         """
         types = self._question.types[self.spec.data.type].when
-        dtype = pair[0] if pair[0] in types else None
+        of_two = base if pair[0] != pair[1] else None
+        dtype = pair[0] if pair[0] in types else of_two
         with self._solving.meanwhile():
             labels = self._say([edge for edge in dict.fromkeys(pair) if edge != dtype], dtype)
             asked = [*labels, *(use for use in uses if use in self._base)]

@@ -1,0 +1,127 @@
+"""When a mutant may give other outputs, as conditions on the case that a solver can be asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from conformance.errors import ExpressionError
+from conformance.spec.catalogue import Fault
+from conformance.spec.expressions import Expression, compile_expression
+from conformance.spec.families import FAMILIES
+from conformance.spec.kinds import Domain, Kind
+from conformance.spec.model import Edge, OpSpec
+from conformance.spec.scope import scope_of
+
+MARK = "altered_"
+"""Before the name of what a mutant changes."""
+
+HOLDS_DATA = "some window holds data"
+"""A predicate: where all windows lie in padding, nothing can be told from an output of zeros."""
+
+_WORDS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
+
+
+def with_differences(
+    spec: OpSpec, faults: Sequence[Fault]
+) -> tuple[OpSpec, Mapping[str, tuple[str, ...]]]:
+    """The specification with predicates more for each mutant, and their names by mutant; and with
+    :data:`HOLDS_DATA`.
+
+    Each holds wherever the mutant may change an output: its guard holds somewhere, and something
+    that it changes has another value. Whatever the change does, it does through what it replaces,
+    and then through what depends on that, up to the rules of the family; so each of these steps has
+    a predicate, and a mutant changes nothing where one of them never holds. A step that cannot be
+    said in the language has none.
+    """
+    edges, definitions = list(spec.edges), dict(spec.definitions)
+    names: dict[str, list[str]] = {}
+    for number, fault in enumerate(faults):
+        altered = _Altered(spec, fault, f"{MARK}{number}_")
+        for step, changed in enumerate(altered.steps()):
+            try:
+                when = altered.differs(changed)
+            except ExpressionError:
+                continue
+            name = f"mutant {fault.id} {step}"
+            edges.append(Edge(name, when, ""))
+            names.setdefault(fault.id, []).append(name)
+        definitions |= altered.made
+    some = compile_expression("somewhere(all(on_data > 0))", scope_of(spec), want=Kind("bool"))
+    edges.append(Edge(HOLDS_DATA, some, ""))
+    whole = replace(spec, edges=(*edges, *spec.profiles), definitions=definitions)
+    return whole, {fault: tuple(own) for fault, own in names.items()}
+
+
+class _Altered:
+    """The definitions that a mutant changes, each under another name."""
+
+    def __init__(self, spec: OpSpec, fault: Fault, mark: str) -> None:
+        self.spec, self.mark = spec, mark
+        self.guard, self.replaced = fault.variant.where, fault.variant.replace
+        self.scope = scope_of(spec)
+        self.made: dict[str, Expression] = {}
+        self._speaks_of = {name: one.names for name, one in spec.definitions.items()} | {
+            name: one.names for name, one in self.replaced.items() if name in spec.definitions
+        }
+        self._ends = {*FAMILIES[spec.family].rules}
+        self._ends |= {output.type.replace("-", "_") for output in spec.outputs}
+
+    def steps(self) -> Iterator[tuple[str, ...]]:
+        """What is replaced, then what depends on that, and so on: each lies on every way from what
+        is replaced to the outputs."""
+        step = set(self.replaced)
+        while True:
+            yield tuple(sorted(step))
+            ends = step & self._ends
+            onward = {name for name, on in self._speaks_of.items() if on & (step - ends)}
+            if not step - ends or onward | ends == step:
+                return
+            step = onward | ends
+
+    def differs(self, changed: Iterable[str]) -> Expression:
+        """Where the guard holds and one of these has another value.
+
+        Raises ExpressionError where that cannot be said.
+        """
+        parts = [f"({self.guard.text})"] if self.guard is not None else []
+        # What taps do is not compared, and is taken to differ.
+        if all(self.scope[name].domain is not Domain.TAP for name in changed):
+            parts.append(f"({' or '.join(map(self._unequal, changed)) or 'false'})")
+        text = " and ".join(parts) or "true"
+        plain = compile_expression(text, self.scope, want=Kind("bool", domain=Domain.ELEMENT))
+        if plain.kind.domain is Domain.CASE:
+            return plain
+        return compile_expression(f"somewhere({text})", self.scope, want=Kind("bool"))
+
+    def _unequal(self, name: str) -> str:
+        """When a name has another value."""
+        new, kind = self._name(name), self.scope[name]
+        if kind.type == "bool":
+            text = f"({new} and not {name} or not {new} and {name})"
+        else:
+            text = f"({new} != {name})"
+        return f"any({text})" if kind.per_axis else text
+
+    def _name(self, name: str) -> str:
+        own = f"{self.mark}{name}"
+        if own not in self.scope:
+            kind = self.scope[name]
+            text = (self.replaced.get(name) or self.spec.definitions[name]).text
+            # What is misread speaks of everything as given.
+            if name in self.spec.definitions:
+                text = "".join(map(self._word, _WORDS.split(text)))
+            text = re.sub(r"\boriginal\b", f"({name})", text)
+            self.made[own] = compile_expression(text, self.scope, want=kind, repeat=True)
+            self.scope[own] = kind
+        return own
+
+    def _word(self, word: str) -> str:
+        """A word, or the altered name where that is changed."""
+        return self._name(word) if word in self._changed else word
+
+    @cached_property
+    def _changed(self) -> frozenset[str]:
+        return frozenset().union(*self.steps())

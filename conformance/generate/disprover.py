@@ -1,0 +1,74 @@
+"""Proofs that mutants change nothing in a part of an operator."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from conformance.audit.differs import HOLDS_DATA, with_differences
+from conformance.audit.standing import Standing
+from conformance.generate.feasible import Feasible, Prover
+from conformance.generate.pairs import LIMITS
+from conformance.model import Case
+from conformance.spec.catalogue import Fault
+from conformance.spec.families import fills
+from conformance.spec.model import OpSpec
+from conformance.suite.parts import Part
+
+PROOF_MS = 1000
+"""How long a check of the solver may take about a mutant: most that it proves take far less."""
+
+
+def settled(spec: OpSpec, faults: Sequence[Fault], found: Iterable[Standing]) -> list[Standing]:
+    """What becomes of each mutant in the parts of an operator, with proofs where none is known.
+
+    Without z3 what is not known stays undetermined.
+    """
+    if importlib.util.find_spec("z3") is None:
+        return list(found)
+    asked: dict[int, Disprover] = {}
+    told = []
+    for one in found:
+        unseen = one.survivors.undetermined - one.killed
+        if unseen:
+            if one.part.rank not in asked:
+                asked[one.part.rank] = Disprover(spec, one.part.rank, faults)
+            one = one.knowing(asked[one.part.rank].proven(one.part, unseen))
+        told.append(one)
+    return told
+
+
+class Disprover:
+    """Asks the solver whether any case of a part tells mutants from the reference.
+
+    Raises UsageError if z3 is not installed.
+    """
+
+    def __init__(self, spec: OpSpec, rank: int, faults: Sequence[Fault]) -> None:
+        self.spec = spec
+        altered, self._edges = with_differences(spec, faults)
+        self._prover = Prover(altered, rank, LIMITS, timeout_ms=PROOF_MS)
+
+    def proven(self, part: Part, names: Iterable[str]) -> frozenset[str]:
+        """Of some mutants, those that are proven to change nothing in a part."""
+        profile = [part.profile] if part.profile else []
+        return frozenset(
+            name
+            for name in sorted(names)
+            if any(
+                self._prover.excluded([edge, *profile], part.dtype)
+                for edge in self._edges.get(name, ())
+            )
+        )
+
+    def showing(self, part: Part, names: Iterable[str]) -> Iterator[Case]:
+        """Cases of a part on which mutants change what the outputs are made of, with each pattern:
+        whether an output differs depends on the data, too. They are made as they are asked for."""
+        also = [HOLDS_DATA, *([part.profile] if part.profile else [])]
+        for name in sorted(names):
+            answer = self._prover.ask([*self._edges.get(name, ())[-1:], *also], part.dtype)
+            if isinstance(answer, Feasible):
+                for pattern in self.spec.patterns:
+                    if fills(pattern, part.dtype):
+                        yield replace(answer.case, pattern=pattern)

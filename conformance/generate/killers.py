@@ -1,0 +1,103 @@
+"""Vectors that kill in each part of a rank every mutant that can be killed there."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
+from itertools import compress
+
+from conformance.audit.inert import inert
+from conformance.audit.kills import Bank, Kill
+from conformance.audit.membership import parts, within
+from conformance.audit.standing import Standing, stand
+from conformance.generate.disprover import Disprover
+from conformance.generate.hunt import children, drawn_cases, hunt, known_cases
+from conformance.generate.pairs import Effort
+from conformance.generate.suites import with_twins
+from conformance.model import Case, Vector
+from conformance.spec.catalogue import faults
+from conformance.spec.model import OpSpec
+from conformance.suite import cases as recorded
+from conformance.suite.parts import Part
+
+
+def proven(spec: OpSpec) -> dict[Part, frozenset[str]]:
+    """What is recorded of a specification as it is: mutants that change nothing, by part."""
+    known = recorded.known(spec)
+    return {part: one.inert for part, one in known.parts.survivors.items()} if known else {}
+
+
+class Killers:
+    """The vectors of one rank by id, and what each of them kills.
+
+    ``inert`` gives by part the mutants that are proven to change nothing there.
+    """
+
+    def __init__(self, spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> None:
+        self.spec, self.rank = spec, rank
+        self.faults = faults(spec)
+        self.vectors: dict[str, Vector] = {}
+        self.kills: dict[str, tuple[Kill, ...]] = {}
+        self.inert: dict[Part, frozenset[str]] = proven(spec)
+        self._bank = Bank(spec, self.faults)
+        self._add(vectors)
+
+    def complete(self, known: Sequence[Case], *, root: int, effort: Effort) -> None:
+        """Add few vectors for what is missing in each part, from ``known`` cases first, those of
+        the vectors before all others."""
+        for part in parts(self.spec, self.rank):
+            seen_at_once = inert(self.spec, part, self.faults)
+            self.inert[part] = self.inert.get(part, frozenset()) | seen_at_once
+            own = [vector.case for vector in self.vectors.values()]
+            given = list({case.id: case for case in (*own, *known)}.values())
+            self._hunt(part, known_cases(self.spec, part, given))
+            if not self.standing(part).missing:
+                continue
+            # The solver soon proves what is so, and is slow about what is not.
+            drawn = drawn_cases(self.spec, part, root=root, effort=effort)
+            self._hunt(part, drawn)
+            self.inert[part] |= self._proven(part, self._unseen(part))
+            self._hunt(part, children(self.spec, part, [*given, *drawn], root=root))
+            if self._unseen(part) and self._disprover is not None:
+                self._hunt(part, self._disprover.showing(part, self._unseen(part)))
+        # What was found for a part may, in its element type, serve one that came before.
+        for part in parts(self.spec, self.rank):
+            own = [vector.case for vector in self.vectors.values()]
+            self._hunt(part, known_cases(self.spec, part, own))
+
+    def _hunt(self, part: Part, cases: Iterable[Case]) -> None:
+        missing = self.standing(part).missing
+        if missing:
+            self._add(with_twins(self.spec, hunt(self.spec, self.faults, missing, cases)))
+
+    def standing(self, part: Part) -> Standing:
+        """What becomes of each mutant in a part."""
+        ids = list(self.vectors)
+        inside = within(self.spec, part, [self.vectors[one].case for one in ids])
+        kills = [self.kills[one] for one in compress(ids, inside)]
+        return stand(part, self.faults, kills, self.inert.get(part, ()))
+
+    def _add(self, vectors: Iterable[Vector]) -> None:
+        new = [vector for vector in vectors if vector.id not in self.vectors]
+        self.kills |= zip((one.id for one in new), self._bank.all_kills(new), strict=True)
+        self.vectors |= {vector.id: vector for vector in new}
+
+    def _unseen(self, part: Part) -> set[str]:
+        """The mutants that nothing kills in a part, and that may show there."""
+        return {name for level, name in self.standing(part).missing if level == "should"}
+
+    def _proven(self, part: Part, names: Collection[str]) -> frozenset[str]:
+        """Of some mutants, those that the solver proves to change nothing in a part."""
+        if not names or self._disprover is None:
+            return frozenset()
+        # What changes nothing in a rank changes nothing in a profile of it.
+        whole = self.inert.get(Part(part.dtype, part.rank), frozenset()).intersection(names)
+        return whole | self._disprover.proven(part, set(names) - whole)
+
+    @cached_property
+    def _disprover(self) -> Disprover | None:
+        """None without the package z3-solver."""
+        if importlib.util.find_spec("z3") is None:
+            return None
+        return Disprover(self.spec, self.rank, self.faults)
