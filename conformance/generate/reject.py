@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
+from conformance.audit.membership import base_type, parts, within
 from conformance.errors import SuiteError
 from conformance.generate.pool import draw, text_of
 from conformance.generate.spelling import in_full
@@ -15,47 +18,91 @@ from conformance.spec.model import Draw, OpSpec, Reject
 from conformance.spec.validity import violations
 
 TRIES = 24
-"""How many valid cases are drawn to start from; the smallest that serves is kept."""
+"""How many valid cases are drawn to start from, at most; the smallest that serves is kept."""
 
 
-def reject_cases(spec: OpSpec, *, root: int) -> list[tuple[Case, str]]:
+def reject_cases(spec: OpSpec, *, root: int, known: Sequence[Case] = ()) -> list[tuple[Case, str]]:
     """Each must-reject entry of a specification on each of its ranks, with its level.
 
+    One starts from a case that is drawn as the entry says; more from ``known`` valid cases, so that
+    each profile in which the entry can break its condition has one that starts within it.
     Raises :class:`~conformance.errors.SuiteError` where an entry cannot break its condition, or
     breaks others too.
     """
     plain = {spec.data.type: Draw(values=("f32",)), "pattern": Draw(values=("ramp",))}
     # Most entries have the same aim.
-    known: dict[tuple[int, str], list[Case]] = {}
+    drawn_before: dict[tuple[int, str], list[Case]] = {}
     found = []
+    starts = {rank: _Starts(spec, rank, known) for rank in spec.ranks}
     for entry in spec.reject:
         aim = {**plain, **entry.aim}
         for rank in [entry.rank] if entry.rank else entry.ranks or spec.ranks:
             key = rank, text_of(aim)
-            if key not in known:
+            if key not in drawn_before:
                 drawn = draw(spec, rank, TRIES, root=root, aim=aim)
-                drawn.sort(key=lambda case: (sum(map(sum, case.shapes.values())), case.id))
-                known[key] = drawn
-            found.append((_reject(spec, entry, rank, known[key]), entry.level))
+                drawn_before[key] = sorted(drawn, key=_size)
+            seen: set[tuple[str, ...]] = set()
+            start = _start(spec, entry, drawn_before[key], seen)
+            if start is None:
+                raise SuiteError(
+                    f"{spec.op}: reject '{entry.name}' should break only '{entry.breaks}' at rank "
+                    f"{rank}, but breaks {sorted(seen)}",
+                    hint="narrow the valid case with 'aim', or correct 'breaks'",
+                )
+            chosen = [start, *(starts[rank].more(entry, start) if rank in starts else ())]
+            broken = [_broken(spec, entry, one) for one in chosen]
+            # Where an entry gives all that two of them differ in, they are one.
+            found += [(one, entry.level) for one in {one.id: one for one in broken}.values()]
     return found
 
 
-def _reject(spec: OpSpec, entry: Reject, rank: int, smallest_first: list[Case]) -> Case:
-    """The first of some valid cases that an entry breaks as it says, broken."""
-    seen: set[tuple[str, ...]] = set()
+class _Starts:
+    """Known valid cases of one rank, in the plainest data, by the profiles that they belong to."""
+
+    def __init__(self, spec: OpSpec, rank: int, known: Sequence[Case]) -> None:
+        self.spec = spec
+        self._parts = [part for part in parts(spec, rank) if part.profile]
+        plain = {spec.data.type: base_type(spec)}
+        found = {
+            one.id: one
+            for case in sorted(known, key=_size)
+            if len(case.shapes[spec.data.name]) == rank and not case.reject
+            for one in [replace(case, types={**case.types, **plain}, pattern=spec.patterns[0])]
+        }
+        self._inside = {
+            part: list(compress(found.values(), within(spec, part, list(found.values()))))
+            for part in self._parts
+        }
+
+    def more(self, entry: Reject, first: Case) -> Iterator[Case]:
+        """Few more that an entry breaks as it says, of the profiles which ``first`` is not of."""
+        chosen = [first]
+        for part in self._parts:
+            if not within(self.spec, part, chosen).any():
+                start = _start(self.spec, entry, self._inside[part][:TRIES], set())
+                if start is not None:
+                    chosen.append(start)
+                    yield start
+
+
+def _start(
+    spec: OpSpec, entry: Reject, smallest_first: Sequence[Case], seen: set[tuple[str, ...]]
+) -> Case | None:
+    """The first of some valid cases that an entry breaks as it says; ``seen`` takes what others
+    break."""
     for valid in smallest_first:
         if not _may_be_given(spec, entry, valid):
             continue
         case = _broken(spec, entry, valid)
         conditions = tuple(violation.condition for violation in violations(spec, case))
         if conditions == (entry.breaks,):
-            return case
+            return valid
         seen.add(conditions)
-    raise SuiteError(
-        f"{spec.op}: reject '{entry.name}' should break only '{entry.breaks}' at rank {rank}, "
-        f"but breaks {sorted(seen)}",
-        hint="narrow the valid case with 'aim', or correct 'breaks'",
-    )
+    return None
+
+
+def _size(case: Case) -> tuple[int, str]:
+    return sum(map(sum, case.shapes.values())), case.id
 
 
 def _may_be_given(spec: OpSpec, entry: Reject, valid: Case) -> bool:
