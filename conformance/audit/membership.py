@@ -52,6 +52,11 @@ def within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
     return found
 
 
+def left_out(profile: Edge) -> tuple[str, ...]:
+    """The predicates of the cases that a profile leaves out, as a backend declares them."""
+    return (" ".join(f"not ({profile.when.text})".split()),)
+
+
 def profile(spec: OpSpec, part: Part) -> Edge:
     """The profile of a part that has one."""
     return next(one for one in spec.profiles if one.name == part.profile)

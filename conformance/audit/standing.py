@@ -8,7 +8,7 @@ from itertools import compress
 
 from conformance.audit.inert import inert
 from conformance.audit.kills import Kill
-from conformance.audit.membership import parts, within
+from conformance.audit.membership import left_out, parts, within
 from conformance.model import Case
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
@@ -127,5 +127,5 @@ def standings(
 
 def parts_of(spec: OpSpec, found: Iterable[Standing]) -> Parts:
     """What survives in each part, as a suite tells it."""
-    left_out = {one.name: (f"not ({one.when.text})",) for one in spec.profiles}
-    return Parts({one.part: one.survivors for one in found}, left_out)
+    without = {one.name: left_out(one) for one in spec.profiles}
+    return Parts({one.part: one.survivors for one in found}, without)

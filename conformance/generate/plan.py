@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby
 from math import prod
 
 from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.audit.score import Score
-from conformance.audit.standing import parts_of, standings
+from conformance.audit.standing import Standing, parts_of, standings
 from conformance.generate.build import build
 from conformance.generate.hunt import Item, any_case, hunt
+from conformance.generate.narrow import Claim, as_claimed, narrowed
 from conformance.generate.pairs import SMOKE, Effort
 from conformance.generate.rank import Ranked, RankTask
+from conformance.generate.reduce import reduced
 from conformance.generate.reject import reject_cases
 from conformance.generate.stream import stream
 from conformance.generate.suites import smoke, with_twins
@@ -47,6 +49,8 @@ class OperatorTask:
     root: int
     effort: Effort
     ranked: tuple[Ranked, ...] = field(repr=False)
+    whole: OpSpec
+    claim: Claim | None = None
 
     @property
     def label(self) -> str:
@@ -65,9 +69,13 @@ class OperatorTask:
         more = [vector for vector in with_twins(spec, found) if vector.id not in kills]
         kills |= zip((vector.id for vector in more), bank.all_kills(more), strict=True)
         vectors += more
+        if self.effort.pairs:
+            vectors = reduced(spec, catalogue, vectors, kills)
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
         valid = [*spare, *(vector.case for vector in vectors)]
-        rejected = [build(spec, *one) for one in reject_cases(spec, root=self.root, known=valid)]
+        # What is not claimed is no reason to refuse a case.
+        whole = replace(self.whole, profiles=spec.profiles)
+        rejected = [build(whole, *one) for one in reject_cases(whole, root=self.root, known=valid)]
         score = Score(spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors})
         asked = {vector.id: vector.case for vector in vectors}
         inert = {part: names for one in self.ranked for part, names in one.inert.items()}
@@ -85,10 +93,14 @@ class OperatorTask:
                 infeasible={one.rank: one.infeasible for one in self.ranked},
                 equivalent={fault.id: fault.equivalent for fault in score.equivalent},
                 indistinguishable=score.indistinguishable,
-                parts=parts_of(spec, standing) if self.effort.pairs else Parts(),
+                parts=self._parts(standing) if self.effort.pairs else Parts(),
             ),
             uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
         )
+
+    def _parts(self, standing: Sequence[Standing]) -> Parts:
+        found = parts_of(self.spec, standing)
+        return found if self.claim is None else as_claimed(self.spec, found, self.claim)
 
 
 def _size(case: Case) -> tuple[int, str]:
@@ -112,12 +124,18 @@ def make(
     progress: parallel.Progress,
     suite: str = "core",
     effort: Effort | None = None,
+    claims: Mapping[str, Claim] | None = None,
 ) -> Iterator[Made]:
     """The core suites of some operators, in their order.
 
-    For the ``suite`` smoke only what it needs is sought; all else is not to be used.
+    For the ``suite`` smoke only what it needs is sought; all else is not to be used. With
+    ``claims`` nothing is selected but what is claimed of an operator; must-reject vectors may ask
+    more. Raises UsageError for a claim that does not fit its operator.
     """
     effort = effort or (SMOKE if suite == "smoke" else Effort())
+    whole = {spec.op: spec for spec in specs}
+    claims = claims or {}
+    specs = [narrowed(spec, claims[spec.op]) if spec.op in claims else spec for spec in specs]
     # High ranks take longest, and what begins last should be short.
     work = [RankTask(spec, rank, root, effort) for spec in specs for rank in spec.ranks]
     work.sort(key=lambda task: -task.rank)
@@ -130,7 +148,12 @@ def make(
     done = parallel.run(work, processes=processes, progress=progress, total=pieces)
     for task, one in zip(work, done, strict=True):
         ranked[task.spec.op].insert(0, one)
-    rest = [OperatorTask(spec, root, effort, tuple(ranked[spec.op])) for spec in specs]
+    rest = [
+        OperatorTask(
+            spec, root, effort, tuple(ranked[spec.op]), whole[spec.op], claims.get(spec.op)
+        )
+        for spec in specs
+    ]
     return parallel.run(rest, processes=processes, progress=later, total=pieces)
 
 

@@ -1,0 +1,78 @@
+"""An operator as far as a backend declares it, so that a suite asks exactly that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from conformance.audit.membership import left_out
+from conformance.errors import ExpressionError, UsageError
+from conformance.spec.catalogue import faults
+from conformance.spec.expressions import compile_expression
+from conformance.spec.kinds import Kind
+from conformance.spec.model import Edge, OpSpec, Requirement
+from conformance.spec.scope import scope_of
+from conformance.suite.parts import Part, Parts
+
+DECLARED = "declared"
+"""The profile of all that a backend declares, where no profile of the specification is the same."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is claimed of an operator: some element types and ranks of the data, less the cases that
+    one of the predicates ``left_out`` holds for."""
+
+    dtypes: tuple[str, ...]
+    ranks: tuple[int, ...]
+    left_out: tuple[str, ...] = ()
+
+
+def narrowed(spec: OpSpec, claim: Claim) -> OpSpec:
+    """The operator with the types that are claimed, the ranks between the lowest and the highest,
+    and the cases that are not left out.
+
+    These have a profile, to which the aims of the specification's profiles lead. Raises UsageError
+    for a predicate that the operator cannot have.
+    """
+    found = replace(
+        spec,
+        types={**spec.types, spec.data.type: claim.dtypes},
+        data=replace(spec.data, rank=(min(claim.ranks), max(claim.ranks))),
+        require=(*spec.require, *(_required(spec, one) for one in claim.left_out)),
+        profiles=(_profile(spec, claim),) if claim.left_out else (),
+        equivalent={},
+    )
+    there = {fault.id for fault in faults(found)}
+    return replace(found, equivalent={k: why for k, why in spec.equivalent.items() if k in there})
+
+
+def as_claimed(spec: OpSpec, parts: Parts, claim: Claim) -> Parts:
+    """The parts of a narrowed operator, as those of the operator as it is."""
+    if not claim.left_out:
+        return parts
+    (profile,) = spec.profiles
+    # What is stated of a profile is told where it is named, so that comes last.
+    found = sorted(parts.survivors.items(), key=lambda one: one[0].profile)
+    return Parts(
+        {Part(part.dtype, part.rank, profile.name): survivors for part, survivors in found},
+        {profile.name: claim.left_out},
+    )
+
+
+def _required(spec: OpSpec, predicate: str) -> Requirement:
+    try:
+        that = compile_expression(f"not ({predicate})", scope_of(spec), want=Kind("bool"))
+    except ExpressionError as error:
+        raise UsageError(
+            f"the exclusion '{predicate}' does not fit {spec.op}: {error.message}",
+            hint="if this operator is not meant, say which one is with op='...'",
+        ) from error
+    return Requirement(f"{DECLARED}: {predicate}", that, "must", "The backend declares it.")
+
+
+def _profile(spec: OpSpec, claim: Claim) -> Edge:
+    same = [one for one in spec.profiles if left_out(one) == claim.left_out]
+    name = same[0].name if same else DECLARED
+    when = compile_expression("true", scope_of(spec), want=Kind("bool"))
+    aims = tuple(aim for one in same or spec.profiles for aim in one.aims)
+    return Edge(name, when, "What the backend declares.", aims)

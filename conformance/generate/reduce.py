@@ -1,0 +1,141 @@
+"""The vectors of an operator without those that the others make superfluous.
+
+Pairs of edges, and then mutants in one part after the other, are each given few vectors. What was
+found for one of them serves others, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+from conformance.audit.cover import cover
+from conformance.audit.kills import Kill
+from conformance.audit.membership import base_type, parts, within
+from conformance.audit.score import Score
+from conformance.generate.condense import SLACK
+from conformance.generate.looking import FILE, rarity
+from conformance.generate.suites import twins
+from conformance.model import Vector
+from conformance.spec.catalogue import Fault
+from conformance.spec.model import OpSpec
+
+TRIES = 30
+"""How often a part of the choice is made anew to find a smaller one."""
+
+Item = Hashable
+
+
+def reduced(
+    spec: OpSpec,
+    faults: Sequence[Fault],
+    vectors: Sequence[Vector],
+    kills: Mapping[str, Sequence[Kill]],
+) -> list[Vector]:
+    """Fewer of some value vectors, in their order, that show and kill all that all of them do.
+
+    Each pair of edges in the base type and each edge in each type, on each rank; each mutant at
+    both levels in each part; edges by a vector that shows hardly anything else; twins beside each
+    other; and no two mutants are alike that were told apart.
+    """
+    chosen: set[str] = set()
+    shown: set[str] = set()
+    by_id = {vector.id: vector for vector in vectors}
+    for rank in spec.ranks:
+        own = [vector for vector in vectors if vector.inputs[0].ndim == rank]
+        if own:
+            chosen |= _few(spec, own, _items(spec, rank, own, kills, shown))
+            shown |= {edge for vector in own for edge in vector.edges}
+    chosen |= _telling_apart(spec, faults, vectors, kills, chosen)
+    for name in list(chosen):
+        chosen |= {case.id for case in twins(spec, by_id[name].case)} & by_id.keys()
+    return [vector for vector in vectors if vector.id in chosen]
+
+
+def _few(
+    spec: OpSpec, vectors: Sequence[Vector], items: Mapping[str, Collection[Item]]
+) -> set[str]:
+    costs = {vector.id: cost for vector, cost in zip(vectors, _costs(spec, vectors), strict=True)}
+    few = cover(vectors, lambda one: items[one.id], lambda one: costs[one.id], tries=TRIES)
+    return {vector.id for vector in few}
+
+
+def _items(
+    spec: OpSpec,
+    rank: int,
+    vectors: Sequence[Vector],
+    kills: Mapping[str, Sequence[Kill]],
+    below: set[str],
+) -> dict[str, set[Item]]:
+    """What each of the vectors of a rank shows; edges ``below`` are isolated on a lower one."""
+    found: dict[str, set[Item]] = {vector.id: set() for vector in vectors}
+    cases = [vector.case for vector in vectors]
+    for part in parts(spec, rank):
+        for vector, inside in zip(vectors, within(spec, part, cases), strict=True):
+            if inside:
+                for kill in kills[vector.id]:
+                    found[vector.id] |= {(part, kill.fault, "should")}
+                    found[vector.id] |= {(part, kill.fault, "must")} if kill.must else set()
+    base = base_type(spec)
+    for vector in vectors:
+        dtype = vector.case.types[spec.data.type]
+        found[vector.id] |= {(dtype, edge) for edge in vector.edges}
+        if dtype == base:
+            found[vector.id] |= set(combinations(sorted(vector.edges), 2))
+    for edge, least in _fewest(vectors).items():
+        if edge not in below:
+            for vector in vectors:
+                if edge in vector.edges and len(vector.edges) <= least + SLACK:
+                    found[vector.id].add(("alone", edge, ""))
+    return found
+
+
+def _fewest(vectors: Sequence[Vector]) -> dict[str, int]:
+    """How many edges a vector shows, at least, that shows an edge."""
+    found: dict[str, int] = {}
+    for vector in vectors:
+        for edge in vector.edges:
+            found[edge] = min(found.get(edge, len(vector.edges)), len(vector.edges))
+    return found
+
+
+def _costs(spec: OpSpec, vectors: Sequence[Vector]) -> Iterator[int]:
+    rare = rarity(spec, [vector.case for vector in vectors])
+    for vector, times in zip(vectors, rare, strict=True):
+        data = sum(array.nbytes for array in vector.inputs)
+        results = sum(4 * answer.expected.nbytes for answer in vector.answers)
+        yield (FILE + data + results) * int(times)
+
+
+def _telling_apart(
+    spec: OpSpec,
+    faults: Sequence[Fault],
+    vectors: Sequence[Vector],
+    kills: Mapping[str, Sequence[Kill]],
+    chosen: set[str],
+) -> set[str]:
+    """More vectors, for mutants that others than the chosen ones tell apart; the smallest first."""
+    more: set[str] = set()
+    left = sorted(
+        (vector for vector in vectors if vector.id not in chosen),
+        key=lambda vector: (vector.inputs[0].size, vector.id),
+    )
+    while True:
+        kept = {name: tuple(kills[name]) for name in kills if name in chosen | more}
+        found = None
+        for group in Score(spec.op, tuple(faults), kept).indistinguishable:
+            for a, b in combinations(group, 2):
+                found = next((one for one in left if _tells(kills[one.id], a, b)), None)
+                if found is not None:
+                    break
+            if found is not None:
+                break
+        if found is None:
+            return more
+        more.add(found.id)
+
+
+def _tells(kills: Sequence[Kill], a: str, b: str) -> bool:
+    """Whether the outputs of two mutants differ."""
+    prints = {kill.fault: kill.print for kill in kills}
+    return prints.get(a) != prints.get(b)
