@@ -35,6 +35,8 @@ Examples:
       the newest operators of ONNX
   conformance generate --op specs/MyPool-1.yaml --out my-suite
       an operator of your own, from its specification
+  conformance generate --for mylib.py --out mine
+      all that this backend declares to support, and nothing else
   conformance generate --suite full --count 50000 --op AvgPool-1 --out full
       core and 50,000 vectors more
 \b
@@ -74,6 +76,13 @@ run leaves the old suite as it was.
     "operators, and select those of others with seed 0.",
 )
 @click.option(
+    "--for",
+    "backend",
+    metavar="NAME|FILE",
+    help="Select a suite for what this backend declares to support, as strong within that as core "
+    "is within each part. The backend is loaded, not run.",
+)
+@click.option(
     "--suite",
     type=click.Choice(["smoke", "core", "full"]),
     default="core",
@@ -91,9 +100,16 @@ run leaves the old suite as it was.
 )
 @processes_option
 def generate(
-    ops: tuple[str, ...], out: Path, seed: int | None, suite: str, count: int, processes: int
+    ops: tuple[str, ...],
+    out: Path,
+    seed: int | None,
+    backend: str | None,
+    suite: str,
+    count: int,
+    processes: int,
 ) -> None:
     """Generate a suite of test vectors from the operators' specifications."""
+    from conformance.cli.part import claimed
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
     from conformance.spec import loader
@@ -101,8 +117,12 @@ def generate(
     from conformance.suite import cases, origin
     from conformance.suite.writer import check_target, write_suite
 
-    specs = loader.chosen(ops, cases.shipped() if seed is None else None)
-    known = _recorded(specs.values(), suite) if seed is None else []
+    fresh = seed is not None or backend is not None
+    specs = loader.chosen(ops, None if fresh else cases.shipped())
+    known = [] if fresh else _recorded(specs.values(), suite)
+    asked = claimed(backend, specs) if backend is not None else None
+    if asked is not None:
+        specs = {op: spec for op, spec in specs.items() if op in asked.claims}
     anew = [spec for op, spec in specs.items() if op not in {one.op for one in known}]
     root = seed or 0
     bases = [origin.shipped(specs[one.op]) for one in known]
@@ -112,7 +132,14 @@ def generate(
     began = time.perf_counter()
     with Progress(1, "generating") as progress:
         made = list(
-            plan.make(anew, root=root, processes=processes, progress=progress.at, suite=suite)
+            plan.make(
+                anew,
+                root=root,
+                processes=processes,
+                progress=progress.at,
+                suite=suite,
+                claims=None if asked is None else asked.claims,
+            )
         )
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
             recorded.vectors(known, specs, processes=processes, progress=progress.at),
@@ -121,6 +148,7 @@ def generate(
                 for one in made
                 for vector in one.vectors
                 if suite != "smoke" or "smoke" in one.suites[vector.id]
+                if asked is None or asked.asks(specs[one.op], vector.case)
             ),
         )
         if suite == "full":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,6 +12,9 @@ from conformance.cli.options import together
 
 if TYPE_CHECKING:
     from conformance.backends.capabilities import Capabilities
+    from conformance.generate.narrow import Claim
+    from conformance.model import Case
+    from conformance.spec.model import OpSpec
     from conformance.suite.store import Suite
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,6 +56,50 @@ def claims(backend: str | None, dtypes: str | None, ranks: str | None) -> Capabi
         dtypes=_both(asked.dtypes, named),
         ranks=_both(asked.ranks, numbers and tuple(map(int, numbers))),
     )
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What a backend declares of some operators, by operator; those of which it declares nothing
+    are left out."""
+
+    declared: Capabilities
+    claims: Mapping[str, Claim]
+
+    def asks(self, spec: OpSpec, case: Case) -> bool:
+        """Whether a case is claimed."""
+        return self.declared.reason_against(spec, case) is None
+
+
+def claimed(backend: str, specs: Mapping[str, OpSpec]) -> Claimed:
+    """What a backend declares of some operators.
+
+    Raises BackendError for one that cannot be loaded or does not fit, UsageError for one that
+    declares none of the operators.
+    """
+    from conformance.errors import UsageError
+    from conformance.generate.narrow import Claim
+
+    declared = claims(backend, None, None)
+    assert declared is not None
+    found = {}
+    for op, spec in specs.items():
+        parts = [
+            (dtype, rank)
+            for dtype in spec.types[spec.data.type]
+            for rank in spec.ranks
+            if declared.declares(op, dtype, rank)
+        ]
+        if parts:
+            dtypes, ranks = (tuple(dict.fromkeys(each)) for each in zip(*parts, strict=True))
+            left_out = tuple(sorted(filter(None, declared.restrictions(op))))
+            found[op] = Claim(dtypes, ranks, left_out)
+    if not found:
+        raise UsageError(
+            f"{backend} declares none of these operators, types and ranks",
+            hint="conformance backends shows what a backend declares",
+        )
+    return Claimed(declared, found)
 
 
 def _listed(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class OperatorTask:
         spare = [case for ranked in self.ranked for case in ranked.spare]
         score = Score(spec.op, catalogue, kills)
         cases = any_case(spec, sorted(spare, key=_size), root=self.root, effort=self.effort)
-        found = hunt(spec, catalogue, _wanted(score, apart=self.effort.pairs), cases)
+        found = hunt(spec, catalogue, wanted(score, apart=self.effort.pairs), cases)
         bank = Bank(spec, catalogue)
         more = [vector for vector in with_twins(spec, found) if vector.id not in kills]
         kills |= zip((vector.id for vector in more), bank.all_kills(more), strict=True)
@@ -107,7 +107,7 @@ def _size(case: Case) -> tuple[int, str]:
     return sum(prod(shape) for shape in case.shapes.values()), case.id
 
 
-def _wanted(score: Score, *, apart: bool) -> set[Item]:
+def wanted(score: Score, *, apart: bool) -> set[Item]:
     """What is missing of an operator: mutants to kill at a level, and pairs to be told apart."""
     wanted: set[Item] = {("should", fault.id) for fault in score.missed}
     wanted |= {("must", fault.id) for fault in score.missed_at_must}

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 
 from conformance.audit.kills import Bank
+from conformance.audit.membership import within
 from conformance.audit.score import Score
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
-from conformance.generate.hunt import hunt
+from conformance.generate.hunt import any_case, children, drawn_cases, hunt, known_cases
 from conformance.generate.pairs import Effort
+from conformance.generate.plan import wanted
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.loader import find
+from conformance.spec.validity import violations
 from conformance.spec.variation import variant
+from conformance.suite.parts import Part
 
 SPEC = find("AdaptiveAvgPool-8")
 FEW = Effort(base=80, aimed=1)
@@ -48,15 +54,21 @@ def score(faults: list[Fault], *vectors: Vector) -> Score:
     return Score(SPEC.op, tuple(faults), {vector.id: bank.kills(vector) for vector in vectors})
 
 
+def sought(faults: list[Fault], *vectors: Vector, root: int = 0) -> list[Vector]:
+    """What is found for what some vectors miss, among cases of any rank."""
+    missed = wanted(score(faults, *vectors), apart=True)
+    return hunt(SPEC, faults, missed, any_case(SPEC, [], root=root, effort=FEW))
+
+
 def test_nothing_is_sought_where_nothing_is_missed(even: Vector) -> None:
     assert score([UNDIVIDED], even).complete
-    assert hunt(SPEC, score([UNDIVIDED], even), root=0, effort=FEW) == []
+    assert sought([UNDIVIDED], even) == []
 
 
 def test_what_is_missed_is_found_by_few_vectors(even: Vector) -> None:
     faults = [UNDIVIDED, ROUNDED_UP, SECOND_IMAGE]
     assert [one.id for one in score(faults, even).missed] == ["rounded-up", "second-image"]
-    found = hunt(SPEC, score(faults, even), root=0, effort=FEW)
+    found = sought(faults, even)
     assert 1 <= len(found) <= 2
     assert all(vacuous(SPEC, vector) == () for vector in found)
     whole = score(faults, even, *found)
@@ -69,18 +81,46 @@ def test_faults_that_look_alike_are_told_apart_if_a_case_can(even: Vector) -> No
     """Both are right on one image and wrong on the second; a third image would tell them apart,
     which no drawn case has."""
     alike = [SECOND_IMAGE, LATER_IMAGES]
-    found = hunt(SPEC, score(alike, even), root=0, effort=FEW)
+    found = sought(alike, even)
     assert len(found) == 1
     assert score(alike, *found).indistinguishable == (("second-image", "later-images"),)
 
     apart = [SECOND_IMAGE, fault("second-by-two", {"divisor": "original + 2 * n"})]
-    assert score(apart, *hunt(SPEC, score(apart, even), root=0, effort=FEW)).indistinguishable == ()
+    assert score(apart, *sought(apart, even)).indistinguishable == ()
 
 
 def test_what_no_drawn_case_shows_is_left(even: Vector) -> None:
-    assert hunt(SPEC, score([NEVER], even), root=0, effort=FEW) == []
+    assert sought([NEVER], even) == []
 
 
 def test_the_same_root_gives_the_same_vectors(even: Vector) -> None:
-    first, again = (hunt(SPEC, score([ROUNDED_UP], even), root=5, effort=FEW) for _ in range(2))
+    first, again = (sought([ROUNDED_UP], even, root=5) for _ in range(2))
     assert [vector.id for vector in first] == [vector.id for vector in again] != []
+
+
+class TestCasesOfAPart:
+    """Where the hunt looks: known cases first, then drawn ones, then what takes after both."""
+
+    PART = Part("f16", 4, "")
+
+    def known(self) -> list[Case]:
+        return list(any_case(SPEC, [], root=1, effort=FEW))
+
+    def test_known_cases_of_the_rank_come_in_its_type_too(self) -> None:
+        known = self.known()
+        found = list(known_cases(SPEC, self.PART, known))
+        own = [case for case in known if within(SPEC, self.PART, [case])[0]]
+        assert found[: len(own)] == own
+        assert len(found) > len(own) > 0
+        assert within(SPEC, self.PART, found).all()
+
+    @pytest.mark.parametrize("profile", ["output-divides", "one-window"])
+    def test_drawn_cases_and_children_belong_to_the_profile(self, profile: str) -> None:
+        part = Part("f32", 4, profile)
+        drawn = drawn_cases(SPEC, part, root=0, effort=FEW)
+        found = list(islice(children(SPEC, part, drawn, root=0), 200))
+        assert len(drawn) > 20
+        assert len(found) > 20
+        for cases in (drawn, found):
+            assert within(SPEC, part, cases).all()
+            assert not any(violations(SPEC, case) for case in cases[:40])

@@ -1,0 +1,91 @@
+"""Vectors that others make superfluous are left out, and nothing else is lost."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from conformance.audit.kills import Bank, Kill
+from conformance.audit.membership import parts
+from conformance.audit.score import Score
+from conformance.audit.standing import standings
+from conformance.generate.build import build
+from conformance.generate.hunt import any_case
+from conformance.generate.pairs import Effort
+from conformance.generate.reduce import reduced
+from conformance.generate.suites import twins, with_twins
+from conformance.model import Vector
+from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
+
+Kills = dict[str, tuple[Kill, ...]]
+SPEC = find("AdaptiveMaxPool-8")
+CATALOGUE = faults(SPEC)
+
+
+@pytest.fixture(scope="module")
+def drawn() -> tuple[list[Vector], Kills]:
+    cases = list(any_case(SPEC, [], root=0, effort=Effort(base=60, aimed=1)))
+    vectors = with_twins(SPEC, (build(SPEC, case) for case in cases))
+    kills = Bank(SPEC, CATALOGUE).all_kills(vectors)
+    return vectors, dict(zip((vector.id for vector in vectors), kills, strict=True))
+
+
+@pytest.fixture(scope="module")
+def few(drawn: tuple[list[Vector], Kills]) -> list[Vector]:
+    return reduced(SPEC, CATALOGUE, *drawn)
+
+
+def test_far_fewer_are_left_in_their_order(
+    drawn: tuple[list[Vector], Kills], few: list[Vector]
+) -> None:
+    assert len(few) < len(drawn[0]) / 2
+    ids = [vector.id for vector in few]
+    assert ids == [vector.id for vector in drawn[0] if vector.id in ids]
+
+
+def test_they_show_the_same_pairs_and_edges(
+    drawn: tuple[list[Vector], Kills], few: list[Vector]
+) -> None:
+    def shown(vectors: list[Vector]) -> set[tuple[object, ...]]:
+        of_type = {(v.case.types["T"], v.inputs[0].ndim, edge) for v in vectors for edge in v.edges}
+        pairs = {
+            (v.inputs[0].ndim, pair)
+            for v in vectors
+            if v.case.types["T"] == "f32"
+            for pair in combinations(v.edges, 2)
+        }
+        return of_type | pairs
+
+    assert shown(few) == shown(drawn[0])
+
+
+def test_they_kill_the_same_in_each_part(
+    drawn: tuple[list[Vector], Kills], few: list[Vector]
+) -> None:
+    vectors, kills = drawn
+
+    def found(some: list[Vector]) -> list[object]:
+        own = {vector.id: kills[vector.id] for vector in some}
+        return list(
+            standings(SPEC, CATALOGUE, {vector.id: vector.case for vector in some}, own, {})
+        )
+
+    assert found(few) == found(vectors)
+    assert len(found(few)) == sum(1 for rank in SPEC.ranks for _ in parts(SPEC, rank))
+
+
+def test_no_mutants_are_alike_that_were_told_apart(
+    drawn: tuple[list[Vector], Kills], few: list[Vector]
+) -> None:
+    kills = drawn[1]
+    before = Score(SPEC.op, CATALOGUE, kills).indistinguishable
+    after = Score(SPEC.op, CATALOGUE, {v.id: kills[v.id] for v in few}).indistinguishable
+    assert set(map(frozenset, after)) == set(map(frozenset, before))
+
+
+def test_twins_stay_together(drawn: tuple[list[Vector], Kills], few: list[Vector]) -> None:
+    kept, known = {vector.id for vector in few}, {vector.id for vector in drawn[0]}
+    for vector in few:
+        assert {case.id for case in twins(SPEC, vector.case)} & known <= kept
