@@ -13,10 +13,11 @@ STANDARD = "standard"
 MOST_REASONS = 2
 
 
-def listing(backend: str) -> str:
-    """The command that lists the mutants that a backend is not asked about; ``backend`` as it was
+def completing(backend: str) -> str:
+    """The command that makes a suite of all that a backend declares; ``backend`` is as it was
     named."""
-    return f"conformance audit --parts --backend {shlex.quote(backend) if backend else 'BACKEND'}"
+    named = shlex.quote(backend) if backend else "BACKEND"
+    return f"conformance generate --for {named} --out its-suite"
 
 
 def sentences(evidence: Evidence, precision: Mapping[str, str], backend: str) -> Iterator[str]:
@@ -35,7 +36,7 @@ def sentences(evidence: Evidence, precision: Mapping[str, str], backend: str) ->
         more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
     if short:
-        yield f"What is missing: {listing(backend)}"
+        yield f"To ask what is missing: {completing(backend)}"
 
 
 def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:

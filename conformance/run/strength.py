@@ -106,7 +106,9 @@ def _one(
     ):
         return None
     known, why = _known(op, manifest), ""
-    if here.unsupported and declared is not None and (left := declared.restrictions(op)):
+    # A suite that was made for a backend leaves nothing of it out, and says only that.
+    narrow = here.unsupported or part not in known.survivors
+    if narrow and declared is not None and (left := declared.restrictions(op)):
         within = Part(part.dtype, part.rank, _profile(known, left))
         if within.profile and within in known.survivors:
             part = within

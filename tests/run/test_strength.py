@@ -10,7 +10,7 @@ from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.errors import BackendError
 from conformance.evidence import Evidence, Measured, State
 from conformance.model import Result, Status
-from conformance.run.statement import listing, sentences
+from conformance.run.statement import completing, sentences
 from conformance.run.strength import FEWEST, measured
 from conformance.suite.manifest import Entry, Manifest
 from conformance.suite.parts import Part, Parts, Survivors
@@ -310,8 +310,8 @@ class TestSentences:
     def test_of_what_is_too_little(self):
         assert self.said(self.STRONG, self.WEAK) == (
             "Weakest evidence: Pool-1 in f32 of rank 4, 184 of 241 mutants killed (76.3 %), where "
-            "95 % are asked. What is missing: conformance audit --parts --backend "
-            "'my lib.py:run'"
+            "95 % are asked. To ask what is missing: conformance generate --for 'my lib.py:run' "
+            "--out its-suite"
         )
         assert "2 of 2 parts have less" in self.said(self.WEAK, self.WEAK)
 
@@ -326,7 +326,7 @@ class TestSentences:
         assert "asked" not in self.said(self.WEAK, bar=0)
 
     def test_a_backend_without_a_name(self):
-        assert listing("") == "conformance audit --parts --backend BACKEND"
+        assert completing("") == "conformance generate --for BACKEND --out its-suite"
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
 
 
 def check(folder: Path, backend: str) -> Result:
-    X
-    return CliRunner().invoke(main, ["check", *asked, "--executor", "inline"])
+    words = ["check", "--backend", f"{folder / 'mine.py'}:{backend}", "--executor", "inline"]
+    return CliRunner().invoke(main, [*words, "--suite", str(folder / "suite")])
 
 
 def test_it_holds_what_is_declared_and_nothing_else(made: tuple[Path, Result]) -> None:
