@@ -14,6 +14,7 @@ from conformance.generate.spelling import in_full
 from conformance.model import Case
 from conformance.reference.windows import WindowEnvironment
 from conformance.spec.expressions import Expression
+from conformance.spec.former import respelled
 from conformance.spec.model import Draw, OpSpec, Reject
 from conformance.spec.validity import violations
 
@@ -119,7 +120,8 @@ def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case:
         case = _set(spec, case, key, new)
     for key, length in entry.length.items():
         case = _resize(spec, case, key, length.evaluate(env))
-    return case
+    # What is set may forbid that another default is given; a file is read so, and its id with it.
+    return respelled(spec, case)
 
 
 def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:
