@@ -47,8 +47,9 @@ class Disprover:
 
     def __init__(self, spec: OpSpec, rank: int, faults: Sequence[Fault]) -> None:
         self.spec = spec
-        altered, self._edges = with_differences(spec, faults)
-        self._prover = Prover(altered, rank, LIMITS, timeout_ms=PROOF_MS)
+        self.rank = rank
+        self._altered, self._edges = with_differences(spec, faults)
+        self._provers: dict[Part, Prover] = {}
 
     def proven(self, part: Part, names: Iterable[str]) -> frozenset[str]:
         """Of some mutants, those that are proven to change nothing in a part."""
@@ -57,7 +58,7 @@ class Disprover:
             name
             for name in sorted(names)
             if any(
-                self._prover.excluded([edge, *profile], part.dtype)
+                self._prover(part).excluded([edge, *profile], part.dtype)
                 for edge in self._edges.get(name, ())
             )
         )
@@ -67,8 +68,14 @@ class Disprover:
         whether an output differs depends on the data, too. They are made as they are asked for."""
         also = [HOLDS_DATA, *([part.profile] if part.profile else [])]
         for name in sorted(names):
-            answer = self._prover.ask([*self._edges.get(name, ())[-1:], *also], part.dtype)
+            answer = self._prover(part).ask([*self._edges.get(name, ())[-1:], *also], part.dtype)
             if isinstance(answer, Feasible):
                 for pattern in self.spec.patterns:
                     if fills(pattern, part.dtype):
                         yield replace(answer.case, pattern=pattern)
+
+    def _prover(self, part: Part) -> Prover:
+        """A prover for each part: what z3 did for others may lead it far astray."""
+        if part not in self._provers:
+            self._provers[part] = Prover(self._altered, self.rank, LIMITS, timeout_ms=PROOF_MS)
+        return self._provers[part]
