@@ -6,6 +6,7 @@ cannot show them, or may. Where it matters, that case's data are looked at.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -209,10 +210,22 @@ def rarity(spec: OpSpec, cases: list[Case]) -> NDArray[np.int64]:
 
 def _rarity(spec: OpSpec, batch: WindowBatch) -> NDArray[np.int64]:
     found = np.ones(batch.count, np.int64)
-    for profile in spec.profiles:
-        if profile.usual:
-            found *= np.where(batch.truth(profile.when)[0], 1, UNUSUAL)
+    for asked, inside in _usual(spec, batch):
+        found *= np.where(asked & ~inside, UNUSUAL, 1)
     return found
+
+
+def usual(spec: OpSpec, cases: list[Case]) -> list[tuple[Bools, Bools]]:
+    """Of each profile that most backends have: for which of some cases of one rank it is usual, and
+    which are within it, each (cases,)."""
+    axes = len(cases[0].shapes[spec.data.name]) - 2 if cases else 0
+    return list(_usual(spec, WindowBatch(table_of(spec, cases, axes))))
+
+
+def _usual(spec: OpSpec, batch: WindowBatch) -> Iterator[tuple[Bools, Bools]]:
+    for profile in spec.profiles:
+        if profile.usual is not None:
+            yield batch.truth(profile.usual)[0], batch.truth(profile.when)[0]
 
 
 def _product(factors: object) -> NDArray[np.float64]:

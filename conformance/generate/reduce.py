@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
+from math import ceil
+
+import numpy as np
 
 from conformance.audit.cover import cover
 from conformance.audit.kills import Kill
 from conformance.audit.membership import base_type, parts, within
 from conformance.audit.score import Score
 from conformance.generate.condense import SLACK
-from conformance.generate.looking import FILE, rarity
+from conformance.generate.looking import FILE, rarity, usual
 from conformance.generate.suites import twins
 from conformance.model import Vector
 from conformance.spec.catalogue import Fault
@@ -22,6 +25,9 @@ from conformance.spec.model import OpSpec
 
 TRIES = 30
 """How often a part of the choice is made anew to find a smaller one."""
+
+MOST_OUTSIDE = 0.4
+"""The share of vectors that are outside a profile, at most, of those for which it is usual."""
 
 Item = Hashable
 
@@ -45,6 +51,7 @@ def reduced(
         own = [vector for vector in vectors if vector.inputs[0].ndim == rank]
         if own:
             chosen |= _few(spec, own, _items(spec, rank, own, kills, shown))
+            chosen |= _usual(spec, own, chosen)
             shown |= {edge for vector in own for edge in vector.edges}
     chosen |= _telling_apart(spec, faults, vectors, kills, chosen)
     for name in list(chosen):
@@ -58,6 +65,20 @@ def _few(
     costs = {vector.id: cost for vector, cost in zip(vectors, _costs(spec, vectors), strict=True)}
     few = cover(vectors, lambda one: items[one.id], lambda one: costs[one.id], tries=TRIES)
     return {vector.id for vector in few}
+
+
+def _usual(spec: OpSpec, vectors: Sequence[Vector], chosen: Collection[str]) -> set[str]:
+    """More vectors of a rank, the cheapest, where too many of the chosen ones are outside a profile
+    that most backends have."""
+    more: set[str] = set()
+    costs = list(_costs(spec, vectors))
+    taken = np.array([vector.id in chosen for vector in vectors])
+    for asked, inside in usual(spec, [vector.case for vector in vectors]):
+        outside = int(np.count_nonzero(taken & asked & ~inside))
+        needed = ceil(outside / MOST_OUTSIDE) - int(np.count_nonzero(taken & asked))
+        spare = sorted(map(int, np.flatnonzero(~taken & asked & inside)), key=costs.__getitem__)
+        more |= {vectors[row].id for row in spare[: max(needed, 0)]}
+    return more
 
 
 def _items(

@@ -127,8 +127,11 @@ class Clauses:
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
             aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))
             if when is not None:
-                vacuous, usual = raw.get("vacuous", {}), raw.get("usual", False)
-                yield Edge(name, when, raw["why"], aims, vacuous, usual)
+                usual = None
+                if "usual" in raw:
+                    where = (*path, "usual")
+                    usual = compile_at(self.source, where, raw["usual"], self.scope, _ON_THE_CASE)
+                yield Edge(name, when, raw["why"], aims, raw.get("vacuous", {}), usual)
 
     def _aims(self, path: Path, raw: Any) -> Iterator[Mapping[str, Draw]]:
         """One aim, or a list of them."""

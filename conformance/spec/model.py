@@ -227,8 +227,8 @@ class Edge:
     A coverage target, or a profile: a restriction that real backends have.
 
     ``vacuous`` names impostors (:mod:`conformance.audit.vacuity`) that may pass a vector which
-    shows the edge, each with the reason why they are right there. ``usual`` is a profile that most
-    backends have, so that a case outside it is worth less.
+    shows the edge, each with the reason why they are right there. A profile that most backends have
+    is ``usual`` for some cases: of these, those outside it are worth less, and few.
     """
 
     name: str
@@ -236,7 +236,7 @@ class Edge:
     why: str
     aims: tuple[Mapping[str, Draw], ...] = ()
     vacuous: Mapping[str, str] = field(default_factory=dict)
-    usual: bool = False
+    usual: Expression | None = None
 
 
 @dataclass(frozen=True)

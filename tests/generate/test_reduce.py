@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import ceil
 
 import pytest
 
@@ -15,7 +16,7 @@ from conformance.generate.hunt import any_case
 from conformance.generate.pairs import Effort
 from conformance.generate.reduce import reduced
 from conformance.generate.suites import twins, with_twins
-from conformance.model import Vector
+from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 
@@ -89,3 +90,27 @@ def test_twins_stay_together(drawn: tuple[list[Vector], Kills], few: list[Vector
     kept, known = {vector.id for vector in few}, {vector.id for vector in drawn[0]}
     for vector in few:
         assert {case.id for case in twins(SPEC, vector.case)} & known <= kept
+
+
+def test_of_padded_vectors_enough_stay_that_most_backends_can_run() -> None:
+    spec = find("AvgPool-1")
+
+    def padded(size: int, pad: int, kernel: int, seed: int) -> Vector:
+        attributes = {
+            "strides": [1],
+            "kernel": [kernel],
+            "pads_begin": [pad],
+            "pads_end": [0],
+            "exclude-pad": True,
+        }
+        shapes = {"data": (1, 1, size)}
+        return build(
+            spec, Case(spec.op, {"T": "f32"}, shapes, attributes, pattern="normal", seed=seed)
+        )
+
+    outside = [padded(size, 3, 3, 0) for size in (4, 8, 16, 32)]
+    inside = [padded(9, 1, 3, seed) for seed in range(40)]
+    few = reduced(spec, (), [*outside, *inside], {v.id: () for v in (*outside, *inside)})
+    rare = sum(vector in outside for vector in few)
+    assert rare > 1
+    assert len(few) == ceil(rare / 0.4)

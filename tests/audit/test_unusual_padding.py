@@ -1,0 +1,43 @@
+"""Most explicitly padded vectors are for backends that take padding below the kernel only."""
+
+import pytest
+
+from conformance.audit.membership import within
+from conformance.generate import recorded
+from conformance.model import Case
+from conformance.spec.loader import find, names
+from conformance.suite.parts import Part
+
+MOST = 0.4
+"""The share of explicitly padded vectors that may have a pad as large as the kernel."""
+
+OPS = [op for op in names() if any(profile.usual for profile in find(op).profiles)]
+
+
+def padded(case: Case) -> bool:
+    pads = ("pads", "pads_begin", "pads_end")
+    mode = str(case.attributes.get("auto_pad", "explicit")).lower()
+    given = (case.attributes.get(name) or () for name in pads)
+    return mode in ("explicit", "notset") and any(sum(one) for one in given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("op", OPS)
+def test_most_padded_vectors_of_a_rank_have_pads_below_the_kernel(op: str) -> None:
+    spec, known = find(op), recorded.read(op)
+    assert known is not None
+    (usual,) = (profile.name for profile in spec.profiles if profile.usual)
+    for rank in spec.ranks:
+        cases = [
+            one.case
+            for one in known.recorded
+            if one.case.reject is None
+            and len(one.case.shapes[spec.data.name]) == rank
+            and padded(one.case)
+        ]
+        below = {
+            dtype: within(spec, Part(dtype, rank, usual), cases)
+            for dtype in spec.types[spec.data.type]
+        }
+        outside = len(cases) - sum(int(inside.sum()) for inside in below.values())
+        assert len(cases) > 20
+        assert outside <= MOST * len(cases), (rank, outside, len(cases))
