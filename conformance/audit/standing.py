@@ -70,12 +70,12 @@ def stand(
             if kill.must:
                 at_must.add(kill.fault)
     faults = [fault for fault in faults if not fault.equivalent]
-    said = {fault.id: _said(fault, part, "should") for fault in faults}
+    said = {fault.id: reason(fault, part, "should") for fault in faults}
     open_ = {fault.id: fault for fault in faults if fault.id not in killed}
     stated = {name: said[name] for name in open_ if said[name]}
     never = open_.keys() & set(proven) - stated.keys()
     alive = open_.keys() - never - stated.keys()
-    allowed = {fault.id for fault in faults if fault.reading or _said(fault, part, "must")}
+    allowed = {fault.id for fault in faults if fault.reading or reason(fault, part, "must")}
     at_should_alone = killed - at_must
     missing = {("should", name) for name in alive}
     missing |= {("must", name) for name in (alive | at_should_alone) - allowed}
@@ -94,7 +94,7 @@ def stand(
     )
 
 
-def _said(fault: Fault, part: Part, level: str) -> str:
+def reason(fault: Fault, part: Part, level: str) -> str:
     """Why the catalogue says that nothing kills a mutant in a part; empty if it does not."""
     reasons = (
         one.why

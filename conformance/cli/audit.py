@@ -68,7 +68,8 @@ it cannot be noticed, or is excused, and that is not so.
     type=click.IntRange(0, 1_000_000),
     default=0,
     metavar="N",
-    help="Try each fault that is called equivalent on N drawn cases.",
+    help="Try each fault that is called equivalent on N drawn cases, and in each part those that "
+    "are stated not to show there.",
 )
 @click.option("-v", "--verbose", is_flag=True, help="List every fault.")
 @click.pass_context
@@ -88,8 +89,8 @@ def audit(
     """Measure a suite: which of the known faults it notices."""
     from conformance.audit import run
     from conformance.cli.part import claims, part
+    from conformance.generate.attack import refuted
     from conformance.generate.disprover import settled
-    from conformance.generate.equivalent import showing
     from conformance.suite.store import open_suite
 
     suite = open_suite(name)
@@ -103,12 +104,14 @@ def audit(
         scores = run.audit(suite, there, processes=processes, progress=progress.at)
         shown = (
             {
-                op: showing(
-                    suite.specs[op],
-                    suite.specs.faults(op),
-                    draw,
-                    processes=processes,
-                    progress=progress.at,
+                op: list(
+                    refuted(
+                        suite.specs[op],
+                        suite.specs.faults(op),
+                        draw,
+                        processes=processes,
+                        progress=progress.at,
+                    )
                 )
                 for op in there
             }
@@ -120,8 +123,8 @@ def audit(
         _tell_part(suite, whole, asked)
     for score in scores:
         _tell(score, verbose)
-        for fault, case in shown.get(score.op, {}).items():
-            click.echo(f"    called equivalent, and shown by a drawn case: {fault} ({case})")
+        for line in shown.get(score.op, ()):
+            click.echo(f"    {line}")
     complete = all(score.complete for score in scores) and not any(shown.values())
     if parts:
         for score in scores:
@@ -183,13 +186,13 @@ def _share(part: int, whole: int) -> str:
 def _tell_standings(op: str, found: Sequence[Standing]) -> None:
     """A line for each part, and the mutants that nobody knows how to kill there."""
     click.echo(f"{op}, each part alone:")
-    width = max(len(_part(one)) for one in found)
+    width = max(len(str(one.part)) for one in found)
     for one in found:
         left = one.survivors
         killed = one.counted - len(left.undetermined)
         score = f"{100 * killed / one.counted:.1f} %" if one.counted else "none"
         click.echo(
-            f"    {_part(one):{width}}  {score:>7}  {killed:3} of {one.counted:3} killed,"
+            f"    {one.part!s:{width}}  {score:>7}  {killed:3} of {one.counted:3} killed,"
             f" {len(left.inert):3} inert, {len(left.stated):2} stated,"
             f" {len(left.excused):2} excused at must"
         )
@@ -199,11 +202,6 @@ def _tell_standings(op: str, found: Sequence[Standing]) -> None:
         ):
             if names:
                 click.echo(f"        {label}: {', '.join(sorted(names))}")
-
-
-def _part(one: Standing) -> str:
-    part = one.part
-    return f"{part.dtype} {part.rank}D {part.profile}".rstrip()
 
 
 def _tell_holdout(found: Sequence[Held]) -> None:

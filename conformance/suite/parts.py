@@ -33,6 +33,9 @@ class Part:
     rank: int
     profile: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.dtype} {self.rank}D {self.profile}".rstrip()
+
 
 @dataclass(frozen=True)
 class Survivors:

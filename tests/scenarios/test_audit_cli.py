@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from conformance.audit import run as audits
 from conformance.cli import main
 from conformance.spec import catalogue
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import Stated, faults
 from conformance.spec.loader import find
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
@@ -91,10 +91,10 @@ class TestASmallSuite:
             assert len(re.findall(rf"without {kind} ", shown.stdout)) == 2
 
 
-class TestEquivalence:
-    def test_drawn_cases_do_not_show_what_is_called_equivalent(self, small_suite: Suite) -> None:
+class TestDrawnCases:
+    def test_do_not_show_what_is_said_never_to_show(self, small_suite: Suite) -> None:
         shown = audit("--suite", small_suite.path, "--op", MAX, "--draw", 60)
-        assert "called equivalent, and shown" not in shown.stdout
+        assert "shown by a drawn case" not in shown.stdout
 
     def test_a_drawn_case_that_does_is_told_and_is_a_failure(
         self, small_suite: Suite, monkeypatch: pytest.MonkeyPatch
@@ -107,6 +107,20 @@ class TestEquivalence:
         assert shown.exit_code == 1
         text = "    called equivalent, and shown by a drawn case: divisor-missing ("
         assert text in shown.stdout
+
+    @pytest.mark.parametrize("level", ["should", "must"])
+    def test_refute_what_is_stated_of_a_part(
+        self, level: str, small_suite: Suite, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        plain = next(fault for fault in faults(find(ADAPTIVE)) if fault.id == "divisor-missing")
+        stated = Stated("So it is said.", ranks=(4,), profiles=("output-divides",), level=level)
+        claimed = dataclasses.replace(plain, stated=(stated,))
+        monkeypatch.setattr(catalogue, "faults", lambda spec: (claimed,))
+        shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 60)
+        assert shown.exit_code == 1
+        (line,) = (line for line in shown.stdout.splitlines() if "by a drawn case" in line)
+        said = "stated of f32 4D output-divides, and shown by a drawn case: divisor-missing ("
+        assert line.strip().startswith(said)
 
 
 class TestUsage:

@@ -1,0 +1,88 @@
+"""A search for cases that show mutants of which the catalogue says that nothing shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from conformance import parallel
+from conformance.audit.kills import Bank
+from conformance.audit.membership import parts
+from conformance.audit.standing import reason
+from conformance.generate.build import build
+from conformance.generate.hunt import drawn_cases
+from conformance.generate.pairs import Effort, Pool
+from conformance.generate.values import data_of
+from conformance.model import Case
+from conformance.spec.catalogue import Fault
+from conformance.spec.model import OpSpec
+from conformance.suite.parts import Part
+
+
+@dataclass(frozen=True)
+class Search:
+    """The search on one rank, among ``count`` drawn cases or a few more.
+
+    It is for mutants that nothing is said to show; with a part, that nothing shows in that; with
+    ``at_must``, that nothing kills there at level must.
+    """
+
+    spec: OpSpec
+    faults: tuple[Fault, ...] = field(repr=False)
+    rank: int
+    count: int
+    part: Part | None = None
+    at_must: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.spec.op} rank {self.rank}"
+
+    def run(self) -> dict[str, str]:
+        """By mutant, a case whose vector kills it."""
+        bank = Bank(self.spec, self.faults)
+        found: dict[str, str] = {}
+        for case in self._cases():
+            if bank.prints(case, data_of(self.spec, case)).keys() - found.keys():
+                for kill in bank.kills(build(self.spec, case)):
+                    if kill.must or not self.at_must:
+                        found.setdefault(kill.fault, case.id)
+        return found
+
+    def _cases(self) -> Sequence[Case]:
+        half = self.count // 2
+        effort = Effort(base=half, aimed=-(-half // max(1, len(self.spec.aims))))
+        if self.part is not None:
+            return drawn_cases(self.spec, self.part, root=0, effort=effort)
+        pool = Pool(self.spec, self.rank, 0, effort)
+        pool.fill()
+        return list(pool.cases())
+
+
+def refuted(
+    spec: OpSpec,
+    faults: Sequence[Fault],
+    count: int,
+    *,
+    processes: int,
+    progress: parallel.Progress,
+) -> Iterator[str]:
+    """What the catalogue says and a drawn case refutes, a line each.
+
+    About ``count`` cases are drawn for the mutants that are called equivalent, and as many for each
+    part in which others are stated not to show.
+    """
+    each = -(-count // len(spec.ranks))
+    equivalent = tuple(fault for fault in faults if fault.equivalent)
+    work = [Search(spec, equivalent, rank, each) for rank in spec.ranks]
+    for rank in spec.ranks:
+        for part in parts(spec, rank):
+            for level in ("should", "must"):
+                stated = tuple(fault for fault in faults if reason(fault, part, level))
+                if stated:
+                    work.append(Search(spec, stated, rank, count, part, level == "must"))
+    done = parallel.run(work, processes=processes, progress=progress, total=len(work))
+    for search, found in zip(work, done, strict=True):
+        where = f"stated of {search.part}" if search.part else "called equivalent"
+        for fault, case in found.items():
+            yield f"{where}, and shown by a drawn case: {fault} ({case})"
