@@ -10,6 +10,8 @@ import tiers
 from click.testing import CliRunner
 
 from conformance.cli import main
+from conformance.log.reader import read
+from conformance.suite.vector_ids import current
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -71,10 +73,26 @@ def test_links_lead_somewhere() -> None:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-@pytest.mark.parametrize("page", ["README.md", "reports/sample/README.md"])
-def test_the_vectors_named_exist(page: str) -> None:
-    ids = {entry.id for entry in tiers.core().manifest.vectors}
-    text = (ROOT / page).read_text(encoding="utf-8")
-    named = re.findall(r"\b(?:f16|bf16|f32|f64)-[0-9x]+-[a-z0-9-]+-[0-9a-f]{8}\b", text)
+def named_vectors(page: Path) -> set[str]:
+    text = page.read_text(encoding="utf-8")
+    pattern = r"\b(?:b?f16|f32|f64|i8|u8|i32|i64)-[0-9x]+-[a-z0-9-]+-[0-9a-f]{8}\b"
+    return set(re.findall(pattern, text))
+
+
+def test_the_vectors_named_exist() -> None:
+    named = named_vectors(ROOT / "README.md")
     assert named
-    assert set(named) <= ids
+    assert named <= {entry.id for entry in tiers.core().manifest.vectors}
+
+
+def test_the_vectors_that_the_samples_name_are_in_their_logs() -> None:
+    samples = ROOT / "reports" / "sample"
+    asked = {
+        name
+        for log in samples.glob("*/run.jsonl")
+        for result in read(log).results
+        for name in (result.id, current(result.id))
+    }
+    named = named_vectors(samples / "README.md")
+    assert named
+    assert named <= asked

@@ -100,9 +100,10 @@ def _padding(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[
     for pads in (begin, end):
         if len(pads) != axes:
             return pads, []  # for PyTorch to refuse
-    if begin == end and all(
-        2 * pad <= k for pad, k in zip(begin, attributes["kernel"], strict=False)
-    ):
+    kernel = attributes["kernel"]
+    if len(kernel) != axes:
+        return begin, []  # for PyTorch to refuse
+    if begin == end and all(2 * pad <= k for pad, k in zip(begin, kernel, strict=True)):
         return begin, []
     if attributes["exclude-pad"] or min(begin + end) < 0:
         raise Unsupported(_SYMMETRIC)

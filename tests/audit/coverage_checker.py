@@ -222,22 +222,27 @@ DATA_FACTS: dict[str, Callable[[Facts], Any]] = {
 
 @dataclass
 class Shown:
-    """What the vectors of one rank show: pairs of edges (one with itself: the edge), and types."""
+    """What the vectors of one rank show: pairs of edges in one element type, edges in all (as pairs
+    with themselves), and in which."""
 
+    base: str
     vectors: int = 0
     pairs: set[Pair] = field(default_factory=set)
     typed: set[tuple[str, str]] = field(default_factory=set)
 
     def add(self, dtype: str, edges: list[str]) -> None:
         self.vectors += 1
-        self.pairs.update(combinations(sorted(edges), 2), ((edge, edge) for edge in edges))
+        self.pairs.update((edge, edge) for edge in edges)
+        if dtype == self.base:
+            self.pairs.update(combinations(sorted(edges), 2))
         self.typed.update((dtype, edge) for edge in edges)
 
 
 def check(suite: Path, specification: Path) -> tuple[dict[int, Shown], list[str]]:
     """What a suite shows of one operator, by rank, and the vectors that list other edges."""
     known = Specification(specification)
-    ranks = {rank: Shown() for rank in known.ranks}
+    base = "f32" if "f32" in known.dtypes else known.dtypes[0]
+    ranks = {rank: Shown(base) for rank in known.ranks}
     wrong = []
     for question in value_questions(suite, known.raw["op"]):
         edges = Facts(known, question).edges()

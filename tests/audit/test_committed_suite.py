@@ -27,8 +27,8 @@ from conformance.suite.store import Suite
 
 OPS = tiers.core().manifest.ops
 MAX_SMOKE = 60
-MAX_CORE = 600
-MAX_BYTES = 25 * 10**6
+MAX_CORE = 1300
+MAX_BYTES = 35 * 10**6
 
 EACH = pytest.mark.parametrize("op", OPS)
 
