@@ -272,7 +272,8 @@ def mean(taps: tuple[Number, ...], divisor: int, dtype: str, flush: bool) -> Ele
         return special(None, None)
     open_ = 0
     for precision in (STANDARD, NATIVE):
-        if overflows(taps, accumulator(dtype, precision), fmt):
+        acc = accumulator(dtype, precision)
+        if overflows(taps, acc, fmt) or divisor > 2**-acc.emin:  # a subnormal reciprocal
             open_ |= precision
     if infinities:
         sign = 1 if infinities.pop() > 0 else -1
