@@ -92,7 +92,7 @@ def _start(
     """The first of some valid cases that an entry breaks as it says; ``seen`` takes what others
     break."""
     for valid in smallest_first:
-        if not _may_be_given(spec, entry, valid):
+        if not _may_start(spec, entry, valid):
             continue
         case = _broken(spec, entry, valid)
         conditions = tuple(violation.condition for violation in violations(spec, case))
@@ -106,8 +106,10 @@ def _size(case: Case) -> tuple[int, str]:
     return sum(map(sum, case.shapes.values())), case.id
 
 
-def _may_be_given(spec: OpSpec, entry: Reject, valid: Case) -> bool:
-    """Whether a list whose length an entry changes may be given in a case at all."""
+def _may_start(spec: OpSpec, entry: Reject, valid: Case) -> bool:
+    """Whether an entry starts from such cases, and a list whose length it changes may be given."""
+    if entry.within and not entry.within.evaluate(WindowEnvironment(spec, valid)):
+        return False
     values = in_full(spec, valid)
     return all(q.may_be_given(values) for q in spec.attributes if q.whole in entry.length)
 

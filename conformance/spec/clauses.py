@@ -127,11 +127,14 @@ class Clauses:
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
             aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))
             if when is not None:
-                usual = None
-                if "usual" in raw:
-                    where = (*path, "usual")
-                    usual = compile_at(self.source, where, raw["usual"], self.scope, _ON_THE_CASE)
+                usual = self._optional((*path, "usual"), raw)
                 yield Edge(name, when, raw["why"], aims, raw.get("vacuous", {}), usual)
+
+    def _optional(self, path: Path, raw: Mapping[str, Any]) -> Expression | None:
+        """A condition on the case that may be left out."""
+        if path[-1] not in raw:
+            return None
+        return compile_at(self.source, path, raw[str(path[-1])], self.scope, _ON_THE_CASE)
 
     def _aims(self, path: Path, raw: Any) -> Iterator[Mapping[str, Draw]]:
         """One aim, or a list of them."""
@@ -163,6 +166,7 @@ class Clauses:
                 rank=raw.get("rank"),
                 ranks=tuple(raw.get("ranks", ())),
                 aim=self.quantities.aim((*path, "aim"), raw.get("aim", {})),
+                within=self._optional((*path, "within"), raw),
             )
         yield from self._odd_lists()
 

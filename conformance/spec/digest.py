@@ -16,7 +16,7 @@ PROSE = frozenset(
 )
 """What people read: another wording promises nothing else."""
 
-WAYS_THERE = frozenset({"draw", "aims", "aim", "profiles", "usual"})
+WAYS_THERE = frozenset({"draw", "aims", "aim", "profiles", "usual", "within"})
 """How cases are looked for, which decides nothing about those that there are."""
 
 PLACES = frozenset({"file", "positions", "lineage", "source"})

@@ -245,7 +245,8 @@ class Reject:
 
     ``set`` gives a quantity another value (an expression, or text for an enum) on one axis;
     ``length`` gives a per-axis quantity another number of entries; ``rank`` the data another
-    rank. ``aim`` narrows the valid case it starts from, ``ranks`` the ranks it is made for.
+    rank. ``aim`` narrows the valid case it starts from, which meets ``within``; ``ranks`` are those
+    it is made for.
     """
 
     name: str
@@ -257,6 +258,7 @@ class Reject:
     rank: int | None = None
     ranks: tuple[int, ...] = ()
     aim: Mapping[str, Draw] = field(default_factory=dict)
+    within: Expression | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -22,6 +22,7 @@ from conformance.model import Vector
 from conformance.spec.digest import digest
 from conformance.spec.loader import find
 from conformance.suite import proofs
+from conformance.suite.parts import Parts
 from conformance.suite.store import Suite
 from conformance.suite.strength import Strength
 from conformance.suite.writer import write_suite
@@ -49,8 +50,14 @@ def rewritten(
         name="changed",
         seed=0,
         versions={},
-        strength=suite.manifest.strength if strength is None else strength,
+        strength=strength or _without_parts(suite),
     )
+
+
+def _without_parts(suite: Suite) -> dict[str, Strength]:
+    """The table of parts tells of mutants; a suite without kills has none."""
+    known = suite.manifest.strength.items()
+    return {op: dataclasses.replace(one, parts=Parts()) for op, one in known}
 
 
 class TestASmallSuite:
