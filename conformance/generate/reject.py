@@ -51,10 +51,26 @@ def reject_cases(spec: OpSpec, *, root: int, known: Sequence[Case] = ()) -> list
                     hint="narrow the valid case with 'aim', or correct 'breaks'",
                 )
             chosen = [start, *(starts[rank].more(entry, start) if rank in starts else ())]
-            broken = [_broken(spec, entry, one) for one in chosen]
-            # Where an entry gives all that two of them differ in, they are one.
-            found += [(one, entry.level) for one in {one.id: one for one in broken}.values()]
-    return found
+            found += [(_broken(spec, entry, one), entry.level) for one in chosen]
+    return list(_asked_once(found))
+
+
+def _asked_once(found: Sequence[tuple[Case, str]]) -> Iterator[tuple[Case, str]]:
+    """Without those that ask what another does: an entry may give all that two cases differ in, and
+    two entries may break the same case alike. Each entry keeps its first."""
+    asked, entries = set(), set()
+    firsts = []
+    for case, _ in found:
+        rank = len(next(iter(case.shapes.values())))
+        firsts.append((case.reject, rank) not in entries)
+        entries.add((case.reject, rank))
+        if firsts[-1]:
+            asked.add(replace(case, reject=None).id)
+    for (case, level), first in zip(found, firsts, strict=True):
+        question = replace(case, reject=None).id
+        if first or question not in asked:
+            asked.add(question)
+            yield case, level
 
 
 class _Starts:

@@ -319,7 +319,11 @@ def _current(manifest: Manifest) -> Manifest:
         )
         for entry in manifest.listed
     )
-    return dataclasses.replace(manifest, listed=tuple(listed))
+    strength = {
+        op: dataclasses.replace(one, parts=one.parts.renamed(renamed.fault_names()))
+        for op, one in manifest.strength.items()
+    }
+    return dataclasses.replace(manifest, listed=tuple(listed), strength=strength)
 
 
 def _origins(record: Record) -> dict[str, Origin]:

@@ -114,7 +114,8 @@ def test_the_suite_carries_both(suite: Suite) -> None:
     assert list(suite.specs) == [BLOCK, POOL]
     assert suite.specs[POOL].attributes[4].name == "step"
     assert len(suite.specs.faults(POOL)) > 100
-    assert conformance("suite", "lint", suite.path).exit_code == 0
+    shown = conformance("suite", "lint", suite.path)
+    assert shown.exit_code == 0, shown.output
 
 
 def test_what_is_declared_is_held_against_its_specification(

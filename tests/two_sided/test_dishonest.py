@@ -40,7 +40,7 @@ def test_a_fault_is_refused(core: Suite, op: str, fault: str, dtype: str) -> Non
 @pytest.mark.parametrize("dtype", ["f16", "bf16"])
 def test_every_long_window_shows_a_narrow_accumulator(core: Suite, op: str, dtype: str) -> None:
     vectors = (v for v in core.vectors([op]) if v.case.types["T"] == dtype)
-    long = {vector.id for vector in vectors if _is_one_long_window(vector)}
+    long = {vector.id for vector in vectors if _is_a_long_window(vector)}
     assert long
     assert long <= set(refused(core, op, FAULTS[f"sums in {dtype}"][1], dtype))
 
@@ -61,6 +61,6 @@ def test_truncation_in_the_accumulator_is_honest_but_not_exact(
     assert any(refused(core, op, truncated, dtype, "exact"))
 
 
-def _is_one_long_window(vector: Vector) -> bool:
+def _is_a_long_window(vector: Vector) -> bool:
     outputs = vector.answers
-    return bool(outputs) and outputs[0].expected.size == 1 and vector.inputs[0].size >= 3000
+    return bool(outputs) and outputs[0].expected.size <= 2 and vector.inputs[0].size >= 3000
