@@ -80,15 +80,25 @@ def _checked(pool: Pool) -> Decided:
                 pool.pairs[np.ix_(shown, shown)] = True
             pool.typed[pool.dtypes.index(own), shown] = True
     pool.infeasible.update(proofs.of(pool.spec).get(pool.rank, {}))
-    assert pool.prover is not None
     refuted = [
         pair
         for pair, uses in pool.infeasible.items()
-        if _shown(pool, pair) or not pool.prover.confirms(pair, uses, pool.base)
+        if _shown(pool, pair) or not _confirmed(pool, pair, uses)
     ]
     for pair in refuted:
         del pool.infeasible[pair]
     return _decided(pool, refuted=(*refuted, *_denied(pool)))
+
+
+def _confirmed(pool: Pool, pair: Pair, uses: Sequence[str]) -> bool:
+    """Whether the solver contradicts a pair again. What it did for others may lead it astray, so
+    that a new one is asked before a contradiction is given up."""
+    assert pool.prover is not None
+    if pool.prover.confirms(pair, uses, pool.base):
+        return True
+    another = Pool(pool.spec, pool.rank, ROOT, Effort()).prover
+    assert another is not None
+    return another.confirms(pair, uses, pool.base)
 
 
 def _denied(pool: Pool) -> Iterator[Pair]:
