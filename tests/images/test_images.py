@@ -96,7 +96,7 @@ AT_SHOULD = {"torch_avg_divides_overrun_by_kernel"}
 """PyTorch's document leaves these divisors open, so at level must they are allowed."""
 
 MISSED = {"onnx_max_3x3s2_last_column"}
-"""One f32 image alone has an undilated 3x3 kernel of stride 2, and its last element does not decide."""
+"""One f32 image alone has an undilated 3x3 kernel of stride 2; its last element does not decide."""
 
 
 def graded(op: str, call: Run, level: str = "must") -> conformance.Run:
