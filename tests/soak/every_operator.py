@@ -3,8 +3,9 @@
     python tests/soak/every_operator.py --jobs 2     # a minute or two an operator
     python tests/soak/every_operator.py 'onnx.Global*' --jobs 2
 
-An operator passes if every edge and pair is shown or proven impossible, every mutant that can show in
-a part is killed there, and the suite is fit; what is wrong is printed. Exits with 1 if one does not.
+An operator passes if every edge and pair is shown or proven impossible, every mutant that can show
+in a part is killed there, and the suite is fit; what is wrong is printed. Exits with 1 if one does
+not.
 """
 
 from __future__ import annotations
