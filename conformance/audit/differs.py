@@ -18,6 +18,10 @@ from conformance.spec.scope import scope_of
 MARK = "altered_"
 """Before the name of what a mutant changes."""
 
+TAPS = "taps of "
+"""Before the name of a mutant that changes rules of taps alone: a predicate that holds where some
+tap counts in the one and not in the other, or reads something else. It is for the solver alone."""
+
 HOLDS_DATA = "some window holds data"
 """A predicate: where all windows lie in padding, nothing can be told from an output of zeros."""
 
@@ -48,6 +52,8 @@ def with_differences(
             name = f"mutant {fault.id} {step}"
             edges.append(Edge(name, when, ""))
             names.setdefault(fault.id, []).append(name)
+        if (of_taps := altered.of_taps()) is not None:
+            edges.append(Edge(f"{TAPS}{fault.id}", of_taps, ""))
         definitions |= altered.made
     some = compile_expression("somewhere(all(on_data > 0))", scope_of(spec), want=Kind("bool"))
     edges.append(Edge(HOLDS_DATA, some, ""))
@@ -95,6 +101,29 @@ class _Altered:
         if plain.kind.domain is Domain.CASE:
             return plain
         return compile_expression(f"somewhere({text})", self.scope, want=Kind("bool"))
+
+    def of_taps(self) -> Expression | None:
+        """Where something that is replaced has another value for some tap; None for a mutant that
+        replaces rules that are not of taps, and where it cannot be said."""
+        if not all(self.scope[name].domain is Domain.TAP for name in self.replaced):
+            return None
+        before = dict(self.scope)
+        # To the solver a tap is a number that it chooses, as it chooses the window.
+        self.scope |= {
+            name: replace(kind, domain=Domain.ELEMENT)
+            for name, kind in before.items()
+            if kind.domain is Domain.TAP
+        }
+        parts = [f"({self.guard.text})"] if self.guard is not None else []
+        parts.append(f"({' or '.join(map(self._unequal, sorted(self.replaced)))})")
+        try:
+            return compile_expression(
+                f"somewhere({' and '.join(parts)})", self.scope, want=Kind("bool")
+            )
+        except ExpressionError:
+            return None
+        finally:
+            self.scope = before
 
     def _unequal(self, name: str) -> str:
         """When a name has another value."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -91,6 +91,12 @@ class Score:
         """Whether every fault that counts is noticed, and the catalogue's claims hold."""
         return not (
             self.missed or self.missed_at_must or self.wrongly_equivalent or self.wrongly_excused
+        )
+
+    def less(self, names: Collection[str]) -> Score:
+        """The score without some faults, of which nothing was asked."""
+        return Score(
+            self.op, tuple(fault for fault in self.faults if fault.id not in names), self.kills
         )
 
     def without(self, ids: Iterable[str]) -> Score:

@@ -36,7 +36,7 @@ COMMANDS = {
     "report": "Show a run again, or several side by side, from logs alone.",
     "docs": "Write pages about operators: what each specification says, with pictures.",
     "spec": "Look at operator specifications.",
-    "suite": "Look at suites of vectors.",
+    "suite": "Check, complete and record suites of vectors.",
 }
 """Each command and what it does; it is the object of that name in the module of that name."""
 

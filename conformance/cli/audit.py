@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from conformance.audit.score import Score
     from conformance.audit.standing import Standing
     from conformance.spec.catalogue import Fault
-    from conformance.suite.store import Suite
 
 EXIT_INCOMPLETE = 1
 SHOWN = 12
@@ -30,6 +29,8 @@ Examples:
       the smoke suite, one operator, in two processes
   conformance audit --dtypes f32 --ranks 4
       only what a backend of f32 images is asked
+  conformance audit --profile no-dilation --ranks 4
+      only what a backend without dilations is asked of images
   conformance audit --backend torch
       only what this backend declares to support
   conformance audit --verbose
@@ -80,6 +81,7 @@ def audit(
     backend: str | None,
     dtypes: str | None,
     ranks: str | None,
+    profile: str | None,
     processes: int,
     parts: bool,
     holdout: bool,
@@ -88,20 +90,22 @@ def audit(
 ) -> None:
     """Measure a suite: which of the known faults it notices."""
     from conformance.audit import run
-    from conformance.cli.part import claims, part
+    from conformance.cli.part import capabilities, never, part, tell_part
     from conformance.generate.attack import refuted
     from conformance.generate.disprover import settled
     from conformance.suite.store import open_suite
 
     suite = open_suite(name)
     asked = run.operators(suite, ops)
-    claimed = claims(backend, dtypes, ranks)
+    claimed = capabilities(backend, dtypes, ranks, profile, suite.specs)
     whole = suite
     if claimed is not None:
         suite = part(suite, asked, claimed)
     there = [op for op in asked if op in suite.manifest.ops]
     with Progress(1, "auditing") as progress:
         scores = run.audit(suite, there, processes=processes, progress=progress.at)
+        if claimed is not None:
+            scores = [score.less(never(whole, score.op, claimed)) for score in scores]
         shown = (
             {
                 op: list(
@@ -120,7 +124,7 @@ def audit(
         )
     click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
     if claimed is not None:
-        _tell_part(suite, whole, asked)
+        tell_part(suite, whole, asked, "faults that are known not to show in it do not count")
     for score in scores:
         _tell(score, verbose)
         for line in shown.get(score.op, ()):
@@ -136,15 +140,6 @@ def audit(
         _tell_holdout([held for score in scores for held in run.holdout(suite, score)])
     if not complete:
         ctx.exit(EXIT_INCOMPLETE)
-
-
-def _tell_part(suite: Suite, whole: Suite, asked: Sequence[str]) -> None:
-    """How much of the suite the part is, and which operators have nothing in it."""
-    of = sum(entry.op in asked and entry.kind == "value" for entry in whole.manifest.vectors)
-    count = f"{len(suite.manifest.vectors)} of {of} value vectors"
-    click.echo(f"the part that is asked for: {count}; some faults cannot show in it")
-    if none := [op for op in asked if op not in suite.manifest.ops]:
-        click.echo(f"nothing of it is of {', '.join(none)}")
 
 
 def _tell(score: Score, verbose: bool) -> None:

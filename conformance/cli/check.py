@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -18,6 +19,9 @@ from conformance.cli.options import (
     repeat_option,
     selection_options,
 )
+
+SUITE = "suite"
+"""Where the report folder keeps a completed suite."""
 
 EXAMPLES = """
 \b
@@ -36,6 +40,8 @@ Examples:
       in four processes; what hangs or takes too much is an error
   conformance check --backend onnxruntime --env venvs/ort-1.14
       as it is installed in that virtual environment: another version of it
+  conformance check --backend mylib.py --complete --report out
+      the shipped suite, and what it lacks for what mylib declares
   conformance check --backend mylib --known-failures known.yaml --strict
       a gate that fails on new failures only: conformance baseline --help
   conformance check --backend torch --report out --format junit --format sarif
@@ -90,6 +96,12 @@ vectors (--only, --shard, smoke) makes no claim, and is 0 if nothing fails.
 )
 @min_strength_option
 @click.option(
+    "--complete",
+    is_flag=True,
+    help="Add what the suite lacks for what the backend declares: vectors for mutants that could "
+    "show there, and that none of its vectors kills. The --report folder keeps the suite.",
+)
+@click.option(
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
     help="Write a run log and an HTML page into this folder.",
@@ -131,6 +143,7 @@ def check(
     require: Path | None,
     strict: bool,
     min_strength: float | None,
+    complete: bool,
     report: Path | None,
     formats: tuple[str, ...],
     resume: bool,
@@ -144,6 +157,8 @@ def check(
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
+    if complete:
+        suite = _completed(suite, ops, backend, env, report, jobs, resume)
     run = checked(
         suite,
         backend,
@@ -176,3 +191,40 @@ def check(
         if report is not None and run.footer["interrupted"]:
             click.echo("to go on: the same command with --resume", err=True)
     ctx.exit(exit_code(run))
+
+
+def _completed(
+    suite: str | None,
+    ops: Sequence[str],
+    backend: str,
+    env: str | None,
+    report: Path | None,
+    jobs: int | None,
+    resume: bool,
+) -> str | None:
+    """The completed suite, as ``--suite`` names it."""
+    from conformance.cli.completing import completed
+    from conformance.errors import UsageError
+    from conformance.run.verdict import SMOKE
+    from conformance.suite.store import open_suite
+
+    if report is None:
+        raise UsageError(
+            "--complete keeps the completed suite in the report folder, and none is given",
+            hint="add --report DIR",
+        )
+    if env is not None:
+        raise UsageError(
+            "--complete loads the backend here, and --env has it elsewhere",
+            hint="there: conformance suite complete --for BACKEND --out DIR; here: --suite DIR",
+        )
+    base, out = open_suite(suite), report / SUITE
+    if base.name == SMOKE:
+        raise UsageError(
+            "the smoke suite makes no claim, so there is none to complete",
+            hint="leave --suite out",
+        )
+    if resume and out.is_dir():
+        return str(out)
+    made = completed(base, ops, backend, out, processes=jobs or 1, seed=0)
+    return suite if made is base else str(out)

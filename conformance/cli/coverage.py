@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.options import processes_option
+from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ Examples:
       the shipped suite, every operator and rank
   conformance coverage --op AvgPool-1 --why
       also what contradicts the pairs of edges that cannot be
+  conformance coverage --dtypes f32 --profile small-pads
+      only what a backend of this type and with such pads is asked
   conformance coverage --prove -j 2
       check the proofs that are kept beside the shipped specifications
   conformance coverage --prove --op MyPool-1.yaml
@@ -55,6 +58,7 @@ or a pair is not shown, or is undecided.
     help="Measure no suite: find a case or a contradiction for each pair of edges, and keep them "
     "beside the specification; or check those that are kept. Needs z3.",
 )
+@part_options
 @processes_option
 @click.pass_context
 def coverage(
@@ -63,28 +67,45 @@ def coverage(
     ops: tuple[str, ...],
     why: bool,
     prove: bool,
+    backend: str | None,
+    dtypes: str | None,
+    ranks: str | None,
+    profile: str | None,
     processes: int,
 ) -> None:
     """Measure a suite: which edges and pairs of edges it shows."""
     if prove:
-        if name or why:
-            raise click.UsageError("--prove is about specifications: without --suite and --why")
+        if name or why or backend or dtypes or ranks or profile:
+            raise click.UsageError(
+                "--prove is about specifications: without --suite, --why and options of a part"
+            )
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
     from conformance.audit.coverage import coverage as measure
     from conformance.audit.run import operators
+    from conformance.cli.part import capabilities, claimed, part, tell_part
+    from conformance.generate.narrow import narrowed
     from conformance.suite.store import open_suite
 
-    suite = open_suite(name)
-    click.echo(f"suite {suite.name}, sha256 {suite.digest[:16]}")
+    whole = suite = open_suite(name)
+    asked = operators(suite, ops)
+    asked_for = capabilities(backend, dtypes, ranks, profile, suite.specs)
+    narrow = None
+    if asked_for is not None:
+        suite = part(suite, asked, asked_for)
+        narrow = claimed(asked_for, {op: suite.specs[op] for op in asked})
+    click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
+    if asked_for is not None:
+        tell_part(suite, whole, asked, "some pairs cannot be covered in it")
     click.echo("operator                rank  vectors      edges            pairs   infeasible")
     complete = True
-    asked = operators(suite, ops)
-    with Progress(len(asked), "measuring") as progress:
-        for number, op in enumerate(asked):
+    there = [op for op in asked if op in suite.manifest.ops]
+    with Progress(len(there), "measuring") as progress:
+        for number, op in enumerate(there):
             progress.at(op, number)
             vectors = suite.vectors([op], answers=False)
-            ranks, wrong = measure(suite.specs[op], suite.manifest, vectors)
-            for one in ranks:
+            spec = suite.specs[op] if narrow is None else narrowed(suite.specs[op], narrow[op])
+            measured, wrong = measure(spec, suite.manifest, vectors)
+            for one in measured:
                 _tell(one)
                 complete &= one.complete
             for problem in wrong:

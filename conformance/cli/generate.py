@@ -109,7 +109,7 @@ def generate(
     processes: int,
 ) -> None:
     """Generate a suite of test vectors from the operators' specifications."""
-    from conformance.cli.part import claimed
+    from conformance.cli.part import claims_of
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
     from conformance.spec import loader
@@ -120,9 +120,9 @@ def generate(
     fresh = seed is not None or backend is not None
     specs = loader.chosen(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)
-    asked = claimed(backend, specs) if backend is not None else None
+    asked = claims_of(backend, specs) if backend is not None else None
     if asked is not None:
-        specs = {op: spec for op, spec in specs.items() if op in asked.claims}
+        specs = {op: spec for op, spec in specs.items() if op in asked.by_op}
     anew = [spec for op, spec in specs.items() if op not in {one.op for one in known}]
     root = seed or 0
     bases = [origin.shipped(specs[one.op]) for one in known]
@@ -138,7 +138,7 @@ def generate(
                 processes=processes,
                 progress=progress.at,
                 suite=suite,
-                claims=None if asked is None else asked.claims,
+                claims=None if asked is None else asked.by_op,
             )
         )
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
@@ -175,13 +175,16 @@ def generate(
 
 
 def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
-    """How many mutants of an operator the vectors of a suite kill, and which survive."""
+    """How many mutants of an operator the vectors of a suite kill, and which survive that could
+    show in one of its parts."""
     from conformance.spec.catalogue import faults
 
     noticed = written.manifest.faults.get(spec.op, {})
+    parts = written.manifest.strength[spec.op].parts.survivors.values()
+    never = set.intersection(*({*one.cannot_show("should")} for one in parts)) if parts else set()
     counted = [fault.id for fault in faults(spec) if not fault.equivalent]
-    survivors = [fault for fault in counted if not noticed.get(fault)]
-    return len(counted) - len(survivors), survivors
+    survivors = [fault for fault in counted if not noticed.get(fault) and fault not in never]
+    return sum(noticed.get(fault, 0) > 0 for fault in counted), survivors
 
 
 def _share(killed: int, survivors: Sequence[str]) -> str:

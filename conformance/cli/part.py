@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -11,7 +12,7 @@ import click
 from conformance.cli.options import together
 
 if TYPE_CHECKING:
-    from conformance.backends.capabilities import Capabilities
+    from conformance.backends.capabilities import Capabilities, Exclusion
     from conformance.generate.narrow import Claim
     from conformance.model import Case
     from conformance.spec.model import OpSpec
@@ -31,21 +32,33 @@ part_options: Callable[[F], F] = together(
         help="Only vectors with data of these element types: f32, or f16,f32.",
     ),
     click.option("--ranks", metavar="RANKS", help="Only vectors with data of these ranks: 4."),
+    click.option(
+        "--profile",
+        metavar="NAME",
+        help="Only vectors within this profile: a restriction that backends have, for example "
+        "no-dilation. `conformance spec show OP` lists those of an operator.",
+    ),
 )
 
 
-def claims(backend: str | None, dtypes: str | None, ranks: str | None) -> Capabilities | None:
-    """What the options ask for; None without any of them.
+def capabilities(
+    backend: str | None,
+    dtypes: str | None,
+    ranks: str | None,
+    profile: str | None = None,
+    specs: Mapping[str, OpSpec] = MappingProxyType({}),
+) -> Capabilities | None:
+    """What the options ask for of some operators; None without any of them.
 
-    Raises UsageError for types and ranks that there are not, BackendError for a backend that
-    cannot be loaded.
+    Raises UsageError for types and ranks that there are not, and for a profile that none of the
+    operators has, BackendError for a backend that cannot be loaded.
     """
     from conformance.backends.capabilities import Capabilities
     from conformance.backends.discovery import load
     from conformance.backends.protocol import capabilities_of
     from conformance.dtypes import DTYPES
 
-    if backend is None and dtypes is None and ranks is None:
+    if backend is None and dtypes is None and ranks is None and profile is None:
         return None
     named = None if dtypes is None else _listed(dtypes, list(DTYPES), "element type")
     numbers = None if ranks is None else _listed(ranks, list(map(str, range(1, 10))), "rank")
@@ -55,33 +68,32 @@ def claims(backend: str | None, dtypes: str | None, ranks: str | None) -> Capabi
         asked,
         dtypes=_both(asked.dtypes, named),
         ranks=_both(asked.ranks, numbers and tuple(map(int, numbers))),
+        excluding=(*asked.excluding, *(_outside(profile, specs) if profile else ())),
     )
 
 
-@dataclass(frozen=True)
-class Claimed:
-    """What a backend declares of some operators, by operator; those of which it declares nothing
-    are left out."""
-
-    declared: Capabilities
-    claims: Mapping[str, Claim]
-
-    def asks(self, spec: OpSpec, case: Case) -> bool:
-        """Whether a case is claimed."""
-        return self.declared.reason_against(spec, case) is None
-
-
-def claimed(backend: str, specs: Mapping[str, OpSpec]) -> Claimed:
-    """What a backend declares of some operators.
-
-    Raises BackendError for one that cannot be loaded or does not fit, UsageError for one that
-    declares none of the operators.
-    """
+def _outside(name: str, specs: Mapping[str, OpSpec]) -> Iterator[Exclusion]:
+    """What a profile leaves out of each of some operators: all of those that have none such."""
+    from conformance.audit.membership import left_out
+    from conformance.backends.capabilities import Exclusion
     from conformance.errors import UsageError
+
+    known = sorted({one.name for spec in specs.values() for one in spec.profiles})
+    if name not in known:
+        raise UsageError(
+            f"none of these operators has a profile {name[:40]!r}",
+            hint=f"known: {', '.join(known) or 'none'}",
+        )
+    for op, spec in specs.items():
+        found = [one for one in spec.profiles if one.name == name]
+        when = left_out(found[0])[0] if found else None
+        yield Exclusion(f"outside of the profile {name}", when, op=op)
+
+
+def claimed(declared: Capabilities, specs: Mapping[str, OpSpec]) -> dict[str, Claim]:
+    """What is declared of some operators, by operator; those of which nothing is are left out."""
     from conformance.generate.narrow import Claim
 
-    declared = claims(backend, None, None)
-    assert declared is not None
     found = {}
     for op, spec in specs.items():
         parts = [
@@ -94,12 +106,39 @@ def claimed(backend: str, specs: Mapping[str, OpSpec]) -> Claimed:
             dtypes, ranks = (tuple(dict.fromkeys(each)) for each in zip(*parts, strict=True))
             left_out = tuple(sorted(filter(None, declared.restrictions(op))))
             found[op] = Claim(dtypes, ranks, left_out)
+    return found
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What a backend declares of some operators, by operator; those of which it declares nothing
+    are left out."""
+
+    declared: Capabilities
+    by_op: Mapping[str, Claim]
+
+    def asks(self, spec: OpSpec, case: Case) -> bool:
+        """Whether a case is claimed."""
+        return self.declared.reason_against(spec, case) is None
+
+
+def claims_of(backend: str, specs: Mapping[str, OpSpec]) -> Claims:
+    """What a backend declares of some operators.
+
+    Raises BackendError for one that cannot be loaded or does not fit, UsageError for one that
+    declares none of the operators.
+    """
+    from conformance.errors import UsageError
+
+    declared = capabilities(backend, None, None)
+    assert declared is not None
+    found = claimed(declared, specs)
     if not found:
         raise UsageError(
             f"{backend} declares none of these operators, types and ranks",
             hint="conformance backends shows what a backend declares",
         )
-    return Claimed(declared, found)
+    return Claims(declared, found)
 
 
 def _listed(text: str, known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -139,3 +178,29 @@ def part(suite: Suite, ops: Sequence[str], asked: Capabilities) -> Suite:
             hint="leave --dtypes, --ranks or --backend out",
         )
     return replace(suite, manifest=replace(suite.manifest, listed=kept))
+
+
+def never(suite: Suite, op: str, asked: Capabilities) -> frozenset[str]:
+    """The mutants of an operator that can show in nothing that is asked for, as far as the suite
+    says."""
+    from conformance.suite.strength import Strength
+
+    known = suite.manifest.strength.get(op, Strength()).parts
+    profile = known.profile_without(asked.restrictions(op))
+    found = {
+        # A profile is told of after its rank, and takes its place.
+        (part.dtype, part.rank): survivors
+        for part, survivors in sorted(known.survivors.items(), key=lambda one: one[0].profile)
+        if part.profile in ("", profile) and asked.declares(op, part.dtype, part.rank)
+    }.values()
+    sets = [frozenset(one.cannot_show("should")) for one in found]
+    return sets[0].intersection(*sets) if sets else frozenset()
+
+
+def tell_part(suite: Suite, whole: Suite, asked: Sequence[str], more: str) -> None:
+    """How much of the suite the part is, and which operators have nothing in it."""
+    of = sum(entry.op in asked and entry.kind == "value" for entry in whole.manifest.vectors)
+    count = f"{len(suite.manifest.vectors)} of {of} value vectors"
+    click.echo(f"the part that is asked for: {count}; {more}")
+    if none := [op for op in asked if op not in suite.manifest.ops]:
+        click.echo(f"nothing of it is of {', '.join(none)}")

@@ -25,7 +25,17 @@ def spec() -> None:
 
 
 SECTIONS = (
-    *("interface", "attributes", "rules", "conditions", "errata", "readings", "edges", "reject"),
+    *(
+        "interface",
+        "attributes",
+        "rules",
+        "conditions",
+        "errata",
+        "readings",
+        "edges",
+        "profiles",
+        "reject",
+    ),
     "faults",
 )
 """What "spec show" can tell, in its order."""

@@ -149,6 +149,11 @@ def _edges(told: Account) -> Iterator[Entry]:
         yield edge.name, [edge.why, edge.when.text, *_smallest(told, told.showing(edge.name))]
 
 
+def _profiles(told: Account) -> Iterator[Entry]:
+    for profile in told.spec.profiles:
+        yield profile.name, [profile.why, profile.when.text]
+
+
 def _smallest(told: Account, found: Sequence[Vector]) -> Iterator[str]:
     if found:
         yield f"{vectors(len(found))}{', the smallest' * (len(found) > 1)}:"
@@ -177,6 +182,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Account], Iterable[Entry]]]] = {
     "errata": ("Errata", _errata),
     "readings": ("Readings", _readings),
     "edges": ("Edges", _edges),
+    "profiles": ("Profiles", _profiles),
     "reject": ("Must reject", _reject),
     "faults": ("Known faults", _faults),
 }

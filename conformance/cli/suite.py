@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 \b
 Examples:
   conformance suite lint               check the suite that is shipped
+  conformance suite complete --for mylib.py --out mine
+                                       add what it lacks for a backend
   conformance suite record my-suite    keep its cases as text
 """
 )
 def suite() -> None:
-    """Look at suites of vectors."""
+    """Check, complete and record suites of vectors."""
 
 
 @suite.command(
@@ -129,6 +131,73 @@ def record(folder: Path, ops: tuple[str, ...], out: Path | None, processes: int)
             with replacing(file) as new:
                 new.write_bytes(content)
             click.echo(f"{file}: {len(content):,} bytes")
+
+
+@suite.command(
+    epilog="""
+\b
+Examples:
+  conformance suite complete --for mylib.py --out mine
+      the shipped suite, and what it lacks for what mylib declares
+  conformance suite complete my-suite --op AvgPool-1 --out better
+      after the catalogue has grown: what kills new mutants
+\b
+Then:
+  conformance check --backend mylib.py --suite mine
+"""
+)
+@click.argument("name", metavar="[DIR|NAME]", required=False)
+@click.option(
+    "--for",
+    "backend",
+    metavar="NAME|FILE",
+    help="Complete what this backend declares to support; without it every part of each operator. "
+    "The backend is loaded, not run.",
+)
+@click.option(
+    "--op",
+    "ops",
+    multiple=True,
+    metavar="OP",
+    help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    required=True,
+    help="The folder of the completed suite; it must be new, empty or a suite.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Look for cases with this seed.",
+)
+@processes_option
+def complete(
+    name: str | None,
+    backend: str | None,
+    ops: tuple[str, ...],
+    out: Path,
+    seed: int,
+    processes: int,
+) -> None:
+    """Add to a suite the vectors that it lacks.
+
+    A vector is added for each mutant that could show in an element type and rank, and that no
+    vector kills there. The vectors of the suite stay as they are. Nothing is written where it
+    lacks nothing.
+    """
+    from conformance.cli.completing import completed
+    from conformance.suite.store import open_suite
+
+    made = completed(open_suite(name), ops, backend, out, processes=processes, seed=seed)
+    if made.path == out.resolve():
+        click.echo(f"{made.name}: {len(made)} vectors, in {out}")
+        click.echo(f"sha256 {' + '.join(one[:16] for one in made.manifest.digests)}")
 
 
 def _recordable(opened: Suite, ops: Sequence[str]) -> list[str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
+from types import MappingProxyType
 
 from conformance.audit.inert import inert
 from conformance.audit.kills import Bank, Kill
@@ -21,6 +22,9 @@ from conformance.spec.model import OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite.parts import Part
 
+Kills = Mapping[str, tuple[Kill, ...]]
+"""What vectors kill, by id."""
+
 
 def proven(spec: OpSpec) -> dict[Part, frozenset[str]]:
     """What is recorded of a specification as it is: mutants that change nothing, by part."""
@@ -34,14 +38,23 @@ class Killers:
     ``inert`` gives by part the mutants that are proven to change nothing there.
     """
 
-    def __init__(self, spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> None:
+    def __init__(
+        self,
+        spec: OpSpec,
+        rank: int,
+        vectors: Sequence[Vector],
+        *,
+        kills: Kills = MappingProxyType({}),
+        inert: Mapping[Part, frozenset[str]] | None = None,
+    ) -> None:
+        """``kills`` are those of vectors for which they are known, ``inert`` what is proven."""
         self.spec, self.rank = spec, rank
         self.faults = faults(spec)
         self.vectors: dict[str, Vector] = {}
         self.kills: dict[str, tuple[Kill, ...]] = {}
-        self.inert: dict[Part, frozenset[str]] = proven(spec)
+        self.inert: dict[Part, frozenset[str]] = dict(proven(spec) if inert is None else inert)
         self._bank = Bank(spec, self.faults)
-        self._add(vectors)
+        self._add(vectors, kills)
 
     def complete(self, known: Sequence[Case], *, root: int, effort: Effort) -> None:
         """Add few vectors for what is missing in each part, from ``known`` cases first, those of
@@ -61,6 +74,8 @@ class Killers:
             self._hunt(part, children(self.spec, part, [*given, *drawn], root=root))
             if self._unseen(part) and self._disprover is not None:
                 self._hunt(part, self._disprover.showing(part, self._unseen(part)))
+                left = self._unseen(part)
+                self.inert[part] |= self._disprover.proven(part, left, taps=True)
         # What was found for a part may, in its element type, serve one that came before.
         for part in parts(self.spec, self.rank):
             own = [vector.case for vector in self.vectors.values()]
@@ -78,10 +93,16 @@ class Killers:
         kills = [self.kills[one] for one in compress(ids, inside)]
         return stand(part, self.faults, kills, self.inert.get(part, ()))
 
-    def _add(self, vectors: Iterable[Vector]) -> None:
-        new = [vector for vector in vectors if vector.id not in self.vectors]
-        self.kills |= zip((one.id for one in new), self._bank.all_kills(new), strict=True)
-        self.vectors |= {vector.id: vector for vector in new}
+    def _add(
+        self,
+        vectors: Iterable[Vector],
+        known: Mapping[str, tuple[Kill, ...]] = MappingProxyType({}),
+    ) -> None:
+        new = {vector.id: vector for vector in vectors if vector.id not in self.vectors}
+        open_ = [vector for name, vector in new.items() if name not in known]
+        self.kills |= {name: known[name] for name in new if name in known}
+        self.kills |= zip((one.id for one in open_), self._bank.all_kills(open_), strict=True)
+        self.vectors |= new
 
     def _unseen(self, part: Part) -> set[str]:
         """The mutants that nothing kills in a part, and that may show there."""

@@ -46,16 +46,22 @@ def narrowed(spec: OpSpec, claim: Claim) -> OpSpec:
     return replace(found, equivalent={k: why for k, why in spec.equivalent.items() if k in there})
 
 
-def as_claimed(spec: OpSpec, parts: Parts, claim: Claim) -> Parts:
-    """The parts of a narrowed operator, as those of the operator as it is."""
-    if not claim.left_out:
-        return parts
-    (profile,) = spec.profiles
+def as_claimed(whole: OpSpec, spec: OpSpec, parts: Parts, claim: Claim) -> Parts:
+    """The parts of the narrowed operator ``spec``, as those of the ``whole``.
+
+    Mutants that only the whole has change nothing in them.
+    """
+    gone = {fault.id for fault in faults(whole) if not fault.equivalent}
+    gone -= {fault.id for fault in faults(spec)}
     # What is stated of a profile is told where it is named, so that comes last.
     found = sorted(parts.survivors.items(), key=lambda one: one[0].profile)
+    name = spec.profiles[0].name if claim.left_out else ""
     return Parts(
-        {Part(part.dtype, part.rank, profile.name): survivors for part, survivors in found},
-        {profile.name: claim.left_out},
+        {
+            Part(part.dtype, part.rank, name): replace(survivors, inert=survivors.inert | gone)
+            for part, survivors in found
+        },
+        {name: claim.left_out} if name else {},
     )
 
 

@@ -100,7 +100,7 @@ class OperatorTask:
 
     def _parts(self, standing: Sequence[Standing]) -> Parts:
         found = parts_of(self.spec, standing)
-        return found if self.claim is None else as_claimed(self.spec, found, self.claim)
+        return found if self.claim is None else as_claimed(self.whole, self.spec, found, self.claim)
 
 
 def _size(case: Case) -> tuple[int, str]:

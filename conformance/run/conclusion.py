@@ -79,7 +79,7 @@ def footer(
     question = Question(
         backend=backend,
         suite=suite.name,
-        digest=suite.digest,
+        digests=suite.manifest.digests,
         level=level,
         precision=precision,
         values=sum(counts["value"] for counts in selection.by_op.values()),

@@ -14,15 +14,14 @@ MOST_REASONS = 2
 
 
 def completing(backend: str) -> str:
-    """The command that makes a suite of all that a backend declares; ``backend`` is as it was
-    named."""
+    """The command that asks a backend all that it declares; ``backend`` is as it was named."""
     named = shlex.quote(backend) if backend else "BACKEND"
-    return f"conformance generate --for {named} --out its-suite"
+    return f"conformance check --backend {named} --complete --report its-report"
 
 
-def sentences(evidence: Evidence, precision: Mapping[str, str], backend: str) -> Iterator[str]:
-    """How strong the weakest part is, what is not known, and the command that helps."""
-    weakest, short = evidence.weakest, evidence.short
+def sentences(evidence: Evidence, precision: Mapping[str, str], command: str) -> Iterator[str]:
+    """How strong the weakest part is, what is not known, and the command that helps, if any."""
+    weakest, short, unknown = evidence.weakest, evidence.short, evidence.unknown
     if weakest is not None:
         asked = f", where {evidence.bar:g} % are asked" if short else ""
         more = f"; {len(short)} of {len(evidence.parts)} parts have less" if len(short) > 1 else ""
@@ -30,13 +29,13 @@ def sentences(evidence: Evidence, precision: Mapping[str, str], backend: str) ->
             f"Weakest evidence: {weakest.op} in {weakest.part}, {weakest.killed} of "
             f"{weakest.mutants} mutants killed ({weakest.share}{_at(precision)}){asked}{more}."
         )
-    if evidence.unknown:
-        where = f" in {len(evidence.unknown)} of {len(evidence.parts)} parts" if weakest else ""
-        reasons = list(dict.fromkeys(one.why for one in evidence.unknown))
+    if unknown:
+        where = f" in {len(unknown)} of {len(evidence.parts)} parts" if weakest else ""
+        reasons = list(dict.fromkeys(one.why for one in unknown))
         more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
-    if short:
-        yield f"To ask what is missing: {completing(backend)}"
+    if command and (short or unknown):
+        yield f"To ask what is missing: {command}"
 
 
 def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:

@@ -109,7 +109,7 @@ def _one(
     # A suite that was made for a backend leaves nothing of it out, and says only that.
     narrow = here.unsupported or part not in known.survivors
     if narrow and declared is not None and (left := declared.restrictions(op)):
-        within = Part(part.dtype, part.rank, _profile(known, left))
+        within = Part(part.dtype, part.rank, known.profile_without(left))
         if within.profile and within in known.survivors:
             part = within
         else:
@@ -123,11 +123,3 @@ def _one(
         state, why = State.UNKNOWN, f"fewer than {FEWEST} mutants can show"
     killed = len(mutants & here.killed)
     return Measured(op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why)
-
-
-def _profile(known: Parts, left_out: frozenset[str | None]) -> str:
-    """The profile that leaves out the same; empty where there is none."""
-    for name, predicates in known.profiles.items():
-        if {" ".join(one.split()) for one in predicates} == left_out:
-            return name
-    return ""

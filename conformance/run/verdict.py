@@ -46,13 +46,14 @@ class Question:
 
     ``values`` counts the value vectors selected, ``in_suite`` all those of the operators asked
     that the suite has; ``whole`` says that nothing of these operators was left out, ``shard``
-    which part of what was selected was asked, if only one was. ``spec`` is the backend as it was
-    named.
+    which part of what was selected was asked, if only one was. ``digests`` are that of the suite;
+    or that of the suite before it was completed, and that of what was added. ``spec`` is the
+    backend as it was named.
     """
 
     backend: str
     suite: str
-    digest: str
+    digests: tuple[str, ...]
     level: str
     precision: Mapping[str, str]
     values: int
@@ -60,6 +61,16 @@ class Question:
     whole: bool
     shard: str = ""
     spec: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """The digests, shortened."""
+        return " + ".join(digest[:8] for digest in self.digests)
+
+    @property
+    def completing(self) -> str:
+        """The command that asks what is missing; empty where that has been done."""
+        return statement.completing(self.spec) if len(self.digests) == 1 else ""
 
     @property
     def no_claim(self) -> str:
@@ -151,7 +162,7 @@ def conclude(
     if verdict == "no failures":
         told.append(f"No claim follows from {question.no_claim}.")
     elif verdict in ("conformant", "inconclusive"):
-        told += statement.sentences(evidence, question.precision, question.spec)
+        told += statement.sentences(evidence, question.precision, question.completing)
     told += [] if interrupted else remarks(expected or {}, strict=strict)
     return {
         "counts": score.counts,
@@ -230,7 +241,7 @@ def _claim(score: Score, question: Question, evidence: Evidence, verdict: str) -
     ops = score.asked_ops if score.wrong else score.graded_ops
     asked = f"{question.level}, {spell(question.precision)}"
     graded = f"{score.total('graded')} of {question.in_suite} graded"
-    facts = f"suite {question.suite}, {graded}, sha256 {question.digest[:8]}"
+    facts = f"suite {question.suite}, {graded}, sha256 {question.sha256}"
     nothing = verdict if verdict in ("interrupted", "nothing graded") else ""
     if question.no_claim or nothing:
         return f"{question.backend}: no claim ({question.no_claim or nothing}); {facts}"

@@ -24,6 +24,9 @@ FILE_NAME = "manifest.json"
 FORMAT = 1
 TOOL = f"opconform {__version__}"
 
+COMPLEMENT = "complement"
+"""The vectors of a suite that it lacked, and that were added for some backend."""
+
 # First letters and digits, so that no part of a path can be "..", hidden or absolute.
 _PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
 _SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
@@ -180,12 +183,24 @@ class Manifest:
         lines = "".join(f"{entry.sha256}  {entry.path}\n" for entry in entries)
         return hashlib.sha256(lines.encode()).hexdigest()
 
+    @cached_property
+    def digests(self) -> tuple[str, ...]:
+        """The digest; of a suite that was completed, that of the suite before and that of what was
+        added."""
+        if COMPLEMENT not in self.suites:
+            return (self.digest,)
+        before = self._only(lambda entry: COMPLEMENT not in entry.suites)
+        return before.digest, self.subset(COMPLEMENT).digest
+
     def subset(self, name: str) -> Manifest:
         """The manifest of the vectors that belong to the suite ``name``; it has its own digest."""
-        listed = tuple(entry for entry in self.listed if name in entry.suites)
+        return dataclasses.replace(self._only(lambda entry: name in entry.suites), name=name)
+
+    def _only(self, kept: Callable[[Entry], bool]) -> Manifest:
+        listed = tuple(filter(kept, self.listed))
         ids = {entry.id for entry in listed}
         withdrawn = {i: reason for i, reason in self.withdrawn.items() if i in ids}
-        return dataclasses.replace(self, name=name, listed=listed, withdrawn=withdrawn)
+        return dataclasses.replace(self, listed=listed, withdrawn=withdrawn)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data; its order is that of the fields and of ``listed``."""

@@ -7,7 +7,7 @@ that the file has anyway (``faults``), and a reason is written once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -90,6 +90,13 @@ class Parts:
     def mutants(self) -> frozenset[str]:
         """All mutants that survive in some part."""
         return frozenset().union(*(one.mutants for one in self.survivors.values()))
+
+    def profile_without(self, predicates: Collection[str | None]) -> str:
+        """The profile that leaves out the cases of these predicates; empty where there is none."""
+        for name, of_profile in self.profiles.items():
+            if {" ".join(one.split()) for one in of_profile} == set(predicates):
+                return name
+        return ""
 
     def renamed(self, names: Mapping[str, str]) -> Parts:
         """The same with the mutants by the names that they have now, by those that they had."""

@@ -20,7 +20,7 @@ from conformance.spec.loader import load_whole, shipped
 from conformance.spec.model import OpSpec
 from conformance.spec.reader import MAX_BYTES, parse
 from conformance.suite.archive import DAMAGED
-from conformance.suite.origin import Origin, faults_file, specification_file
+from conformance.suite.origin import Basis, Origin, faults_file, specification_file
 
 Read = TypeVar("Read")
 
@@ -103,6 +103,13 @@ class Specifications(Mapping[str, OpSpec]):
     def carries(self, op: str) -> bool:
         """Whether the specification of an operator is a file of the suite."""
         return op in self._origins and self._origins[op].carried
+
+    def bases(self) -> list[Basis]:
+        """What the vectors were made from, ready to be written into another suite."""
+        return [
+            Basis(op, origin, {path: self._content(op, path) for path in origin.files(op)})
+            for op, origin in self._origins.items()
+        ]
 
     def _find(self, op: str) -> OpSpec:
         if self.carries(op):

@@ -8,6 +8,7 @@ import re
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -78,6 +79,7 @@ def write_suite(
     uncovered: Iterable[Uncovered] = (),
     withdrawn: Mapping[str, str] | None = None,
     bases: Iterable[Basis] = (),
+    beside: Suite | None = None,
 ) -> Suite:
     """Writes the vectors, each with the subsets it belongs to, as the suite ``out``; opens it.
 
@@ -87,7 +89,8 @@ def write_suite(
     a vector notices, by id, ``excused`` those of them that an allowed reading excuses at level
     must (:class:`conformance.suite.manifest.Entry`), ``strength`` what nothing can show, by
     operator, ``bases`` what the vectors of each operator were made from. ``versions`` are recorded,
-    and that of zlib, on which the files' bytes depend. Two writers must not share one ``out``.
+    and that of zlib, on which the files' bytes depend. The files of the suite ``beside`` are taken
+    over as they are, and come first. Two writers must not share one ``out``.
 
     Raises SuiteError if ``out`` must not be replaced or cannot be written, or if the vectors are
     none, or two with one id; ValueError for a vector that no file can hold.
@@ -100,7 +103,8 @@ def write_suite(
     with _disk(out):
         new.mkdir(parents=True)
     try:
-        entries = _write_vectors(new, vectors, out, kills or {}, excused or {})
+        entries = () if beside is None else _copied(beside, new, out, kills or {}, excused or {})
+        entries += _write_vectors(new, vectors, out, kills or {}, excused or {}, entries)
         manifest = Manifest(
             name=name,
             seed=seed,
@@ -130,10 +134,12 @@ def _write_vectors(
     out: Path,
     kills: Mapping[str, tuple[str, ...]],
     excused: Mapping[str, tuple[str, ...]],
+    there: Iterable[Entry] = (),
 ) -> tuple[Entry, ...]:
+    taken = {entry.id for entry in there}
     entries: dict[str, Entry] = {}
     for vector, suites in vectors:
-        if vector.id in entries:
+        if vector.id in entries or vector.id in taken:
             raise SuiteError(f"two vectors have the id {vector.id}", hint="leave one of them out")
         content = encode(vector)
         # Read back here, so that a vector that nobody could read is found where it is made.
@@ -145,9 +151,30 @@ def _write_vectors(
         with _disk(out):
             (folder / entry.op).mkdir(exist_ok=True)
             _write(folder / entry.path, content)
-    if not entries:
+    if not entries and not taken:
         raise SuiteError("a suite without vectors is not written", hint="choose more operators")
     return tuple(entries.values())
+
+
+def _copied(
+    suite: Suite,
+    folder: Path,
+    out: Path,
+    kills: Mapping[str, tuple[str, ...]],
+    excused: Mapping[str, tuple[str, ...]],
+) -> tuple[Entry, ...]:
+    """The entries of a suite, with what is known of them now; their files are copied."""
+    entries = []
+    for entry in suite.manifest.listed:
+        with _disk(out):
+            (folder / entry.op).mkdir(exist_ok=True)
+            shutil.copyfile(suite.path / entry.path, folder / entry.path)
+        if entry.id in kills:
+            killed = tuple(sorted(kills[entry.id]))
+            allowed = tuple(sorted(excused.get(entry.id, ())))
+            entry = replace(entry, kills=killed, excused=allowed)
+        entries.append(entry)
+    return tuple(entries)
 
 
 def _write_specifications(folder: Path, bases: Iterable[Basis]) -> None:

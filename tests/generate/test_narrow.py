@@ -5,12 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from hypothesis import given
+import tiers
+from hypothesis import given, settings
 
 from conformance.errors import UsageError
+from conformance.generate.disprover import Disprover
 from conformance.generate.narrow import DECLARED, Claim, as_claimed, narrowed
 from conformance.generate.pool import draw
 from conformance.model import Case
+from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
@@ -23,6 +26,7 @@ CLAIM = Claim(("f16", "f32"), (4,), (UNEVEN, "any(kernel > 3)"))
 NARROW = narrowed(AVG, CLAIM)
 
 
+@settings(deadline=None)  # the first case compiles what the others use
 @given(case=cases("AvgPool-1"))
 def test_a_case_is_valid_if_it_is_claimed(case: Case) -> None:
     axes = len(case.shapes["data"]) - 2
@@ -50,7 +54,19 @@ def test_without_predicates_there_is_no_profile() -> None:
     assert narrow.profiles == ()
     assert list(narrow.ranks) == [3, 4]
     parts = Parts({Part("f32", 3): Survivors(inert=frozenset({"some"}))})
-    assert as_claimed(narrow, parts, claim) is parts
+    found = as_claimed(AVG, narrow, parts, claim)
+    assert not found.profiles
+    assert "some" in found.survivors[Part("f32", 3)].inert
+
+
+def test_mutants_that_only_the_whole_operator_has_change_nothing() -> None:
+    narrow = narrowed(AVG, Claim(("f32",), (4,)))
+    own = {fault.id for fault in faults(narrow)}
+    gone = {fault.id for fault in faults(AVG) if not fault.equivalent} - own
+    assert "f64-summed-in-f32" in gone
+    parts = Parts({Part("f32", 4): Survivors()})
+    found = as_claimed(AVG, narrow, parts, Claim(("f32",), (4,)))
+    assert found.survivors[Part("f32", 4)].inert == gone
 
 
 def test_a_profile_that_is_declared_as_it_is_keeps_its_name() -> None:
@@ -70,14 +86,36 @@ def test_all_parts_are_of_what_is_declared() -> None:
             Part("f32", 4, DECLARED): stated,
         }
     )
-    found = as_claimed(NARROW, parts, CLAIM)
+    found = as_claimed(AVG, NARROW, parts, CLAIM)
     assert found.profiles == {DECLARED: CLAIM.left_out}
-    assert found.survivors == {
-        Part("f32", 4, DECLARED): stated,
-        Part("f16", 4, DECLARED): Survivors(inert=frozenset({"other"})),
-    }
+    assert found.survivors.keys() == {Part("f32", 4, DECLARED), Part("f16", 4, DECLARED)}
+    assert found.survivors[Part("f32", 4, DECLARED)].stated == stated.stated
+    assert not found.survivors[Part("f32", 4, DECLARED)].undetermined
+    assert "other" in found.survivors[Part("f16", 4, DECLARED)].inert
 
 
 def test_a_predicate_that_does_not_fit_is_named() -> None:
     with pytest.raises(UsageError, match=r"'any.dilations > 1.' does not fit AvgPool-1"):
         narrowed(AVG, Claim(("f32",), (4,), ("any(dilations > 1)",)))
+
+
+def test_what_no_tap_of_a_window_shows_is_proven() -> None:
+    """A backend of small kernels has no row of a window whose tail could be lost."""
+    small = narrowed(AVG, Claim(("f32",), (4,), ("max(kernel) > 7",)))
+    part = Part("f32", 4)
+    disprover = Disprover(small, 4, faults(small))
+    never = {"window-tail-dropped-8", "window-tail-dropped-16", "lanes-not-combined-8"}
+    shown = {"window-tail-dropped-4", "lanes-not-combined-4", "first-element-never-read"}
+    assert not disprover.proven(part, never)
+    assert disprover.proven(part, never | shown, taps=True) == never
+
+
+def test_nothing_that_a_vector_kills_is_proven_to_change_nothing() -> None:
+    killed = {
+        name
+        for entry in tiers.smoke().manifest.vectors
+        if entry.op == AVG.op and entry.dtype == "f32" and tiers.rank(entry) == 4
+        for name in entry.kills
+    }
+    assert len(killed) > 100
+    assert not Disprover(AVG, 4, faults(AVG)).proven(Part("f32", 4), killed, taps=True)

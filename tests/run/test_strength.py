@@ -296,7 +296,7 @@ def test_no_share_is_rounded_up_to_a_bar_that_it_misses(mutants, killed, bar):
 
 class TestSentences:
     def said(self, *parts, precision="standard", bar=95.0):
-        return " ".join(sentences(Evidence(parts, bar), {"f32": precision}, "my lib.py:run"))
+        return " ".join(sentences(Evidence(parts, bar), {"f32": precision}, "this command"))
 
     WEAK = Measured(OP, "f32", 4, 184, 241, State.MEASURED)
     STRONG = Measured(OP, "f32", 3, 240, 241, State.MEASURED)
@@ -310,13 +310,14 @@ class TestSentences:
     def test_of_what_is_too_little(self):
         assert self.said(self.STRONG, self.WEAK) == (
             "Weakest evidence: Pool-1 in f32 of rank 4, 184 of 241 mutants killed (76.3 %), where "
-            "95 % are asked. To ask what is missing: conformance generate --for 'my lib.py:run' "
-            "--out its-suite"
+            "95 % are asked. To ask what is missing: this command"
         )
         assert "2 of 2 parts have less" in self.said(self.WEAK, self.WEAK)
 
     def test_of_what_is_unknown(self):
-        assert self.said(self.UNKNOWN) == "Strength unknown: fewer than 20 mutants can show."
+        assert self.said(self.UNKNOWN) == (
+            "Strength unknown: fewer than 20 mutants can show. To ask what is missing: this command"
+        )
         assert "Strength unknown in 1 of 2 parts: " in self.said(self.STRONG, self.UNKNOWN)
 
     def test_of_another_precision(self):
@@ -325,8 +326,12 @@ class TestSentences:
     def test_a_bar_of_0_asks_for_nothing(self):
         assert "asked" not in self.said(self.WEAK, bar=0)
 
-    def test_a_backend_without_a_name(self):
-        assert completing("") == "conformance generate --for BACKEND --out its-suite"
+    def test_the_command_that_asks_what_is_missing(self):
+        words = "--complete --report its-report"
+        assert completing("") == f"conformance check --backend BACKEND {words}"
+        assert completing("my lib.py:run") == (
+            f"conformance check --backend 'my lib.py:run' {words}"
+        )
 
 
 @pytest.mark.parametrize(

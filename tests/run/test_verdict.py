@@ -28,7 +28,7 @@ def concluded(*results, interrupted=False, whole=True, in_suite=None, **gate):
     question = Question(
         backend="mylib 1.2",
         suite="core",
-        digest="0123456789abcdef",
+        digests=("0123456789abcdef",),
         level="must",
         precision=parse_precision("standard"),
         values=values,

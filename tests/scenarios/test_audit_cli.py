@@ -15,6 +15,7 @@ from conformance.cli import main
 from conformance.spec import catalogue
 from conformance.spec.catalogue import Stated, faults
 from conformance.spec.loader import find
+from conformance.suite.parts import Part
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
@@ -203,7 +204,21 @@ class TestAPart:
         assert 0 < len(own) < len(asked)
         assert lines[1].startswith(f"the part that is asked for: {len(own)} of {len(asked)} val")
         killed = {fault for one in own for fault in one.kills}
-        assert lines[2].startswith(f"{self.OP}: {len(killed)} of {counted(self.OP)} (")
+        assert lines[2].startswith(f"{self.OP}: {len(killed)} of {self.can_show('')} (")
+
+    def can_show(self, profile: str) -> int:
+        """How many mutants can show in f32 images, within a profile or any."""
+        parts = tiers.core().manifest.strength[self.OP].parts
+        never = parts.survivors[Part("f32", 4, profile)].cannot_show("should")
+        return counted(self.OP) - len(never)
+
+    def test_of_a_profile(self) -> None:
+        words = ("--op", self.OP, "--dtypes", "f32", "--ranks", "4", "--profile")
+        shown = audit(*words, "pads-below-kernel")
+        assert shown.exit_code == 0, shown.output
+        can = self.can_show("pads-below-kernel")
+        assert can < self.can_show("")
+        assert f"\n{self.OP}: {can} of {can} (100.0%)" in shown.stdout
 
     def test_of_what_a_backend_declares(self, tmp_path: Path) -> None:
         file = tmp_path / "images.py"
@@ -226,6 +241,7 @@ class TestAPart:
             (("--ranks", "4,x"), "there is no rank 'x'"),
             (("--ranks", "9"), "no vector of these operators has such data"),
             (("--backend", "nosuch"), "nosuch"),
+            (("--profile", "nosuch"), "none of these operators has a profile 'nosuch'"),
         ],
     )
     def test_wrong_words(self, words: tuple[str, ...], says: str) -> None:

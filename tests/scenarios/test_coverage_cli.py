@@ -307,7 +307,7 @@ class TestProve:
     def test_it_is_about_no_suite(self, small_suite: Suite) -> None:
         shown = coverage("--prove", "--suite", small_suite.path)
         assert shown.exit_code == 2
-        assert "without --suite and --why" in shown.stderr
+        assert "without --suite, --why and options of a part" in shown.stderr
 
 
 PROVEN = """{

@@ -146,7 +146,7 @@ def test_too_little_is_inconclusive_and_names_what_helps(suite, backend):
     ) in said
     # A long path is broken over lines.
     joined = "".join(said.replace("\\", "").split())
-    assert f"conformancegenerate--for{backend('Right')}--out" in joined
+    assert f"conformancecheck--backend{backend('Right')}--complete--report" in joined
     assert "AdaptiveAvgPool-8: f64 of rank 3 30/40; f16 of rank 3 37/40" in said
     assert last(shown).startswith("right 1: no claim (inconclusive); strength 75 %, suite small")
 

@@ -34,12 +34,15 @@ class Window:
         self.i, self.n, self.c = i, n, c
         self.facts: dict[str, tuple[Term, ...]] = {}
         """The facts that were asked for, each with one entry or one an axis."""
+        self._tap: tuple[Term, ...] | None = None
 
     def inside(self) -> Truth:
         """Whether it is a window of the output. The facts of empty data are those of one plane."""
         question, algebra = self.question, self.question.algebra
         ranges = [*zip(self.i, question.numbers("out"), strict=True)]
         ranges += [(self.n, question.planes("N")), (self.c, question.planes("C"))]
+        if self._tap is not None:
+            ranges += [*zip(self._tap, self._numbers("taps"), strict=True)]
         return question.logic.all(
             truth
             for number, end in ranges
@@ -50,6 +53,10 @@ class Window:
         """What a name stands for that depends on the window; None for any other."""
         if name == "i":
             return Value(self.i, True, False, True)
+        if name == "t":
+            return Value(self.tap, True, False, True)
+        if name == "at":
+            return Value(self._at(), True, False, True)
         if name in ("n", "c"):
             return Value((self.n if name == "n" else self.c,), False, False, True)
         if name == "on_data":
@@ -64,6 +71,21 @@ class Window:
         if name == "position":
             return Value(self._position(), True, False, True)
         return None
+
+    @property
+    def tap(self) -> tuple[Term, ...]:
+        """The number of one of its taps, on each axis."""
+        if self._tap is None:
+            self._tap = tuple(self.question.algebra.fresh("t") for _ in range(self.question.axes))
+        return self._tap
+
+    def _at(self) -> tuple[Term, ...]:
+        """Where that tap is, from the first element of the data."""
+        algebra = self.question.algebra
+        columns = zip(self._numbers("start"), self.tap, self._numbers("step"), strict=True)
+        return tuple(
+            algebra.add(start, algebra.multiply(tap, step)) for start, tap, step in columns
+        )
 
     def fact(self, name: str) -> tuple[Term, ...]:
         """An unknown fact about the window's data."""

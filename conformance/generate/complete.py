@@ -1,0 +1,147 @@
+"""What a suite lacks: vectors that kill the mutants that its own do not kill, and could.
+
+The vectors that there are stay as they are, so whoever knows the suite knows what was asked of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from conformance import parallel
+from conformance.audit.kills import Kill
+from conformance.audit.membership import left_out
+from conformance.audit.standing import parts_of, standings
+from conformance.generate.killers import Killers
+from conformance.generate.narrow import Claim, as_claimed, narrowed
+from conformance.generate.pairs import Effort
+from conformance.model import Vector
+from conformance.spec.catalogue import faults
+from conformance.spec.model import OpSpec
+from conformance.suite.parts import Part, Parts
+from conformance.suite.store import Suite
+
+
+@dataclass(frozen=True)
+class Known:
+    """Value vectors of one operator, and what is known of them.
+
+    ``kills`` gives by id the mutants that each kills; it is empty where that is to be worked out.
+    ``inert`` gives by part the mutants that are proven to change nothing there.
+    """
+
+    vectors: tuple[Vector, ...] = field(repr=False)
+    kills: Mapping[str, tuple[Kill, ...]] = field(repr=False)
+    inert: Mapping[Part, frozenset[str]] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Added:
+    """The vectors that a suite lacked of one operator, and what survives in each part with them.
+
+    ``kills`` and ``excused``, those of them that an allowed interpretation excuses at must, are by
+    id of all vectors, those that there were too.
+    """
+
+    op: str
+    vectors: tuple[Vector, ...]
+    kills: Mapping[str, tuple[str, ...]]
+    excused: Mapping[str, tuple[str, ...]]
+    parts: Parts
+
+
+@dataclass(frozen=True)
+class Found:
+    """All vectors of a rank by id, what they kill, and what is inert in each part."""
+
+    vectors: Mapping[str, Vector]
+    kills: Mapping[str, tuple[Kill, ...]]
+    inert: Mapping[Part, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one rank of an operator lacks; its result depends on nothing else."""
+
+    spec: OpSpec
+    rank: int
+    root: int
+    known: Known
+
+    @property
+    def label(self) -> str:
+        return f"{self.spec.op} rank {self.rank}"
+
+    def run(self) -> Found:
+        of_rank = [one for one in self.known.vectors if one.inputs[0].ndim == self.rank]
+        killers = Killers(
+            self.spec, self.rank, of_rank, kills=self.known.kills, inert=self.known.inert
+        )
+        killers.complete([], root=self.root, effort=Effort())
+        return Found(killers.vectors, killers.kills, killers.inert)
+
+
+def known(suite: Suite, op: str) -> Known:
+    """What a suite has of an operator. Its kills are believed if it knows all mutants of today."""
+    manifest = suite.manifest
+    vectors = tuple(one for one in suite.vectors([op]) if one.case.reject is None)
+    table = manifest.faults.get(op, {})
+    counted = [fault.id for fault in suite.specs.faults(op) if not fault.equivalent]
+    kills = {
+        entry.id: tuple(Kill(name, name not in entry.excused, b"") for name in entry.kills)
+        for entry in manifest.vectors
+        if entry.op == op and all(name in table for name in counted)
+    }
+    parts = manifest.strength[op].parts if op in manifest.strength else Parts()
+    own = {one.name: left_out(one) for one in suite.specs[op].profiles}
+    inert = {
+        part: one.inert
+        for part, one in parts.survivors.items()
+        if not part.profile or own.get(part.profile) == parts.profiles[part.profile]
+    }
+    return Known(vectors, kills, inert)
+
+
+def complete(
+    specs: Sequence[OpSpec],
+    there: Mapping[str, Known],
+    *,
+    root: int,
+    processes: int,
+    progress: parallel.Progress,
+    claims: Mapping[str, Claim] | None = None,
+) -> Iterator[Added]:
+    """What each of some operators lacks, ``there`` being all that is claimed of it, by name.
+
+    With ``claims`` only what is claimed of an operator counts. Raises UsageError for a claim that
+    does not fit its operator.
+    """
+    claims = claims or {}
+    narrow = [narrowed(spec, claims[spec.op]) if spec.op in claims else spec for spec in specs]
+    work = [Task(spec, rank, root, there[spec.op]) for spec in narrow for rank in spec.ranks]
+    done = parallel.run(work, processes=processes, progress=progress, total=len(work))
+    for whole, spec in zip(specs, narrow, strict=True):
+        ranks = [next(done) for _ in spec.ranks]
+        added = _added(spec, there[spec.op], ranks)
+        if spec.op in claims:
+            parts = as_claimed(whole, spec, added.parts, claims[spec.op])
+            added = replace(added, parts=parts)
+        yield added
+
+
+def _added(spec: OpSpec, there: Known, ranks: Sequence[Found]) -> Added:
+    vectors = {name: one for rank in ranks for name, one in rank.vectors.items()}
+    kills = {name: found for rank in ranks for name, found in rank.kills.items()}
+    cases = {name: vector.case for name, vector in vectors.items()}
+    inert = {part: names for rank in ranks for part, names in rank.inert.items()}
+    old = {vector.id for vector in there.vectors}
+    return Added(
+        op=spec.op,
+        vectors=tuple(one for name, one in vectors.items() if name not in old),
+        kills={name: tuple(kill.fault for kill in found) for name, found in kills.items()},
+        excused={
+            name: tuple(kill.fault for kill in found if not kill.must)
+            for name, found in kills.items()
+        },
+        parts=parts_of(spec, standings(spec, faults(spec), cases, kills, inert)),
+    )

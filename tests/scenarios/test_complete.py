@@ -1,0 +1,153 @@
+"""A suite with what it lacks: ``suite complete`` and ``check --complete``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conformance.cli import main
+from conformance.suite.manifest import COMPLEMENT
+from conformance.suite.store import Suite, open_suite
+
+OP = "onnx.GlobalMaxPool-22"
+CODE = f"""\
+from conformance.backends import Capabilities, Exclusion
+
+class Whole:
+    name, version = "whole", "1"
+    capabilities = Capabilities(operators=("{OP}",))
+
+    def run(self, op, inputs, attributes):
+        axes = tuple(range(2, inputs[0].ndim))
+        return [inputs[0].max(axis=axes, keepdims=True)]
+
+class Narrow(Whole):
+    name = "narrow"
+    capabilities = Capabilities(
+        operators=("{OP}",), dtypes=("f32",), ranks=(4,),
+        excluding=(Exclusion("small images", "max(size) > 12 or N * C > 4"),),
+    )
+
+class Odd(Narrow):
+    # Wrong for images that the shipped suite does not ask a backend that declares so little.
+    name = "odd"
+
+    def run(self, op, inputs, attributes):
+        data = inputs[0]
+        if data.shape[-1] > 8:
+            data = data[..., :8]
+        return [data.max(axis=(2, 3), keepdims=True)]
+"""
+
+
+def invoke(*words: str) -> Result:
+    return CliRunner().invoke(main, [*words])
+
+
+def check(folder: Path, backend: str, *words: str) -> Result:
+    named = f"{folder / 'mine.py'}:{backend}"
+    return invoke("check", "--backend", named, "--executor", "inline", "--op", OP, *words)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with backends, and a small suite of the recorded cases of one operator."""
+    folder = tmp_path_factory.mktemp("complete")
+    (folder / "mine.py").write_text(CODE)
+    result = invoke("generate", "--op", OP, "--out", str(folder / "suite"))
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+@pytest.fixture(scope="module")
+def completed(base: Path) -> tuple[Suite, Result]:
+    asked = ["--suite", str(base / "suite"), "--complete", "--report", str(base / "report")]
+    result = check(base, "Narrow", *asked)
+    assert result.exit_code == 0, result.output
+    return open_suite(base / "report" / "suite"), result
+
+
+def test_without_it_the_strength_is_not_known(base: Path) -> None:
+    result = check(base, "Narrow", "--suite", str(base / "suite"))
+    told = " ".join(result.output.split())
+    assert "Strength unknown" in told
+    assert f"conformance check --backend {base / 'mine.py'}:Narrow --complete --report" in told
+
+
+def test_every_mutant_that_can_show_in_what_is_declared_is_killed(
+    completed: tuple[Suite, Result],
+) -> None:
+    told = " ".join(completed[1].output.split())
+    assert "CONFORMANT" in told
+    assert "strength 100 %" in told
+
+
+def test_the_vectors_of_the_suite_stay_as_they_are_and_the_claim_names_both_digests(
+    base: Path, completed: tuple[Suite, Result]
+) -> None:
+    before, (after, result) = open_suite(base / "suite"), completed
+    old = {entry.id: entry.sha256 for entry in before.manifest.listed}
+    new = {entry.id: entry for entry in after.manifest.listed}
+    assert {name: new[name].sha256 for name in old} == old
+    added = [entry for name, entry in new.items() if name not in old]
+    assert added
+    assert all(entry.suites == (COMPLEMENT,) for entry in added)
+    first, second = after.manifest.digests
+    assert first == before.digest
+    assert second != after.digest
+    assert f"sha256 {first[:8]} + {second[:8]}" in " ".join(result.output.split())
+    assert not after.verify()
+
+
+def test_what_was_added_asks_what_is_declared_alone(completed: tuple[Suite, Result]) -> None:
+    suite = completed[0]
+    for entry in suite.manifest.vectors:
+        if COMPLEMENT in entry.suites:
+            shape = next(iter(suite.read(entry).case.shapes.values()))
+            assert entry.dtype == "f32"
+            assert len(shape) == 4
+            assert max(shape[2:]) <= 12
+            assert shape[0] * shape[1] <= 4
+
+
+def test_a_bug_within_it_is_found(base: Path, completed: tuple[Suite, Result]) -> None:
+    assert check(base, "Odd", "--suite", str(completed[0].path)).exit_code == 1
+
+
+def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
+    report = base / "whole"
+    asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
+    result = check(base, "Whole", *asked)
+    assert result.exit_code == 0, result.output
+    assert "lacks nothing" in result.output
+    assert not (report / "suite").exists()
+
+
+def test_what_is_there_can_be_completed_for_another(
+    base: Path, completed: tuple[Suite, Result], tmp_path: Path
+) -> None:
+    """And again for the same: then it lacks nothing."""
+    words = ["--for", f"{base / 'mine.py'}:Narrow", "--op", OP, "--out", str(tmp_path / "again")]
+    result = invoke("suite", "complete", str(completed[0].path), *words)
+    assert result.exit_code == 0, result.output
+    assert "lacks nothing" in result.output
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "--report"),
+        (("--report", "there", "--env", "there"), "--env"),
+        (("--report", "there", "--suite", "smoke"), "smoke suite makes no claim"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_once(
+    words: tuple[str, ...], message: str, base: Path, tmp_path: Path
+) -> None:
+    asked = [str(tmp_path / word) if word == "there" else word for word in words]
+    result = invoke("check", "--backend", f"{base / 'mine.py'}:Narrow", "--complete", *asked)
+    assert result.exit_code == 2
+    assert message in result.output
