@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -97,11 +98,24 @@ class Capabilities:
             return f"{dtype} is not among the declared types"
         if self.ranks is not None and rank not in self.ranks:
             return f"rank {rank} is not among the declared ranks"
-        for exclusion in self.excluding:
-            named = None if exclusion.op is None else (exclusion.op,)
-            if _is_any(spec.op, named) and self._meets(spec, case, exclusion, backend):
+        for exclusion in self._about(spec):
+            if self._meets(spec, case, exclusion, backend):
                 return exclusion.reason
         return None
+
+    def unclear(self, spec: OpSpec, case: Case) -> bool:
+        """Whether a predicate has no value for a case, so that it may be claimed or not: one that
+        must be rejected may have no kernel, or lists of other lengths."""
+        return any(
+            one.when is not None and self._value(spec, case, one, "the backend") is None
+            for one in self._about(spec)
+        )
+
+    def _about(self, spec: OpSpec) -> Iterator[Exclusion]:
+        """The exclusions that speak of an operator."""
+        for one in self.excluding:
+            if _is_any(spec.op, None if one.op is None else (one.op,)):
+                yield one
 
     def declares(self, op: str, dtype: str, rank: int) -> bool:
         """Whether some cases of an operator with such data are claimed, as far as exclusions
@@ -137,6 +151,12 @@ class Capabilities:
     def _meets(self, spec: OpSpec, case: Case, exclusion: Exclusion, backend: str) -> bool:
         if exclusion.when is None:
             return True
+        return bool(self._value(spec, case, exclusion, backend))
+
+    def _value(self, spec: OpSpec, case: Case, exclusion: Exclusion, backend: str) -> bool | None:
+        """Whether the predicate of an exclusion holds; None for a case that must be rejected and
+        for which it has no value."""
+        assert exclusion.when is not None
         key = (id(spec), exclusion.when)
         if key not in self._compiled:
             self._compiled[key] = (spec, _compile(exclusion, exclusion.when, spec, backend))
@@ -145,7 +165,7 @@ class Capabilities:
             return bool(predicate.evaluate(Environment(spec, case)))
         except (EvaluationError, ValueError) as error:
             if case.reject is not None:
-                return False
+                return None
             raise BackendError(
                 f"{backend}: exclusion '{exclusion.when}' has no value for {spec.op} {case.id}: "
                 f"{error}",

@@ -13,12 +13,14 @@ from conformance import parallel
 from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
 from conformance.generate.build import build
+from conformance.generate.suites import smoke
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
+from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.parts import Parts
 from conformance.suite.proofs import Proofs
 from conformance.suite.store import Suite
@@ -98,18 +100,22 @@ def outdated(spec: OpSpec, recorded: Cases) -> bool:
 
 
 def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
-    """The cases of one operator of a suite, with what an audit of them found, and its proofs."""
+    """The cases of one operator of a suite, with what an audit of them found, and its proofs.
+
+    Cases that were added to complete a suite are of the core, and smoke is chosen anew.
+    """
     manifest, op = suite.manifest, score.op
+    entries = [entry for entry in manifest.listed if entry.op == op]
+    asked = [suite.read(e) for e in entries if {"core", COMPLEMENT} & {*e.suites}]
+    member = smoke(suite.specs[op], asked, score)
     found = []
-    for entry in manifest.listed:
-        if entry.op != op:
-            continue
+    for entry in entries:
         kills = score.kills.get(entry.id, ())
         found.append(
             Recorded(
                 case=suite.read(entry).case,
                 level=entry.level,
-                suites=entry.suites,
+                suites=member.get(entry.id, entry.suites),
                 kills=tuple(sorted(kill.fault for kill in kills)),
                 excused=tuple(sorted(kill.fault for kill in kills if not kill.must)),
                 withdrawn=manifest.withdrawn.get(entry.id),
@@ -118,7 +124,7 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
     spec, before = suite.specs[op], read(op)
     known = manifest.strength.get(op, Strength())
     inert = {part: one.inert for part, one in known.parts.survivors.items()}
-    asked = {one.case.id: one.case for one in found if one.case.reject is None}
+    valued = {one.case.id: one.case for one in found if one.case.reject is None}
     recorded = Cases(
         op=op,
         specification=digest(spec),
@@ -127,7 +133,7 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
         recorded=tuple(found),
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
-        parts=parts_of(spec, standings(spec, score.faults, asked, score.kills, inert)),
+        parts=parts_of(spec, standings(spec, score.faults, valued, score.kills, inert)),
     )
     kept = proofs.known(spec)
     # Cases that show all pairs are witnesses themselves.

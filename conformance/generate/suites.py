@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
 from conformance.audit.cover import cover
+from conformance.audit.membership import base_type
 from conformance.audit.score import Score, achievements
 from conformance.generate.build import build
 from conformance.model import Case, Vector
@@ -41,13 +42,17 @@ def smoke(spec: OpSpec, vectors: Iterable[Vector], score: Score) -> dict[str, tu
     """For each vector of one operator, by id, the suites it belongs to.
 
     All are core. The few of smoke together show each edge and each must-reject entry, leave each
-    attribute out that has a default, and notice each fault that the score notices, at either level.
+    attribute out that has a default, notice each fault that the score notices, at either level, and
+    ask every rank in the type that everybody has.
     """
+    base = base_type(spec)
     optional = {quantity.name for quantity in spec.attributes if not quantity.required}
 
     def shows(vector: Vector) -> Iterator[Hashable]:
         if vector.case.reject is not None:
             yield "reject", vector.case.reject
+        elif vector.case.types[spec.data.type] == base:
+            yield "rank", len(vector.case.shapes[spec.data.name])
         yield from (("edge", edge) for edge in vector.edges)
         if vector.answers:
             yield from (("left out", name) for name in optional - vector.case.attributes.keys())

@@ -63,8 +63,7 @@ class Examiner:
 
     def judged(self, vector: Vector, outcome: Outcome) -> Result:
         """The verdict of a call; unsupported outside of what the backend declared is an error."""
-        declared = self.executor.identity.capabilities is not None
-        if outcome.ending is Ending.UNSUPPORTED and declared and not outcome.unsteady:
+        if outcome.ending is Ending.UNSUPPORTED and self._claimed(vector) and not outcome.unsteady:
             message = f"{outcome.message} (not among what the backend declared before the run)"
             kind = "undeclared-unsupported"
             verdict = result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
@@ -72,6 +71,12 @@ class Examiner:
         verdict = judge(vector, outcome, level=self.level, precision=self.precision)
         spec = self.specs.get(vector.case.op)
         return self._complete(with_observations(verdict, spec, vector, outcome), vector)
+
+    def _claimed(self, vector: Vector) -> bool:
+        """Whether the backend declared before that it supports a vector that was asked."""
+        declared = self.executor.identity.capabilities
+        spec = self.specs.get(vector.case.op)
+        return declared is not None and not (spec and declared.unclear(spec, vector.case))
 
     def _complete(self, verdict: Result, vector: Vector) -> Result:
         """The verdict with the attributes that the vector leaves out, as its specification tells.

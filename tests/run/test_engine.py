@@ -5,11 +5,13 @@ import json
 import shutil
 import signal
 import weakref
+from dataclasses import replace
 from itertools import islice
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import tiers
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.reference import Reference
@@ -124,6 +126,19 @@ def test_unsupported_outside_the_declaration_is_an_error(small_suite):
     (result,) = results(events(small_suite, backend, ops=["AdaptiveMaxPool-8"]))
     assert (result.status, result.kind) == (Status.ERROR, "undeclared-unsupported")
     assert "not today" in result.message
+
+
+def test_what_a_declaration_cannot_tell_of_a_negative_test_may_be_unsupported():
+    """Kernels of another length than the image has axes: a predicate on both has no value."""
+    smoke = tiers.smoke()
+    listed = tuple(e for e in smoke.manifest.listed if e.op == "AvgPool-1" and e.reject)
+    suite = replace(smoke, manifest=replace(smoke.manifest, listed=listed))
+    backend = Changed(refuse)
+    backend.run = lambda op, inputs, attributes: refuse(op, inputs)
+    backend.capabilities = Capabilities(excluding=(Exclusion("large", "any(kernel > size + 99)"),))
+    found = {result.reject: result.status for result in results(events(suite, backend))}
+    assert found["kernel-short"] is Status.UNSUPPORTED
+    assert found["zero-stride"] is Status.ERROR
 
 
 @pytest.mark.parametrize(
