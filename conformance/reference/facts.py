@@ -107,7 +107,7 @@ class DataEnvironment(WindowEnvironment):
 
     @cached_property
     def _headroom(self) -> int:
-        taps = math.prod(max(1, windows.indices.shape[1]) for windows in self.windows)
+        taps = math.prod(max(1, one.most) for one in self.windows)
         return taps.bit_length()
 
     @property

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from conformance.errors import EvaluationError
 from conformance.model import Case
-from conformance.reference.exact import AxisWindows
+from conformance.reference.exact import AxisWindows, Runs
 from conformance.spec.environment import Environment, Evaluable
 from conformance.spec.families import POOLING
 from conformance.spec.model import OpSpec
@@ -64,16 +64,17 @@ class WindowEnvironment(Environment):
 
     def _on_data(self) -> tuple[NDArray[np.int64], ...]:
         return tuple(
-            self.on_grid(axis, windows.counted.sum(axis=1, dtype=np.int64))
-            for axis, windows in enumerate(self.windows)
+            self.on_grid(axis, windows.counts) for axis, windows in enumerate(self.windows)
         )
 
     sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"i": _numbers, "on_data": _on_data}
 
     def along(self, name: str, axis: int) -> NDArray[np.int64]:
         """A per-axis definition as a vector over the windows of ``axis``."""
-        value = np.asarray(self.per_axis(name)[axis], dtype=np.int64)
-        return np.broadcast_to(value.reshape(-1), (self.out[axis],))
+        value = self.per_axis(name)[axis]
+        if isinstance(value, np.ndarray) and value.size == self.out[axis]:
+            return value.reshape(-1)
+        return np.full(self.out[axis], value, np.int64)
 
     def _geometry(self, axis: int) -> tuple[NDArray[np.int64], ...]:
         """Start, taps and step of each window of an axis."""
@@ -94,16 +95,14 @@ class WindowEnvironment(Environment):
 
     def _plain(self, axis: int) -> AxisWindows:
         """The windows of an axis where the taps that count are those on the data."""
-        start, taps, step = self._geometry(axis)
-        first, count = on_data(start, taps, step, self.per_axis("size")[axis])
-        first = first * (count > 0)
-        step = step * (count > 1)
-        key = first.tobytes(), count.tobytes(), step.tobytes()
+        asked = (self.per_axis(name)[axis] for name in ("start", "taps", "step", "size"))
+        told = (one.tobytes() if isinstance(one, np.ndarray) else one for one in asked)
+        key = self.out[axis], *told
         if key not in self.read:
-            t = np.arange(max(0, int(count.max(initial=0))), dtype=np.int64)
-            counted = t < count[:, None]
-            indices = (first[:, None] + t * step[:, None]) * counted
-            self.read[key] = AxisWindows(indices, counted)
+            start, taps, step = self._geometry(axis)
+            first, count = on_data(start, taps, step, self.per_axis("size")[axis])
+            runs = Runs(first * (count > 0), count, step * (count > 1))
+            self.read[key] = self.read.setdefault(runs.key, runs)
         return self.read[key]
 
     def _shared(self, position: NDArray[np.int64], counted: NDArray[np.bool_]) -> AxisWindows:
