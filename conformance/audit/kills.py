@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conformance.audit import PRECISION
 from conformance.audit.vacuity import passing
 from conformance.dtypes import Array
-from conformance.grade.compare import accepts
+from conformance.grade.compare import accepted
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.changes import may_differ
 from conformance.reference.many import WindowBatch
@@ -95,25 +95,29 @@ class Bank:
         allowed = [answer for answers in vector.readings.values() for answer in answers]
         shapes = {answer.expected.shape for answer in allowed}
         subject = Subject(self.spec, vector.case, vector.inputs[0], shapes)
-        found = []
-        known: dict[int, tuple[Sequence[Array], tuple[bool, bool, bytes]]] = {}
-        for fault, altered in self._among(among):
-            outputs = subject.under(altered)
-            if outputs is subject.outputs:
-                continue
-            if id(outputs) not in known:  # what is kept keeps its id
-                known[id(outputs)] = outputs, self._judged(vector, outputs)
-            noticed, must, print_ = known[id(outputs)][1]
-            if noticed:
-                found.append(Kill(fault, must, print_))
-        return tuple(found)
+        given = {fault: subject.under(altered) for fault, altered in self._among(among)}
+        # What the subject gives keeps its id.
+        several = {id(one): one for one in given.values() if one is not subject.outputs}
+        noticed = dict(_noticed(vector, list(several.values())))
+        return tuple(
+            Kill(fault, *noticed[id(outputs)])
+            for fault, outputs in given.items()
+            if id(outputs) in noticed
+        )
 
-    def _judged(self, vector: Vector, outputs: Sequence[Array]) -> tuple[bool, bool, bytes]:
-        """Whether outputs are noticed, although every reading is allowed, and their fingerprint."""
-        if accepts(vector.answers, outputs, PRECISION):
-            return False, False, b""
-        must = not any(accepts(answers, outputs, PRECISION) for answers in vector.readings.values())
-        return True, must, _print(vector.answers, outputs)
+
+def _noticed(
+    vector: Vector, several: Sequence[Sequence[Array]]
+) -> Iterator[tuple[int, tuple[bool, bytes]]]:
+    """Of several outputs those that are refused, by their id: whether they are although every
+    reading is allowed, and their fingerprint."""
+    right = accepted(vector.answers, several, PRECISION)
+    wrong = list(compress(several, ~right))
+    allowed = np.zeros(len(wrong), np.bool_)
+    for answers in vector.readings.values():
+        allowed |= accepted(answers, wrong, PRECISION)
+    for outputs, excused in zip(wrong, allowed.tolist(), strict=True):
+        yield id(outputs), (not excused, _print(vector.answers, outputs))
 
 
 def _slices(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
