@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from conformance import parallel
 from conformance.audit.holdout import Held, hold_out
@@ -13,7 +12,7 @@ from conformance.audit.score import Score
 from conformance.audit.standing import Standing, standings
 from conformance.errors import UsageError
 from conformance.grade.precision import matching
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite
 
 CHUNK = 40
 """Vectors of one task: enough to be worth a process, few enough to share the work evenly."""
@@ -21,21 +20,20 @@ CHUNK = 40
 
 @dataclass(frozen=True)
 class Chunk:
-    """The kills of some vectors of a suite."""
+    """The kills of the vectors of an operator that a suite lists, which is a part of another."""
 
-    path: Path
+    suite: Suite
     op: str
-    ids: tuple[str, ...]
 
     @property
     def label(self) -> str:
         return self.op
 
     def run(self) -> dict[str, tuple[Kill, ...]]:
-        suite = open_suite(self.path)
-        bank = Bank(suite.specs[self.op], suite.specs.faults(self.op))
-        vectors = [suite.get(vector_id) for vector_id in self.ids]
-        return dict(zip(self.ids, bank.all_kills(vectors), strict=True))
+        specs = self.suite.specs
+        vectors = list(self.suite.vectors())
+        kills = Bank(specs[self.op], specs.faults(self.op)).all_kills(vectors)
+        return {vector.id: found for vector, found in zip(vectors, kills, strict=True)}
 
 
 def audit(
@@ -92,9 +90,9 @@ def holdout(suite: Suite, score: Score) -> list[Held]:
     return hold_out(score, entries, ranks)
 
 
-def _chunks(suite: Suite, op: str) -> list[Chunk]:
-    ids = [e.id for e in suite.manifest.vectors if e.op == op and e.reject is None]
-    return [
-        Chunk(suite.path, op, tuple(ids[first : first + CHUNK]))
-        for first in range(0, len(ids), CHUNK)
-    ]
+def _chunks(suite: Suite, op: str) -> Iterator[Chunk]:
+    asked = [entry for entry in suite.manifest.vectors if entry.op == op and entry.reject is None]
+    for first in range(0, len(asked), CHUNK):
+        # Not opened again for each: to read the manifest takes as long as the audit of a chunk.
+        listed = tuple(asked[first : first + CHUNK])
+        yield Chunk(Suite(suite.path, replace(suite.manifest, listed=listed, strength={})), op)
