@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def completed(
     base: Suite, ops: Sequence[str], backend: str | None, out: Path, *, processes: int, seed: int
 ) -> Suite:
-    """The suite ``base`` with the vectors that it lacks of some operators (none: of all), in the
-    folder ``out``; or as it is where it lacks nothing.
+    """The suite ``base`` with the vectors that it lacks of some operators (none: of all), and with
+    what can show in what is declared, in the folder ``out``; or as it is where it lacks nothing.
 
     What a backend declares is completed, or without one every part. Raises UsageError for a suite
     that cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
@@ -65,9 +65,9 @@ def completed(
         if asked is None or asked.asks(specs[one.op], vector.case)
     ]
     _tell(base, new, backend)
-    if not new:
-        return base
     manifest = base.manifest
+    if not new and all(_says(manifest.strength[one.op].parts, one.parts) for one in added):
+        return base
     old = {entry.id: entry for entry in manifest.listed}
     return write_suite(
         out,
@@ -107,6 +107,12 @@ def _sound(base: Suite, op: str) -> OpSpec:
     return spec
 
 
+def _says(before: Parts, now: Parts) -> bool:
+    """Whether a suite tells of all these parts already."""
+    known = now.survivors.keys() <= before.survivors.keys()
+    return known and now.profiles.items() <= before.profiles.items()
+
+
 def _both(before: Parts, now: Parts) -> Parts:
     """The parts of a suite, of which some are known anew; a profile that is another now is gone."""
     from conformance.suite.parts import Parts
@@ -123,7 +129,7 @@ def _both(before: Parts, now: Parts) -> Parts:
 def _tell(base: Suite, new: Sequence[Vector], backend: str | None) -> None:
     whom = "of this version" if backend is None else f"for {backend}"
     if not new:
-        click.echo(f"{base.name} lacks nothing {whom}: it is used as it is", err=True)
+        click.echo(f"{base.name} lacks no vector {whom}", err=True)
         return
     counts = Counter(vector.case.op for vector in new)
     of = ", ".join(f"{op} {count}" for op, count in counts.items())

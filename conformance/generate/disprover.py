@@ -58,14 +58,20 @@ class Disprover:
         that are proven so by looking at single taps, which takes longer."""
         profile = [part.profile] if part.profile else []
         known = {edge.name for edge in self._altered.edges}
-        return frozenset(
-            name
-            for name in sorted(names)
-            if any(
-                self._prover(part).excluded([edge, *profile], part.dtype)
+        asked = {
+            name: [
+                edge
                 for edge in ([f"{TAPS}{name}"] if taps else self._edges.get(name, ()))
                 if edge in known
-            )
+            ]
+            for name in sorted(names)
+        }
+        if taps:  # what the prover was asked before may have led it astray
+            self._provers.pop(part, None)
+        return frozenset(
+            name
+            for name, edges in asked.items()
+            if any(self._prover(part).excluded([edge, *profile], part.dtype) for edge in edges)
         )
 
     def showing(self, part: Part, names: Iterable[str]) -> Iterator[Case]:

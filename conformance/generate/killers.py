@@ -52,7 +52,8 @@ class Killers:
         self.faults = faults(spec)
         self.vectors: dict[str, Vector] = {}
         self.kills: dict[str, tuple[Kill, ...]] = {}
-        self.inert: dict[Part, frozenset[str]] = dict(proven(spec) if inert is None else inert)
+        known = proven(spec) if inert is None else inert
+        self.inert = {part: names for part, names in known.items() if part.rank == rank}
         self._bank = Bank(spec, self.faults)
         self._add(vectors, kills)
 

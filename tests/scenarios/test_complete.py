@@ -30,6 +30,13 @@ class Narrow(Whole):
         excluding=(Exclusion("small images", "max(size) > 12 or N * C > 4"),),
     )
 
+class Few(Whole):
+    name = "few"
+    capabilities = Capabilities(
+        operators=("{OP}",), dtypes=("f32", "f16"), ranks=(3,),
+        excluding=(Exclusion("no long rows", "max(size) > 31"),),
+    )
+
 class Odd(Narrow):
     # Wrong for images that the shipped suite does not ask a backend that declares so little.
     name = "odd"
@@ -121,8 +128,17 @@ def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
     asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
     result = check(base, "Whole", *asked)
     assert result.exit_code == 0, result.output
-    assert "lacks nothing" in result.output
+    assert "lacks no vector" in result.output
     assert not (report / "suite").exists()
+
+
+def test_what_no_window_is_long_enough_for_is_not_asked(base: Path) -> None:
+    """In each type and rank: tails of 32 are proven not to show, and the rest is killed."""
+    asked = ["--suite", str(base / "suite")]
+    assert "strength unknown" in check(base, "Few", *asked).output
+    result = check(base, "Few", *asked, "--complete", "--report", str(base / "few"))
+    assert result.exit_code == 0, result.output
+    assert "strength 100 %, suite" in result.output
 
 
 def test_what_is_there_can_be_completed_for_another(
@@ -132,7 +148,7 @@ def test_what_is_there_can_be_completed_for_another(
     words = ["--for", f"{base / 'mine.py'}:Narrow", "--op", OP, "--out", str(tmp_path / "again")]
     result = invoke("suite", "complete", str(completed[0].path), *words)
     assert result.exit_code == 0, result.output
-    assert "lacks nothing" in result.output
+    assert "lacks no vector" in result.output
     assert not (tmp_path / "again").exists()
 
 
