@@ -159,7 +159,7 @@ def generate(
             out,
             vectors,
             name=suite,
-            seed=root,
+            seed=_seed(known) if known and not anew and suite != "full" else root,
             versions=versions(),
             kills={i: killed for one in known for i, killed in one.kills.items()}
             | {i: killed for one in made for i, killed in one.kills.items()},
@@ -203,6 +203,12 @@ def _recorded(specs: Iterable[OpSpec], suite: str) -> list[Cases]:
         if spec is shipped().get(spec.op) and (one := recorded.read(spec.op)) is not None
     ]
     return [recorded.part(one, suite) for one in found] if suite == "smoke" else found
+
+
+def _seed(known: Sequence[Cases]) -> int:
+    """The seed that recorded cases were selected with; 0 if not all with one."""
+    seeds = {one.seed for one in known}
+    return seeds.pop() if len(seeds) == 1 else 0
 
 
 def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequence[OpSpec]) -> None:

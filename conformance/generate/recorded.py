@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from conformance import parallel
 from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
 from conformance.generate.build import build
 from conformance.generate.suites import smoke
-from conformance.model import Vector
+from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
@@ -102,18 +103,20 @@ def outdated(spec: OpSpec, recorded: Cases) -> bool:
 def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
     """The cases of one operator of a suite, with what an audit of them found, and its proofs.
 
-    Cases that were added to complete a suite are of the core, and smoke is chosen anew.
+    Cases that were added to complete a suite are of the core, and smoke is chosen anew. Small cases
+    come first, and those that must be rejected last.
     """
     manifest, op = suite.manifest, score.op
     entries = [entry for entry in manifest.listed if entry.op == op]
-    asked = [suite.read(e) for e in entries if {"core", COMPLEMENT} & {*e.suites}]
-    member = smoke(suite.specs[op], asked, score)
-    found = []
-    for entry in entries:
+    there = [suite.read(entry) for entry in entries]
+    core = [v for v, e in zip(there, entries, strict=True) if {"core", COMPLEMENT} & {*e.suites}]
+    member = smoke(suite.specs[op], core, score)
+    found: list[Recorded] = []
+    for vector, entry in zip(there, entries, strict=True):
         kills = score.kills.get(entry.id, ())
         found.append(
             Recorded(
-                case=suite.read(entry).case,
+                case=vector.case,
                 level=entry.level,
                 suites=member.get(entry.id, entry.suites),
                 kills=tuple(sorted(kill.fault for kill in kills)),
@@ -122,6 +125,7 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
             )
         )
     spec, before = suite.specs[op], read(op)
+    found.sort(key=lambda one: _place(spec, one.case))
     known = manifest.strength.get(op, Strength())
     inert = {part: one.inert for part, one in known.parts.survivors.items()}
     valued = {one.case.id: one.case for one in found if one.case.reject is None}
@@ -139,3 +143,11 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
     # Cases that show all pairs are witnesses themselves.
     witnesses = kept.witnesses if kept and manifest.uncovered else ()
     return recorded, Proofs(op, digest(spec), known.infeasible, witnesses)
+
+
+def _place(spec: OpSpec, case: Case) -> tuple[bool, int, int, str]:
+    """What cases are sorted by; those that must be rejected stay as they are."""
+    if case.reject is not None:
+        return True, 0, 0, ""
+    shape = case.shapes[spec.data.name]
+    return False, len(shape), prod(shape), case.id
