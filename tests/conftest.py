@@ -9,17 +9,25 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
+from conformance.data import directory
 from conformance.model import Case
+from conformance.suite import manifest as manifests
 
 if TYPE_CHECKING:
     from conformance.suite.store import Suite
 
 pytest_plugins = ["needs", "tiers"]
+
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("tests", deadline=None)
+settings.load_profile("tests")
 
 for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     # A shell starts what is in the background with some signals ignored, which tests of signals
@@ -44,6 +52,24 @@ QUIET = "from conformance.cli import progress; progress.EVERY = 1e6; "
 def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands in the tests' process say nothing of their progress, however slow the machine."""
     monkeypatch.setattr("conformance.cli.progress.EVERY", 1e6)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def parsed_once() -> Iterator[Callable[[bytes, str], manifests.Manifest]]:
+    """Commands in the tests' process parse the shipped manifest once: it takes half a second.
+
+    Yields what does parse it, for a test of that.
+    """
+    parse = manifests.parse
+    kept = lru_cache(maxsize=1)(lambda data: parse(data, "the shipped manifest"))
+
+    def parsed(data: bytes, where: str) -> manifests.Manifest:
+        return kept(data) if data == shipped else parse(data, where)
+
+    shipped = (directory("vectors") / "manifest.json").read_bytes()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifests, "parse", parsed)
+        yield parse
 
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"

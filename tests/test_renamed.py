@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from conformance.spec.catalogue import faults
 from conformance.spec.loader import shipped
 from conformance.suite import cases, manifest
 
+Parse = Callable[[bytes, str], manifest.Manifest]
+
 LOG = Path(__file__).parents[1] / "reports" / "sample" / "openvino" / "run.jsonl"
 
 FAULT, EDGE = "same-upper-like-lower", "same-upper-odd"
@@ -26,7 +28,7 @@ FAULT, EDGE = "same-upper-like-lower", "same-upper-odd"
 
 
 @pytest.fixture
-def renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parsed_once: Parse) -> Iterator[None]:
     """A catalogue and a specification in which both have other names now."""
     specs = tmp_path / "specs"
     (specs / "faults").mkdir(parents=True)
@@ -41,6 +43,7 @@ def renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     text = yaml.safe_dump({"faults": {**entry, **each}}, sort_keys=False)
     (specs / "faults" / "any.yaml").write_text(text)
     monkeypatch.setattr(renamed, "directory", lambda name: tmp_path / name)
+    monkeypatch.setattr(manifest, "parse", parsed_once)
     renamed.fault_names.cache_clear()
     renamed.edge_names.cache_clear()
     yield
