@@ -24,17 +24,51 @@ def test_sweep(n, exhaustive):
 @pytest.mark.exhaustive
 def test_long():
     pass
+
+@pytest.fixture
+def size(exhaustive):
+    return 9 if exhaustive else 3
+
+def test_of_a_size(size):
+    assert size
+
+def test_short():
+    pass
+"""
+
+EXAMPLES = """
+import tiers
+from hypothesis import given, settings, strategies as st
+
+@settings(max_examples=tiers.examples(3, few=2))
+@given(st.booleans())
+def test_drawn(one):
+    pass
+
+def test_short():
+    pass
 """
 
 
-@pytest.mark.parametrize(("words", "passed"), [((), 3), (("--exhaustive",), 11)])
+@pytest.mark.parametrize(
+    ("words", "passed"), [((), 5), (("--exhaustive",), 13), (("--beyond",), 12)]
+)
 def test_what_is_beyond_the_sample_runs_only_when_it_is_asked_for(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], passed: int
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(tiers.__file__).parent), prepend=":")
     pytester.makepyfile(TESTS)
     found = pytester.runpytest_subprocess("-p", "tiers", "--strict-markers", *words)
-    found.assert_outcomes(passed=passed, deselected=11 - passed)
+    found.assert_outcomes(passed=passed, deselected=13 - passed)
+
+
+def test_what_draws_more_examples_is_beyond_the_sample(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(tiers.__file__).parent), prepend=":")
+    pytester.makepyfile(EXAMPLES)
+    found = pytester.runpytest_subprocess("-p", "tiers", "--strict-markers", "--beyond")
+    found.assert_outcomes(passed=1, deselected=1)
 
 
 def test_a_sample_has_each_feature_once_and_keeps_the_order() -> None:

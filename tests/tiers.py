@@ -1,5 +1,7 @@
 """Two tiers: a plain run takes a sample of each long sweep, ``pytest --exhaustive`` all of it.
 
+``pytest --beyond`` runs of the latter only what a plain run did not, in another environment.
+
 - A sweep over the shipped vectors takes ``tiers.suite(exhaustive)``: core or, without the option,
   smoke, which has each operator, element type, rank and negative test of core. A sweep over smoke
   takes a ``part`` of it.
@@ -11,6 +13,7 @@ What is in a sample depends on nothing but what is sampled.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -22,6 +25,8 @@ from conformance.suite.manifest import Entry
 from conformance.suite.store import Suite, open_suite
 
 _exhaustive = False
+_varied: set[str] = set()
+"""Modules in which Hypothesis tries more examples with ``--exhaustive``."""
 
 Item = TypeVar("Item")
 Features = Callable[..., Iterable[Hashable]]
@@ -64,6 +69,7 @@ def _param(one: Any) -> Any:
 
 def examples(every: int, few: int) -> int:
     """How many examples Hypothesis tries."""
+    _varied.add(sys._getframe(1).f_globals["__name__"])
     return every if _exhaustive else few
 
 
@@ -109,17 +115,34 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--exhaustive", action="store_true", help="run all of each sweep, not a sample"
     )
+    parser.addoption(
+        "--beyond",
+        action="store_true",
+        help="of what --exhaustive runs, only what a plain run without extras has not",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     global _exhaustive
-    _exhaustive = bool(config.getoption("exhaustive"))
+    _exhaustive = bool(config.getoption("exhaustive") or config.getoption("beyond"))
     config.addinivalue_line("markers", "exhaustive: run with --exhaustive only")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if _exhaustive:
+    if config.getoption("beyond"):
+        kept = [item for item in items if _is_beyond(item)]
+    elif _exhaustive:
         return
-    beyond = [item for item in items if item.get_closest_marker("exhaustive")]
-    config.hook.pytest_deselected(items=beyond)
-    items[:] = [item for item in items if not item.get_closest_marker("exhaustive")]
+    else:
+        kept = [item for item in items if not item.get_closest_marker("exhaustive")]
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
+
+
+def _is_beyond(item: pytest.Item) -> bool:
+    """Whether a plain run leaves a test out, skips it for want of an extra, or asks less of it."""
+    if any(True for name in ("exhaustive", "needs") for _ in item.iter_markers(name)):
+        return True
+    more = item.module.__name__ in _varied and hasattr(item.function, "hypothesis")
+    return more or "exhaustive" in item.fixturenames
