@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import tiers
 
 from conformance.audit.vacuity import vacuous
-from conformance.generate import plan
+from conformance.generate import hunt, plan
 from conformance.generate.build import build, describe
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import MAX_ELEMENTS, Sight
@@ -137,6 +138,15 @@ def block(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("block") / "Block-1.yaml"
     file.write_text(BLOCK, encoding="utf-8")
     return file
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_hunts() -> Iterator[None]:
+    """Most mutants that survive are of what no block has; tests/own hunts as long as users do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hunt, "CHILDREN", 100)
+        patch.setattr(hunt, "ROUNDS", 1)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -26,8 +26,9 @@ CATALOGUE = faults(SPEC)
 
 
 @pytest.fixture(scope="module")
-def drawn() -> tuple[list[Vector], Kills]:
+def drawn(exhaustive: bool) -> tuple[list[Vector], Kills]:
     cases = list(any_case(SPEC, [], root=0, effort=Effort(base=60, aimed=1)))
+    cases = cases[:: 1 if exhaustive else 3]
     vectors = with_twins(SPEC, (build(SPEC, case) for case in cases))
     kills = Bank(SPEC, CATALOGUE).all_kills(vectors)
     return vectors, dict(zip((vector.id for vector in vectors), kills, strict=True))

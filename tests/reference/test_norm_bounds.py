@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -109,7 +110,7 @@ def evaluated(
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("precision", ["standard", "native"])
-@settings(max_examples=60)
+@settings(max_examples=tiers.examples(60, few=15))
 @given(
     pattern=st.sampled_from(NUMBERS),
     seed=st.integers(0, 1 << 30),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import sys
 from functools import partial
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -213,17 +214,16 @@ class TestGenerate:
 
     @pytest.mark.parametrize("earlier", tiers.first(["a suite", "nothing"]))
     def test_killed_at_each_step(
-        self, drawn: None, spec: Path, tmp_path: Path, earlier: str
+        self, drawn: None, spec: Path, tmp_path: Path, earlier: str, exhaustive: bool
     ) -> None:
         generate = partial(self.words, spec)
         assert command(*generate(tmp_path / "old", 0)).code == 0
         assert command(*generate(tmp_path / "new", 1)).code == 0
         old, new = tiny.content(tmp_path / "old"), tiny.content(tmp_path / "new")
         assert old != new
-        seen = set()
-        step = 0
-        while True:
-            step += 1
+
+        def left_at(step: int) -> str:
+            """What a kill at this step leaves; nothing is killed if there are fewer."""
             place = tmp_path / "place"
             out = place / "suite"
             place.mkdir()
@@ -232,15 +232,15 @@ class TestGenerate:
                 (out / "LICENSE").write_text("CC0")
             ended = killed_at(step, place, *generate(out, 1))
             if ended.code == 0:
-                break
+                shutil.rmtree(place)
+                return ""
             assert ended.code == KILLED, ended
+            left = "refused"
             if self.whole(out):
                 found = tiny.content(out)
                 found.pop("LICENSE", None)
                 assert found in (old, new)
-                seen.add("old" if found == old else "new")
-            else:
-                seen.add("refused")
+                left = "old" if found == old else "new"
             again = command(*generate(out, 1))
             assert again.code == 0, again
             found = tiny.content(out)
@@ -248,9 +248,21 @@ class TestGenerate:
             assert found == new
             assert [path.name for path in place.iterdir()] == ["suite"]
             shutil.rmtree(place)
+            return left
+
+        left = {}
+        for step in count(1, 1 if exhaustive else 6):
+            left[step] = left_at(step)
+            if not left[step]:
+                break
+        # Of a sample, all steps between two that leave something else.
+        for before, after in pairwise(sorted(left)):
+            if left[after] and left[before] != left[after]:
+                left |= {step: left_at(step) for step in range(before + 1, after)}
         assert step > 12
         # Between two renames the old suite is aside, and the error says where.
-        assert seen == ({"refused"} if earlier == "nothing" else {"old", "refused", "new"})
+        seen = {"refused"} if earlier == "nothing" else {"old", "refused", "new"}
+        assert {*left.values()} == {"", *seen}
 
     def words(self, spec: Path, out: Path, seed: int) -> tuple[object, ...]:
         return ("generate", "--op", spec, "--out", out, "--seed", seed, "--suite", "smoke")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiers
 
 import conformance
 from conformance.errors import InvalidCase, SpecError
@@ -84,7 +85,9 @@ class TestHalves:
         asked = case(AVERAGE, 5, kernel_shape=[3], pads=[0, -1])
         assert [one.condition for one in violations(AVERAGE, asked)] == ["pads-end-not-negative"]
 
-    @pytest.mark.parametrize("name", ["onnx.AveragePool-22", "onnx.MaxPool-8", "onnx.LpPool-2"])
+    @pytest.mark.parametrize(
+        "name", tiers.first(["onnx.LpPool-2", "onnx.AveragePool-22", "onnx.MaxPool-8"])
+    )
     def test_lists_of_odd_lengths_are_negative_tests_by_rule(self, name: str) -> None:
         spec = find(name)
         assert "pads" not in {key for entry in spec.reject for key in entry.set}
