@@ -95,9 +95,6 @@ CHANGED = {
 AT_SHOULD = {"torch_avg_divides_overrun_by_kernel"}
 """PyTorch's document leaves these divisors open, so at level must they are allowed."""
 
-MISSED = {"onnx_max_3x3s2_last_column"}
-"""One f32 image alone has an undilated 3x3 kernel of stride 2; its last element does not decide."""
-
 
 def graded(op: str, call: Run, level: str = "must") -> conformance.Run:
     return conformance.check(tiers.core(), Images(op, call), ops=[op], level=level)
@@ -117,9 +114,7 @@ def test_a_changed_adapter_is_refused(bug: str) -> None:
 
 
 @pytest.mark.parametrize("bug", tiers.first(list(bank.BUGS)))
-def test_a_bug_of_the_bank_is_refused(bug: str, request: pytest.FixtureRequest) -> None:
-    if bug in MISSED:
-        request.applymarker(pytest.mark.xfail(reason="core misses it", strict=True))
+def test_a_bug_of_the_bank_is_refused(bug: str) -> None:
     op, run = bank.BUGS[bug]
     assert wrong(graded(op, run, "should" if bug in AT_SHOULD else "must"))
 
