@@ -132,6 +132,7 @@ def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
     assert not (report / "suite").exists()
 
 
+@pytest.mark.exhaustive  # of one type and rank, each test above shows it
 def test_what_no_window_is_long_enough_for_is_not_asked(base: Path) -> None:
     """In each type and rank: tails of 32 are proven not to show, and the rest is killed."""
     asked = ["--suite", str(base / "suite")]

@@ -10,6 +10,9 @@ from click.testing import CliRunner, Result
 from conformance.cli import main
 from conformance.suite.store import open_suite
 
+# What is declared is narrowed in tests/generate/test_narrow.py, and asked in test_complete.py.
+pytestmark = pytest.mark.exhaustive
+
 OP = "onnx.GlobalMaxPool-22"
 CODE = f"""\
 import numpy as np
