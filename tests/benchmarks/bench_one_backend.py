@@ -23,7 +23,6 @@ BACKENDS = {
     "torch, torch.max_pool-2": ("torch", "torch.max_pool-2"),
     "torch, torch.avg_pool-2": ("torch", "torch.avg_pool-2"),
     "same and valid, AvgPool-1": (f"{HERE}:Modes", "AvgPool-1"),
-    "same and valid, MaxPool-14": (f"{HERE}:Modes", "MaxPool-14"),
 }
 
 

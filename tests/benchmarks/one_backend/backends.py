@@ -71,7 +71,7 @@ class Modes(NumPy):
 
     name = "modes"
     capabilities = Capabilities(
-        operators=("AvgPool-1", "MaxPool-14"),
+        operators=("AvgPool-1",),
         dtypes=("f32", "f16"),
         excluding=(
             Exclusion("explicit padding", "auto_pad == explicit"),
