@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import processes_option
+from conformance.cli.options import ops_option, processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
 
@@ -51,13 +51,7 @@ it cannot be noticed, or is excused, and that is not so.
 
 @click.command(epilog=EXAMPLES)
 @click.option("--suite", "name", metavar="DIR|NAME", help="A suite; by default the shipped one.")
-@click.option(
-    "--op",
-    "ops",
-    multiple=True,
-    metavar="OP",
-    help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
-)
+@ops_option
 @part_options
 @processes_option
 @click.option(

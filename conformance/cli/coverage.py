@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import processes_option
+from conformance.cli.options import ops_option, processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
 
@@ -44,13 +44,7 @@ or a pair is not shown, or is undecided.
 
 @click.command(epilog=EXAMPLES)
 @click.option("--suite", "name", metavar="DIR|NAME", help="A suite; by default the shipped one.")
-@click.option(
-    "--op",
-    "ops",
-    multiple=True,
-    metavar="OP",
-    help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
-)
+@ops_option
 @click.option("--why", is_flag=True, help="Say what contradicts infeasible pairs, by reason.")
 @click.option(
     "--prove",

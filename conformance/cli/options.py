@@ -36,14 +36,18 @@ env_option: Callable[[F], F] = together(
     )
 )
 
-selection_options: Callable[[F], F] = together(
+ops_option: Callable[[F], F] = together(
     click.option(
         "--op",
         "ops",
         multiple=True,
         metavar="OP",
         help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
-    ),
+    )
+)
+
+selection_options: Callable[[F], F] = together(
+    ops_option,
     suite_option,
     click.option(
         "--only",

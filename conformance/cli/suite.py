@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import processes_option
+from conformance.cli.options import ops_option, processes_option
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_USAGE
 
@@ -88,13 +88,7 @@ Examples:
 """
 )
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option(
-    "--op",
-    "ops",
-    multiple=True,
-    metavar="OP",
-    help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
-)
+@ops_option
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -154,13 +148,7 @@ Then:
     help="Complete what this backend declares to support; without it every part of each operator. "
     "The backend is loaded, not run.",
 )
-@click.option(
-    "--op",
-    "ops",
-    multiple=True,
-    metavar="OP",
-    help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
-)
+@ops_option
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
