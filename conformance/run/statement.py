@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from conformance.evidence import Evidence
 
+UNTOLD = "the suite does not say which mutants can show"
+"""Why strength is unknown where completing the suite tells it."""
+
 STANDARD = "standard"
 """The precision at which it is known what vectors kill."""
 
@@ -34,7 +37,8 @@ def sentences(evidence: Evidence, precision: Mapping[str, str], command: str) ->
         reasons = list(dict.fromkeys(one.why for one in unknown))
         more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
-    if command and (short or unknown):
+    # Where few mutants can show, no vector helps.
+    if command and (short or any(one.why.startswith(UNTOLD) for one in unknown)):
         yield f"To ask what is missing: {command}"
 
 

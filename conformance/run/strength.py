@@ -14,13 +14,12 @@ from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import DTYPES
 from conformance.evidence import Measured, State
 from conformance.model import GRADED, Result, Status
+from conformance.run.statement import UNTOLD
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts
 
 FEWEST = 20
 """Mutants below which a share says nothing."""
-
-UNTOLD = "the suite does not say which mutants can show"
 
 
 def measured(

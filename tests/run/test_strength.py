@@ -10,7 +10,7 @@ from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.errors import BackendError
 from conformance.evidence import Evidence, Measured, State
 from conformance.model import Result, Status
-from conformance.run.statement import completing, sentences
+from conformance.run.statement import UNTOLD, completing, sentences
 from conformance.run.strength import FEWEST, measured
 from conformance.suite.manifest import Entry, Manifest
 from conformance.suite.parts import Part, Parts, Survivors
@@ -315,8 +315,9 @@ class TestSentences:
         assert "2 of 2 parts have less" in self.said(self.WEAK, self.WEAK)
 
     def test_of_what_is_unknown(self):
-        assert self.said(self.UNKNOWN) == (
-            "Strength unknown: fewer than 20 mutants can show. To ask what is missing: this command"
+        assert self.said(self.UNKNOWN) == "Strength unknown: fewer than 20 mutants can show."
+        assert self.said(Measured(OP, "f16", 3, why=f"{UNTOLD} within it")) == (
+            f"Strength unknown: {UNTOLD} within it. To ask what is missing: this command"
         )
         assert "Strength unknown in 1 of 2 parts: " in self.said(self.STRONG, self.UNKNOWN)
 
