@@ -18,10 +18,11 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from change import ROOT, changed, turn
+
 sys.path.insert(0, str(ROOT / "tests"))
 
-from needs import MODULES  # noqa: E402
+from needs import MODULES
 
 EXTRAS = [extra for extra in MODULES if extra not in ("dev", "tvm")]
 """``dev`` is no framework, and tvm is large and seldom there."""
@@ -42,23 +43,10 @@ def own_tests(extra: str) -> list[Path]:
     return [file for file in sorted((ROOT / "tests").rglob("test_*.py")) if uses(file, extra)]
 
 
-def git(*words: str) -> str:
-    """What git says; nothing where it has no answer, as in a shallow clone."""
-    told = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
-    return told.stdout.strip()
-
-
-def changed() -> list[Path]:
-    """What has changed since the branch left ``main``, or on ``main`` itself in the last commit."""
-    base = git("merge-base", "HEAD", "main")
-    since = base if base not in ("", git("rev-parse", "HEAD")) else "HEAD~1"
-    return [ROOT / name for name in git("diff", "--name-only", since).splitlines()]
-
-
-def touched(files: list[Path], turn: int) -> list[str]:
+def touched(files: list[Path], number: int) -> list[str]:
     """At most two of the extras that these files use, or, of all, the one whose turn it is."""
     found = [extra for extra in EXTRAS if any(uses(file, extra) for file in files)]
-    first = turn % len(found or EXTRAS)
+    first = number % len(found or EXTRAS)
     return (found[first:] + found[:first])[:2] or [EXTRAS[first]]
 
 
@@ -89,7 +77,7 @@ def main() -> int:
         parser.error(f"no extra {', '.join(sorted(unknown))}; there are {', '.join(MODULES)}")
     extras = asked.extras or EXTRAS
     if asked.touched:
-        extras = touched(changed(), int(git("rev-parse", "HEAD"), 16))
+        extras = touched(changed(), turn())
     failed = [extra for extra in extras if not passes(extra)]
     return 1 if failed else 0
 

@@ -1,0 +1,42 @@
+"""Ask the solver again for the proofs that are kept: those that a change touches, and some in turn.
+
+    python tests/soak/each_proof.py            # all operators, in six minutes on two cores
+    python tests/soak/each_proof.py --touched  # as in CI: a fifth, and what a change touches
+
+Exits as ``conformance coverage --prove`` does: with 1 if a proof is not confirmed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from change import ROOT, changed, share, turn
+
+from conformance.spec.loader import lineage, names
+
+PARTS = 5
+
+
+def touched(files: Iterable[Path], number: int) -> list[str]:
+    """Operators whose specification, cases or proofs these files hold, and a part of the others."""
+    own = {file.stem for file in files if file.is_relative_to(ROOT / "specs")}
+    in_turn = share(names(), PARTS, number)
+    return [op for op in names() if op in in_turn or not own.isdisjoint((op, *lineage(op)))]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--touched", action="store_true", help="a fifth, and what a change touches")
+    ops = touched(changed(), turn()) if parser.parse_args().touched else list(names())
+    command = ["conformance", "coverage", "--prove", "-j", "2"]
+    for op in ops:
+        command += ["--op", op]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
