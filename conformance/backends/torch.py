@@ -38,6 +38,8 @@ class Torch:
 
     name = "torch"
     capabilities = CAPABILITIES
+    converted = ("", "")
+    """What scripts call on the data and on the result, to change their layout and back."""
 
     def __init__(self) -> None:
         import torch
@@ -72,7 +74,9 @@ class Torch:
         back = ".view(torch.int16).numpy().view(ml_dtypes.bfloat16)" if bf16 else ".numpy()"
         words = [repr(argument) for argument in call.arguments]
         words += [f"{name}={value!r}" for name, value in call.keywords.items()]
-        called = f"torch.nn.functional.{call.function}({', '.join(['data', *words])})"
+        there, here = self.converted
+        words.insert(0, f"data{there}")
+        called = f"torch.nn.functional.{call.function}({', '.join(words)}){here}"
         lines = ["import torch", *(["import ml_dtypes"] if bf16 else [])]
         lines.append(f"data = torch.from_numpy(inputs[0]{codes}){typed}")
         if call.pads:
@@ -85,10 +89,14 @@ class Torch:
         return "\n".join(lines)
 
     def _answer(self, call: Call, data: Any) -> Any:
-        functional = self._torch.nn.functional
-        if call.pads:
-            data = functional.pad(data, call.pads)
-        return getattr(functional, call.function)(data, *call.arguments, **call.keywords)
+        return self._called(call, self._padded(call, data))
+
+    def _padded(self, call: Call, data: Any) -> Any:
+        return self._torch.nn.functional.pad(data, call.pads) if call.pads else data
+
+    def _called(self, call: Call, data: Any) -> Any:
+        function = getattr(self._torch.nn.functional, call.function)
+        return function(data, *call.arguments, **call.keywords)
 
     def _to_torch(self, array: Array) -> Any:
         # Neither library knows the other's bf16; its codes pass as int16.

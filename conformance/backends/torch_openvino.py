@@ -17,7 +17,7 @@ from conformance.backends.capabilities import Exclusion
 from conformance.backends.torch_calls import Array, Call, said
 from conformance.errors import Unsupported
 
-OPERATORS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
+OPERATORS = ("AvgPool-1", "MaxPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
 INDEX_TYPES = {"i32": np.int32, "i64": np.int64}
 CEIL = {"floor": False, "ceil": True}
 
@@ -26,15 +26,13 @@ _PADDED_BY_HAND = "any(pad_begin != pad_end or pad_begin * 2 > kernel)"
 _SYMMETRIC = "PyTorch pads both ends of an axis equally and by at most half the kernel"
 
 EXCLUDING = (
-    Exclusion(
-        op="AvgPool-1",
-        when="auto_pad not in [explicit, valid]",
-        reason="PyTorch's pools know no automatic padding",
-    ),
-    Exclusion(
-        op="AvgPool-1",
-        when="rounding_type not in [floor, ceil]",
-        reason="ceil_mode is true or false",
+    *(
+        Exclusion(op=op, when=when, reason=reason)
+        for op in ("AvgPool-1", "MaxPool-1")
+        for when, reason in (
+            ("auto_pad not in [explicit, valid]", "PyTorch's pools know no automatic padding"),
+            ("rounding_type not in [floor, ceil]", "ceil_mode is true or false"),
+        )
     ),
     Exclusion(
         op="AvgPool-1",
@@ -53,6 +51,16 @@ EXCLUDING = (
         reason="ceil_mode ignores windows that would start in the end padding or beyond",
     ),
     Exclusion(
+        op="MaxPool-1",
+        when=_PADDED_BY_HAND,
+        reason=f"{_SYMMETRIC}; zeros added to the data would be the largest of negative ones",
+    ),
+    Exclusion(
+        op="MaxPool-1",
+        when="rounding_type == ceil and any(last_start >= size)",
+        reason="ceil_mode ignores windows that would start in the end padding or beyond",
+    ),
+    Exclusion(
         op="AdaptiveMaxPool-8",
         when="index_element_type not in [i32, i64]",
         reason="PyTorch's indices are int64, which may be narrowed to i32 without loss",
@@ -63,8 +71,8 @@ EXCLUDING = (
 
 def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
     """The call that asks what ``op`` asks on so many spatial axes; Unsupported where none does."""
-    if op == "AvgPool-1":
-        return _avg_pool(axes, attributes)
+    if op in ("AvgPool-1", "MaxPool-1"):
+        return _pool(op, axes, attributes)
     output_size = operands[0].tolist()
     if op == "AdaptiveAvgPool-8":
         return Call(f"adaptive_avg_pool{axes}d", (output_size,))
@@ -76,22 +84,20 @@ def call(op: str, axes: int, operands: Sequence[Array], attributes: Mapping[str,
     )
 
 
-def _avg_pool(axes: int, attributes: Mapping[str, Any]) -> Call:
+def _pool(op: str, axes: int, attributes: Mapping[str, Any]) -> Call:
     if attributes.get("auto_pad", "explicit") not in ("explicit", "valid"):
         raise Unsupported(f"auto_pad {attributes['auto_pad']}")
     padding: tuple[list[int], list[int]] = [0] * axes, []
     if attributes.get("auto_pad", "explicit") == "explicit":
         padding = _padding(axes, attributes)
     begin, pads = padding
-    return Call(
-        f"avg_pool{axes}d",
-        (attributes["kernel"], attributes["strides"], begin),
-        {
-            "ceil_mode": said(CEIL, attributes.get("rounding_type", "floor")),
-            "count_include_pad": not attributes["exclude-pad"],
-        },
-        pads,
-    )
+    arguments = (attributes["kernel"], attributes["strides"], begin)
+    ceil_mode = said(CEIL, attributes.get("rounding_type", "floor"))
+    if op == "MaxPool-1":
+        return Call(f"max_pool{axes}d", arguments, {"ceil_mode": ceil_mode})
+    counted = not attributes["exclude-pad"]
+    words = {"ceil_mode": ceil_mode, "count_include_pad": counted}
+    return Call(f"avg_pool{axes}d", arguments, words, pads)
 
 
 def _padding(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[int]]:
@@ -105,7 +111,8 @@ def _padding(axes: int, attributes: Mapping[str, Any]) -> tuple[list[int], list[
         return begin, []  # for PyTorch to refuse
     if begin == end and all(2 * pad <= k for pad, k in zip(begin, kernel, strict=True)):
         return begin, []
-    if attributes["exclude-pad"] or min(begin + end) < 0:
+    # MaxPool-1 has no such attribute, and zeros added to its data might win.
+    if attributes.get("exclude-pad", True) or min(begin + end) < 0:
         raise Unsupported(_SYMMETRIC)
     # PyTorch takes the pads in pairs, the last axis first.
     pairs = zip(reversed(begin), reversed(end), strict=True)
