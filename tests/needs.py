@@ -23,6 +23,7 @@ MODULES = {
     "jax": ("jax",),
     "tract": ("tract", "onnx"),
     "ncnn": ("ncnn",),
+    "litert": ("ai_edge_litert", "flatbuffers"),
     "tvm": ("tvm", "onnx"),
     "dev": ("playwright", "axe_playwright_python"),
 }

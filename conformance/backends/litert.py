@@ -1,0 +1,183 @@
+"""LiteRT's pooling operators on the CPU, by XNNPACK or by its own kernels.
+
+Each vector becomes a model of one operator, whose data have the channels last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.litert_model import Call, model, pool, reduction, reproduced
+from conformance.errors import Unsupported
+
+Array = NDArray[Any]
+
+SAME, VALID = 0, 1
+PADDING = {"same_upper": SAME, "SAME_UPPER": SAME, "valid": VALID, "VALID": VALID}
+
+# By operator, those of its attributes that may ask for what LiteRT's pools have no word for.
+POOLS: dict[str, tuple[str, ...]] = {
+    "AvgPool-1": ("rounding_type", "exclude_pad"),
+    "AvgPool-14": ("rounding_type", "exclude_pad"),
+    "AvgPool-16": ("rounding_type", "exclude_pad", "dilations"),
+    "MaxPool-1": ("rounding_type",),
+    "onnx.AveragePool-7": ("exclude_pad",),
+    "onnx.AveragePool-10": ("rounding_type", "exclude_pad"),
+    "onnx.AveragePool-11": ("rounding_type", "exclude_pad"),
+    "onnx.AveragePool-19": ("rounding_type", "exclude_pad", "dilations"),
+    "onnx.AveragePool-22": ("rounding_type", "exclude_pad", "dilations"),
+}
+REDUCTIONS = {"onnx.GlobalAveragePool": "MEAN", "onnx.GlobalMaxPool": "REDUCE_MAX"}
+
+_NO_PADS = "padding is SAME or VALID, and has no numbers"
+_LACKING = {
+    "rounding_type": ("rounding_type != floor", "windows that overrun are left out"),
+    "exclude_pad": (
+        "not exclude_pad and auto_pad == same_upper",
+        "padding is never counted",
+    ),
+    "dilations": ("any(dilations != 1)", "pools have no dilation"),
+}
+
+
+def _excluding() -> list[Exclusion]:
+    found = []
+    for op, attributes in POOLS.items():
+        # ONNX does not allow pads beside auto_pad, OpenVINO ignores them there.
+        beside = "" if op.startswith("onnx.") else "auto_pad == explicit and "
+        conditions = [
+            ("auto_pad not in [explicit, valid, same_upper]", "padding is SAME or VALID"),
+            (f"{beside}any(pads_begin != 0 or pads_end != 0)", _NO_PADS),
+            *(_LACKING[attribute] for attribute in attributes),
+        ]
+        found += [Exclusion(op=op, when=when, reason=reason) for when, reason in conditions]
+    return found
+
+
+CAPABILITIES = Capabilities(
+    operators=(*POOLS, *(f"{name}-*" for name in REDUCTIONS)),
+    dtypes=("f32",),
+    ranks=(4,),
+    excluding=tuple(_excluding()),
+)
+
+
+class LiteRT:
+    """LiteRT on the CPU with its default delegate, XNNPACK."""
+
+    name = "litert"
+    capabilities = CAPABILITIES
+    resolver = "AUTO"
+    """The member of OpResolverType that says which kernels there are."""
+
+    def __init__(self) -> None:
+        import ai_edge_litert
+        from ai_edge_litert import interpreter
+
+        self.version = str(ai_edge_litert.__version__)
+        self._litert = interpreter
+
+    def environment(self) -> dict[str, str]:
+        """The device, the threads, and whose kernels run, found out with a pool of 3 x 3."""
+        call = pool("AVERAGE_POOL_2D", [3, 3], [1, 1], SAME)
+        kernels = "XNNPACK" if self.delegates(call, (1, 4, 4, 1)) else "LiteRT's own"
+        return {"device": "CPU", "threads": "1", "kernels": kernels}
+
+    def delegates(self, call: Call, shape: Sequence[int]) -> bool:
+        """Whether a delegate takes a call on data of that shape, the channels last."""
+        # There is no public way to ask.
+        details = self._interpreter(model(call, shape))._get_ops_details()
+        return "DELEGATE" in {one["op_name"] for one in details}
+
+    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+        """Outputs of ``op``; what is invalid is refused by LiteRT itself (RuntimeError)."""
+        call = _call(op, inputs, attributes)
+        data = np.ascontiguousarray(np.moveaxis(inputs[0], 1, -1))
+        interpreter = self._interpreter(model(call, data.shape))
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
+        interpreter.invoke()
+        result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        return [np.ascontiguousarray(np.moveaxis(result, -1, 1))]
+
+    def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
+        """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        call = _call(op, inputs, attributes)
+        return f"""\
+{reproduced(call, np.moveaxis(inputs[0], 1, -1).shape)}
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+interpreter = Interpreter(
+    model_content=bytes(builder.Output()),
+    num_threads=1,
+    experimental_op_resolver_type=OpResolverType.{self.resolver},
+)
+interpreter.allocate_tensors()
+data = np.ascontiguousarray(np.moveaxis(inputs[0], 1, -1))  # the channels last
+interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
+interpreter.invoke()
+result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+outputs = [np.ascontiguousarray(np.moveaxis(result, -1, 1))]"""
+
+    def _interpreter(self, content: bytes) -> Any:
+        made = self._litert.Interpreter(
+            model_content=content,
+            num_threads=1,
+            experimental_op_resolver_type=self._litert.OpResolverType[self.resolver],
+        )
+        made.allocate_tensors()
+        return made
+
+
+class LiteRTBuiltin(LiteRT):
+    """LiteRT on the CPU with its own optimised kernels, without a delegate."""
+
+    name = "litert-builtin"
+    resolver = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+
+
+def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
+    """The operator of LiteRT that does what ``op`` asks; Unsupported where none does."""
+    data = inputs[0]
+    if data.ndim != 4 or data.dtype != np.float32:
+        raise Unsupported(f"{op} on data of rank {data.ndim} and type {data.dtype}")
+    name = op.rpartition("-")[0]
+    if name in REDUCTIONS:
+        return reduction(REDUCTIONS[name], [1, 2])
+    if op not in POOLS:
+        raise Unsupported(f"{op} is not written with LiteRT's operators here")
+    kernel, strides, padding = _window(op, attributes)
+    operator = "MAX_POOL_2D" if op == "MaxPool-1" else "AVERAGE_POOL_2D"
+    return pool(operator, kernel, strides, padding)
+
+
+def _window(op: str, attributes: Mapping[str, Any]) -> tuple[list[int], list[int], int]:
+    """Kernel, strides and padding, where nothing is asked for that a pool has no word for."""
+    auto_pad = attributes.get("auto_pad", "explicit")
+    if op.startswith("onnx."):
+        kernel, strides = attributes["kernel_shape"], attributes.get("strides", [1, 1])
+        pads, ignored = attributes.get("pads", [0] * 4), False
+        rounds_up = attributes.get("ceil_mode", 0) != 0
+        counted = attributes.get("count_include_pad", 0) != 0
+    else:
+        kernel, strides = attributes["kernel"], attributes["strides"]
+        pads, ignored = [*attributes["pads_begin"], *attributes["pads_end"]], auto_pad in PADDING
+        rounds_up = attributes.get("rounding_type", "floor") != "floor"
+        counted = not attributes.get("exclude-pad", True)
+    padding = VALID if auto_pad in ("explicit", "NOTSET") else PADDING.get(auto_pad)
+    if padding is None or rounds_up or (counted and padding == SAME):
+        raise Unsupported("pools of LiteRT pad by SAME or VALID, round down and count no padding")
+    _plain(pads, 4, pads if ignored else [0] * 4)
+    _plain(attributes.get("dilations", [1, 1]), 2, [1, 1])
+    return kernel, strides, padding
+
+
+def _plain(values: Sequence[int], length: int, expected: Sequence[int]) -> None:
+    # A list of another length is invalid, and there is nothing in a pool to write it to.
+    if len(values) != length:
+        raise ValueError(f"{values} cannot be written")
+    if list(values) != list(expected):
+        raise Unsupported("pools of LiteRT have neither pads of their own nor dilations")
