@@ -26,9 +26,11 @@ def may_differ(batch: WindowBatch, altered: Altered) -> Bools:
             part = altered.part(frozenset({place}))
             changed = batch.under(part.definitions, part.changed)
             same_windows = "out" not in part.changed
+            same_taps = same_windows and "taps" not in part.changed
             for name in part.replaced:
+                alike = same_taps if name in ("tap", "reads") else same_windows
                 if guard.any():
-                    found |= guard & _differs(batch, changed, name, same_windows)
+                    found |= guard & _differs(batch, changed, name, alike)
     return found
 
 
@@ -42,14 +44,14 @@ def _guard(batch: WindowBatch, variant: Variant) -> Bools:
     return np.asarray(unsettled | value.possible)
 
 
-def _differs(right: WindowBatch, batch: WindowBatch, name: str, same_windows: bool) -> Bools:
-    """Of which cases a rule may have another value."""
+def _differs(right: WindowBatch, batch: WindowBatch, name: str, alike: bool) -> Bools:
+    """Of which cases a rule may have another value; ``alike`` says that windows are as many."""
     if name in ("tap", "reads"):
-        return _windows_differ(right, batch) if same_windows else np.ones(right.count, np.bool_)
+        return _windows_differ(right, batch) if alike else np.ones(right.count, np.bool_)
     (a, first), (b, second) = right.name(name), batch.name(name)
     found = first | second
     for one, other in zip(_entries(a, right), _entries(b, right), strict=True):
-        found = found | _unequal(right, one, other, same_windows)
+        found = found | _unequal(right, one, other, alike)
     return found
 
 

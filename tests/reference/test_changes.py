@@ -56,16 +56,18 @@ def test_guards_values_and_windows_decide() -> None:
             made("first-lost", {"tap": "original and at > 0"}),
             made("swapped", {"pads_begin": "pads_end", "pads_end": "pads_begin"}),
             made("data", {"divisor": "where(nan_taps > 0, 1, original)"}),
+            made("longer", {"taps": "original + 1", "reads": "at - t // kernel"}),
         ],
     )
     cases = drawn(spec, 30, root=2)
-    never, second, same, every, first, swapped, data = bank.may_differ(cases).T
+    never, second, same, every, first, swapped, data, longer = bank.may_differ(cases).T
     assert not never.any()
     assert not same.any()
     assert not every.any()
     assert second.tolist() == [case.shapes["data"][0] > 1 for case in cases]
     assert first.any()
     assert data.all()
+    assert longer.all()
     unequal = [case.attributes["pads_begin"] != case.attributes["pads_end"] for case in cases]
     assert swapped.tolist() == unequal
     assert np.any(unequal)
