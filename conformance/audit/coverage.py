@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, islice
@@ -10,16 +10,49 @@ from itertools import combinations, islice
 import numpy as np
 
 from conformance.audit.membership import base_type
+from conformance.audit.wanted import wanted_pairs, wanted_types
 from conformance.model import Vector
 from conformance.reference import facts
 from conformance.reference.many import WindowBatch
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
 from conformance.spec.table import table_of
 from conformance.suite.manifest import Manifest
-from conformance.suite.strength import Pair
+from conformance.suite.strength import Pair, Strength
 
 SLICE = 1000
 """Vectors that are in memory at once."""
+
+
+@dataclass(frozen=True)
+class StrataCoverage:
+    """Which remainders the vectors of a rank meet in which strata: pairs of their names; a
+    remainder with itself, in any stratum; an element type with a remainder, in that type."""
+
+    asked: frozenset[Pair] = field(repr=False)
+    met: frozenset[Pair] = field(repr=False)
+    infeasible: frozenset[Pair] = field(repr=False)
+    unsettled: frozenset[Pair] = field(repr=False)
+
+    @cached_property
+    def missing(self) -> tuple[Pair, ...]:
+        """What can be met, and is not."""
+        return tuple(sorted(self.asked - self.met - self.infeasible - self.unsettled))
+
+    @cached_property
+    def undecided(self) -> tuple[Pair, ...]:
+        """What no vector meets, and for which neither a case nor a proof was found."""
+        return tuple(sorted(self.unsettled - self.met))
+
+    @cached_property
+    def disproved(self) -> tuple[Pair, ...]:
+        """What is called infeasible, and is met all the same."""
+        return tuple(sorted(self.infeasible & self.met))
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that can be met is, and nothing that cannot be."""
+        return not (self.missing or self.undecided or self.disproved)
 
 
 @dataclass(frozen=True)
@@ -30,6 +63,7 @@ class RankCoverage:
     the one that nearly every backend has (an edge with itself: the edge, in any type), and
     ``typed`` each edge with the element types that show it. ``infeasible`` are those of both that
     the manifest has a proof for, ``unsettled`` those that were neither found nor proven.
+    ``strata`` is None where the suite was selected for other strata than there are, or for none.
     """
 
     op: str
@@ -41,6 +75,7 @@ class RankCoverage:
     typed: frozenset[tuple[str, str]] = field(repr=False)
     infeasible: frozenset[Pair] = field(repr=False)
     unsettled: frozenset[Pair] = field(default=frozenset(), repr=False)
+    strata: StrataCoverage | None = None
 
     @cached_property
     def feasible_edges(self) -> tuple[str, ...]:
@@ -102,6 +137,7 @@ class RankCoverage:
             or self.missing_pairs
             or self.disproved
             or self.undecided
+            or not (self.strata is None or self.strata.complete)
         )
 
 
@@ -113,38 +149,47 @@ def coverage(
     The edges of each vector are evaluated anew from its inputs and attributes; those that its file
     lists are compared with them.
     """
+    strata = strata_of(spec)
+    names = {edge.name for edge in spec.edges}
     shown: dict[int, list[tuple[str, tuple[str, ...]]]] = {rank: [] for rank in spec.ranks}
     wrong = []
-    asked = (vector for vector in vectors if vector.case.reject is None)
-    while some := list(islice(asked, SLICE)):
+    valued = (vector for vector in vectors if vector.case.reject is None)
+    while some := list(islice(valued, SLICE)):
         for rank in spec.ranks:
             own = [vector for vector in some if vector.inputs[0].ndim == rank]
-            for vector, edges in zip(own, _edges(spec, rank, own), strict=True):
+            for vector, met in zip(own, conditions(strata.whole, rank, own), strict=True):
+                edges = tuple(name for name in met if name in names)
                 if edges != vector.edges:
                     lists = "lists edges that its inputs and attributes do not show"
                     wrong.append(f"{vector.id}: {lists}")
-                shown[rank].append((vector.case.types[spec.data.type], edges))
-    strength = manifest.strength.get(spec.op)
+                shown[rank].append((vector.case.types[spec.data.type], met))
+    strength = manifest.strength.get(spec.op, Strength())
+    current = bool(strength.strata) and strength.strata == strata.meaning
+    types = spec.types[spec.data.type]
+    known = {*names, *types}
     return [
         RankCoverage(
             op=spec.op,
             rank=rank,
             vectors=len(found),
             edges=tuple(edge.name for edge in spec.edges),
-            dtypes=spec.types[spec.data.type],
-            pairs=frozenset(
-                pair for dtype, edges in found for pair in _pairs(edges, dtype == base_type(spec))
+            dtypes=types,
+            pairs=_of(
+                (pair for dtype, met in found for pair in _pairs(met, dtype == base_type(spec))),
+                names,
             ),
-            typed=frozenset((dtype, edge) for dtype, edges in found for edge in edges),
-            infeasible=_infeasible(strength.infeasible if strength else {}, rank),
-            unsettled=frozenset(_unsettled(manifest, spec.op, rank)),
+            typed=_of(((dtype, one) for dtype, met in found for one in met), known),
+            infeasible=_of(strength.infeasible.get(rank, ()), known),
+            unsettled=_of(_unsettled(manifest, spec.op, rank), known),
+            strata=_strata(spec, manifest, rank, found) if current else None,
         )
         for rank, found in shown.items()
     ], wrong
 
 
-def _edges(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
-    """The edges of each vector: told by geometry for all at once, by the data for each alone."""
+def conditions(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
+    """The edges of a specification that each of some vectors of a rank meets, by name: told by
+    geometry for all at once, by the data for each alone."""
     batch = WindowBatch(table_of(spec, [vector.case for vector in vectors], rank - 2))
     told = [batch.truth(edge.when) for edge in spec.edges]
     shows, may = (np.stack(columns, axis=1) for columns in zip(*told, strict=True))
@@ -159,7 +204,7 @@ def _edges(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str
     ]
 
 
-def _pairs(edges: tuple[str, ...], paired: bool) -> Iterator[Pair]:
+def _pairs(edges: Sequence[str], paired: bool) -> Iterator[Pair]:
     yield from ((edge, edge) for edge in edges)
     if paired:
         yield from combinations(sorted(edges), 2)
@@ -172,7 +217,23 @@ def _unsettled(manifest: Manifest, op: str, rank: int) -> Iterator[Pair]:
             yield (one.dtype, one.edges[0]) if one.dtype else (one.edges[0], one.edges[-1])
 
 
-def _infeasible(
-    by_rank: Mapping[int, Mapping[Pair, tuple[str, ...]]], rank: int
-) -> frozenset[Pair]:
-    return frozenset(by_rank.get(rank, {}))
+def _of(pairs: Iterable[Pair], names: Collection[str]) -> frozenset[Pair]:
+    """Those of some pairs whose names are both among these."""
+    return frozenset(pair for pair in pairs if pair[0] in names and pair[1] in names)
+
+
+def _strata(
+    spec: OpSpec, manifest: Manifest, rank: int, found: Sequence[tuple[str, tuple[str, ...]]]
+) -> StrataCoverage:
+    """What vectors of a rank, each with its type and what it meets, show of strata."""
+    strata, base = strata_of(spec), base_type(spec)
+    wanted = {*wanted_pairs(strata, rank), *wanted_types(spec, strata, rank)}
+    met: set[Pair] = set()
+    for dtype, names in found:
+        met |= {(dtype, name) for name in names} | set(_pairs(names, dtype == base))
+    return StrataCoverage(
+        asked=frozenset(wanted),
+        met=frozenset(met & wanted),
+        infeasible=frozenset(wanted & manifest.strength[spec.op].infeasible.get(rank, {}).keys()),
+        unsettled=frozenset(wanted & {*_unsettled(manifest, spec.op, rank)}),
+    )

@@ -14,10 +14,12 @@ from conformance.cli.progress import Progress
 from conformance.errors import UsageError
 
 if TYPE_CHECKING:
+    from conformance.generate.complete import Added
     from conformance.model import Vector
     from conformance.spec.model import OpSpec
     from conformance.suite.parts import Parts
     from conformance.suite.store import Suite
+    from conformance.suite.strength import Strength
 
 
 def completed(
@@ -66,8 +68,11 @@ def completed(
     ]
     _tell(base, new, backend)
     manifest = base.manifest
-    if not new and all(_says(manifest.strength[one.op].parts, one.parts) for one in added):
+    strength = {one.op: _strength(manifest.strength[one.op], one) for one in added}
+    if not new and all(manifest.strength[op] == known for op, known in strength.items()):
         return base
+    told = {one.op for one in added if one.strata}
+    gaps = [gap for gap in manifest.uncovered if gap.op not in told]
     old = {entry.id: entry for entry in manifest.listed}
     return write_suite(
         out,
@@ -77,17 +82,8 @@ def completed(
         versions={**versions(), **manifest.versions},
         kills={name: found for one in added for name, found in one.kills.items()},
         excused={name: found for one in added for name, found in one.excused.items()},
-        strength={
-            **manifest.strength,
-            **{
-                one.op: replace(
-                    manifest.strength[one.op],
-                    parts=_both(manifest.strength[one.op].parts, one.parts),
-                )
-                for one in added
-            },
-        },
-        uncovered=manifest.uncovered,
+        strength={**manifest.strength, **strength},
+        uncovered=[*gaps, *(gap for one in added for gap in one.uncovered)],
         withdrawn=manifest.withdrawn,
         bases=bases,
         beside=base,
@@ -107,10 +103,12 @@ def _sound(base: Suite, op: str) -> OpSpec:
     return spec
 
 
-def _says(before: Parts, now: Parts) -> bool:
-    """Whether a suite tells of all these parts already."""
-    known = now.survivors.keys() <= before.survivors.keys()
-    return known and now.profiles.items() <= before.profiles.items()
+def _strength(before: Strength, added: Added) -> Strength:
+    """What a suite tells of an operator with what was added."""
+    found = replace(before, parts=_both(before.parts, added.parts))
+    if added.strata:
+        found = replace(found, infeasible=added.infeasible, strata=added.strata)
+    return found
 
 
 def _both(before: Parts, now: Parts) -> Parts:

@@ -1,4 +1,4 @@
-"""``conformance coverage``: which edges and pairs of edges a suite shows, and which none can."""
+"""``conformance coverage``: what a suite covers of edges and strata, and what none can."""
 
 from __future__ import annotations
 
@@ -39,6 +39,11 @@ Every edge is evaluated anew from the inputs and attributes of the vectors; what
 manifest says is not believed, but for the pairs that it calls infeasible. A pair is
 undecided if neither a case nor a contradiction was found for it. Exits with 1 if an edge
 or a pair is not shown, or is undecided.
+
+The second table is about strata, the shapes for which kernels have a path of their own:
+on rank 4 how many remainders (pads, tails of vectors, images, ...) are met in each of
+them, and in a second element type; on other ranks how many are met in any of them.
+docs/strata-format.md tells more.
 """
 
 
@@ -92,6 +97,7 @@ def coverage(
         tell_part(suite, whole, asked, "some pairs cannot be covered in it")
     click.echo("operator                rank  vectors      edges            pairs   infeasible")
     complete = True
+    strata: list[RankCoverage] = []
     there = [op for op in asked if op in suite.manifest.ops]
     with Progress(len(there), "measuring") as progress:
         for number, op in enumerate(there):
@@ -102,11 +108,16 @@ def coverage(
             for one in measured:
                 _tell(one)
                 complete &= one.complete
+                strata += [one] if one.strata is not None else []
             for problem in wrong:
                 click.echo(f"    {problem}")
             complete &= not wrong
             if why and op in suite.manifest.strength:
                 _tell_reasons(suite.manifest.strength[op].infeasible)
+    if strata:
+        click.echo("operator                rank  remainders in strata   infeasible")
+        for one in strata:
+            _tell_strata(one)
     if not complete:
         ctx.exit(EXIT_INCOMPLETE)
 
@@ -121,7 +132,7 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
     from conformance.suite import proofs
 
     specs = loader.chosen(ops)
-    kept = {op: proofs.known(spec) for op, spec in specs.items()}
+    kept = {op: proofs.current(spec) for op, spec in specs.items()}
     for op in (op for op, found in kept.items() if found is None):
         _writable(proofs.file_of(specs[op]))
     with Progress(1, "proving") as progress:
@@ -172,6 +183,18 @@ def _tell(one: RankCoverage) -> None:
     lines += [f"pair not shown: {a} with {b}" for a, b in one.missing_pairs]
     lines += [f"called infeasible, but shown: {a} with {b}" for a, b in one.disproved]
     lines += [f"undecided: {a} with {b}" for a, b in one.undecided]
+    _list(lines)
+
+
+def _tell_strata(one: RankCoverage) -> None:
+    strata = one.strata
+    assert strata is not None
+    can = len(strata.asked - strata.infeasible)
+    met = can - len(strata.missing) - len(strata.undecided)
+    click.echo(f"{one.op:22} {one.rank:5} {met:10} of {can:6} {len(strata.infeasible):12}")
+    lines = [f"not met: {a} with {b}" for a, b in strata.missing]
+    lines += [f"called infeasible, but met: {a} with {b}" for a, b in strata.disproved]
+    lines += [f"undecided: {a} with {b}" for a, b in strata.undecided]
     _list(lines)
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 STRONG = 0.95
 """The mutation score below which a suite is called weak."""
 
+LISTED = 12
+"""How many surviving mutants are named."""
+
 EXAMPLES = """
 \b
 Examples:
@@ -187,6 +190,11 @@ def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
     return sum(noticed.get(fault, 0) > 0 for fault in counted), survivors
 
 
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - LISTED
+    return ", ".join(names[:LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
 def _share(killed: int, survivors: Sequence[str]) -> str:
     # Rounded down: 100 % is all of them.
     return f"{100 * killed // (killed + len(survivors))} %"
@@ -250,7 +258,7 @@ def _tell(
         if killed < STRONG * (killed + len(survivors)):
             click.echo(
                 f"warning: backends that are wrong may pass: {len(survivors)} mutants of {op} "
-                f"survive: {', '.join(survivors)}. Edges with aims that lead to what they change "
+                f"survive: {_some(survivors)}. Edges with aims that lead to what they change "
                 "make vectors that kill them.",
                 err=True,
             )

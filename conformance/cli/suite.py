@@ -95,8 +95,13 @@ Examples:
     metavar="DIR",
     help="Write cases/ and proofs/ into this folder. Default: the folder of the specifications.",
 )
+@click.option(
+    "--fewest", is_flag=True, help="Leave out the cases that the others make superfluous."
+)
 @processes_option
-def record(folder: Path, ops: tuple[str, ...], out: Path | None, processes: int) -> None:
+def record(
+    folder: Path, ops: tuple[str, ...], out: Path | None, fewest: bool, processes: int
+) -> None:
     """Record the cases of a suite as text, from which its vectors can be made again.
 
     For each shipped operator it audits the suite and writes two files: cases/OP.jsonl, one line a
@@ -116,7 +121,7 @@ def record(folder: Path, ops: tuple[str, ...], out: Path | None, processes: int)
     with Progress(1, "auditing") as progress:
         scores = audit(opened, asked, processes=processes, progress=progress.at)
     for score in scores:
-        found, proven = recorded.record(opened, score)
+        found, proven = recorded.record(opened, score, fewest=fewest)
         for file, content in (
             (target / "cases" / f"{score.op}.jsonl", cases.dump(found)),
             (target / "proofs" / f"{score.op}.json", proofs.dump(proven)),
@@ -176,8 +181,9 @@ def complete(
     """Add to a suite the vectors that it lacks.
 
     A vector is added for each mutant that could show in an element type and rank, and that no
-    vector kills there. The vectors of the suite stay as they are. Nothing is written where it
-    lacks nothing.
+    vector kills there; without --for also for each pair of edges, and for each remainder in a
+    stratum, that no vector meets. The vectors of the suite stay as they are. Nothing is written
+    where it lacks nothing.
     """
     from conformance.cli.completing import completed
     from conformance.suite.store import open_suite

@@ -1,4 +1,5 @@
-"""What a suite lacks: vectors that kill the mutants that its own do not kill, and could.
+"""What a suite lacks: vectors that show what its own do not show of edges and strata, and that kill
+the mutants that its own do not kill, and could.
 
 The vectors that there are stay as they are, so whoever knows the suite knows what was asked of it.
 """
@@ -14,12 +15,18 @@ from conformance.audit.membership import left_out
 from conformance.audit.standing import parts_of, standings
 from conformance.generate.killers import Killers
 from conformance.generate.narrow import Claim, as_claimed, narrowed
-from conformance.generate.pairs import Effort
+from conformance.generate.pairs import Effort, Pair, Pool
+from conformance.generate.rank import meaningful
+from conformance.generate.settle import settle
+from conformance.generate.suites import with_twins
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import is_stratum, strata_of
+from conformance.suite.manifest import Uncovered
 from conformance.suite.parts import Part, Parts
 from conformance.suite.store import Suite
+from conformance.suite.strength import Infeasible, Strength
 
 
 @dataclass(frozen=True)
@@ -27,12 +34,14 @@ class Known:
     """Value vectors of one operator, and what is known of them.
 
     ``kills`` gives by id the mutants that each kills; it is empty where that is to be worked out.
-    ``inert`` gives by part the mutants that are proven to change nothing there.
+    ``inert`` gives by part the mutants that are proven to change nothing there, ``infeasible`` what
+    is proven of edges.
     """
 
     vectors: tuple[Vector, ...] = field(repr=False)
     kills: Mapping[str, tuple[Kill, ...]] = field(repr=False)
     inert: Mapping[Part, frozenset[str]] = field(repr=False)
+    infeasible: Infeasible = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,8 @@ class Added:
     """The vectors that a suite lacked of one operator, and what survives in each part with them.
 
     ``kills`` and ``excused``, those of them that an allowed interpretation excuses at must, are by
-    id of all vectors, those that there were too.
+    id of all vectors, those that there were too. ``infeasible`` and ``uncovered`` are what is known
+    of edges and of strata, which have the digest ``strata``; all empty where these were not asked.
     """
 
     op: str
@@ -48,6 +58,9 @@ class Added:
     kills: Mapping[str, tuple[str, ...]]
     excused: Mapping[str, tuple[str, ...]]
     parts: Parts
+    infeasible: Infeasible = field(default_factory=dict)
+    uncovered: tuple[Uncovered, ...] = ()
+    strata: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,16 +70,22 @@ class Found:
     vectors: Mapping[str, Vector]
     kills: Mapping[str, tuple[Kill, ...]]
     inert: Mapping[Part, frozenset[str]]
+    infeasible: Mapping[Pair, tuple[str, ...]] = field(default_factory=dict)
+    uncovered: tuple[Uncovered, ...] = ()
 
 
 @dataclass(frozen=True)
 class Task:
-    """What one rank of an operator lacks; its result depends on nothing else."""
+    """What one rank of an operator lacks; its result depends on nothing else.
+
+    With ``edges`` edges and strata are asked for, too, otherwise mutants alone.
+    """
 
     spec: OpSpec
     rank: int
     root: int
     known: Known
+    edges: bool
 
     @property
     def label(self) -> str:
@@ -74,11 +93,26 @@ class Task:
 
     def run(self) -> Found:
         of_rank = [one for one in self.known.vectors if one.inputs[0].ndim == self.rank]
+        pool = Pool(self.spec, self.rank, self.root, Effort())
+        new: list[Vector] = []
+        if self.edges:
+            pool.infeasible.update(self.known.infeasible.get(self.rank, {}))
+            pool.fill()
+            pool.add([one.case for one in of_rank])
+            settle(pool)
+            found = meaningful(pool, known={one.id: one for one in of_rank})
+            new = with_twins(self.spec, found)
         killers = Killers(
-            self.spec, self.rank, of_rank, kills=self.known.kills, inert=self.known.inert
+            self.spec,
+            self.rank,
+            [*of_rank, *new],
+            kills=self.known.kills,
+            inert=self.known.inert,
         )
-        killers.complete([], root=self.root, effort=Effort())
-        return Found(killers.vectors, killers.kills, killers.inert)
+        killers.complete(list(pool.cases()), root=self.root, effort=Effort())
+        return Found(
+            killers.vectors, killers.kills, killers.inert, pool.proven, tuple(pool.uncovered)
+        )
 
 
 def known(suite: Suite, op: str) -> Known:
@@ -99,7 +133,18 @@ def known(suite: Suite, op: str) -> Known:
         for part, one in parts.survivors.items()
         if not part.profile or own.get(part.profile) == parts.profiles[part.profile]
     }
-    return Known(vectors, kills, inert)
+    return Known(vectors, kills, inert, _proven(suite, op))
+
+
+def _proven(suite: Suite, op: str) -> Infeasible:
+    """What a suite has of proofs about edges, and about strata if they are those of today."""
+    strength = suite.manifest.strength.get(op, Strength())
+    if strength.strata == strata_of(suite.specs[op]).meaning:
+        return strength.infeasible
+    return {
+        rank: {pair: why for pair, why in pairs.items() if not any(map(is_stratum, pair))}
+        for rank, pairs in strength.infeasible.items()
+    }
 
 
 def complete(
@@ -113,16 +158,25 @@ def complete(
 ) -> Iterator[Added]:
     """What each of some operators lacks, ``there`` being all that is claimed of it, by name.
 
-    With ``claims`` only what is claimed of an operator counts. Raises UsageError for a claim that
-    does not fit its operator.
+    With ``claims`` only what is claimed of an operator counts, and mutants alone. Raises UsageError
+    for a claim that does not fit its operator.
     """
     claims = claims or {}
     narrow = [narrowed(spec, claims[spec.op]) if spec.op in claims else spec for spec in specs]
-    work = [Task(spec, rank, root, there[spec.op]) for spec in narrow for rank in spec.ranks]
+    work = [
+        Task(spec, rank, root, there[spec.op], edges=not claims)
+        for spec in narrow
+        for rank in spec.ranks
+    ]
     done = parallel.run(work, processes=processes, progress=progress, total=len(work))
     for whole, spec in zip(specs, narrow, strict=True):
         ranks = [next(done) for _ in spec.ranks]
         added = _added(spec, there[spec.op], ranks)
+        if not claims:
+            proven = {rank: one.infeasible for rank, one in zip(spec.ranks, ranks, strict=True)}
+            open_ = tuple(gap for one in ranks for gap in one.uncovered)
+            meaning = strata_of(spec).meaning
+            added = replace(added, infeasible=proven, uncovered=open_, strata=meaning)
         if spec.op in claims:
             parts = as_claimed(whole, spec, added.parts, claims[spec.op])
             added = replace(added, parts=parts)

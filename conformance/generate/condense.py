@@ -29,16 +29,22 @@ Rows = NDArray[np.int64]
 
 
 def choose(
-    pool: Pool, tries: int = 0, isolated: Collection[str] = (), start: Collection[int] = ()
+    pool: Pool,
+    tries: int = 0,
+    isolated: Collection[str] = (),
+    start: Collection[int] = (),
+    beside: Collection[int] = (),
 ) -> list[int]:
     """Few, cheap cases that show all that the pool shows, by row; fewer with more ``tries``.
 
-    Those in ``start`` are taken before any other. For ``isolated`` see :func:`asked`.
+    Those in ``start`` are taken before any other. Those ``beside`` are there anyway, so none is
+    taken for what they show. For ``isolated`` see :func:`asked`.
     """
     order = np.argsort(pool.seen.cost, kind="stable")
     place = {int(row): number for number, row in enumerate(order)}
     begun = [place[row] for row in start]
-    flags = asked(pool, isolated)[order]
+    flags = asked(pool, isolated)
+    flags = (flags & ~flags[list(beside)].any(axis=0))[order]
     return [
         int(order[n]) for n in cover_rows(flags, pool.seen.cost[order], tries=tries, start=begun)
     ]
@@ -59,15 +65,17 @@ def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
     if not pool.effort.pairs:
         return np.concatenate([shows, simple], axis=1)
     first, second = np.triu_indices(shows.shape[1], 1)
-    needed = pool.pairs[first, second]
+    needed = (pool.pairs & pool.asked_pairs)[first, second]
     own = shows & of_base(pool, pool.seen.table)[:, None]
     pairs = own[:, first[needed]] & own[:, second[needed]]
-    return np.concatenate([pairs, typed(pool), simple], axis=1)
+    single = shows & np.diagonal(pool.asked_pairs)
+    return np.concatenate([pairs, single[:, len(pool.spec.edges) :], typed(pool), simple], axis=1)
 
 
 def typed(pool: Pool) -> Bools:
     """Which edge each case shows in which element type, (cases, types times edges)."""
-    return _in_types(pool, pool.shows, pool.seen.table).reshape(len(pool), -1)
+    found = _in_types(pool, pool.shows, pool.seen.table) & pool.asked_types
+    return found.reshape(len(pool), -1)
 
 
 def of_base(pool: Pool, table: Table) -> Bools:
@@ -114,10 +122,10 @@ class _Own:
         shows = pool.shows[chosen]
         paired = shows & of_base(pool, pool.seen.table.take(chosen))[:, None]
         numbers = paired.astype(np.float32)
-        self.single = np.triu(numbers.T @ numbers == 1, 1)
+        self.single = np.triu(numbers.T @ numbers == 1, 1) & pool.asked_pairs
         self.pairs = paired[:, :, None] & paired[:, None, :] & self.single
         own = _in_types(pool, shows, pool.seen.table.take(chosen))
-        self.once = own.sum(axis=0) == 1
+        self.once = (own.sum(axis=0) == 1) & pool.asked_types
         self.typed = own & self.once
 
     def merit(self, table: Table, shows: Bools, parents: Rows) -> Rows:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.audit.membership import base_type
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError
 from conformance.generate.crossing import case_of
@@ -50,6 +51,9 @@ TAPS_A_BYTE = 16
 
 UNUSUAL = 5
 """How many times as much a case costs that most backends cannot run."""
+
+UNCOMMON = 2
+"""How many times as much one costs in another element type than the one that nearly all run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +213,8 @@ def rarity(spec: OpSpec, cases: list[Case]) -> NDArray[np.int64]:
 
 
 def _rarity(spec: OpSpec, batch: WindowBatch) -> NDArray[np.int64]:
-    found = np.ones(batch.count, np.int64)
+    own = batch.table.columns[spec.data.type]
+    found = np.where(own == code(base_type(spec)), 1, UNCOMMON)
     for asked, inside in _usual(spec, batch):
         found *= np.where(asked & ~inside, UNUSUAL, 1)
     return found

@@ -6,12 +6,12 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
 
 import numpy as np
 
 from conformance.audit.membership import base_type
 from conformance.audit.vacuity import vacuous
+from conformance.audit.wanted import wanted_pairs, wanted_types
 from conformance.generate.build import build
 from conformance.generate.crossing import case_of
 from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover, Unknown
@@ -22,6 +22,7 @@ from conformance.model import Case
 from conformance.spec.entries import Bools, code
 from conformance.spec.families import fills
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import Strata, strata_of
 from conformance.spec.table import table_of
 from conformance.suite.manifest import Uncovered
 
@@ -47,7 +48,8 @@ def retyped(spec: OpSpec, cases: Iterable[Case], dtype: str) -> list[Case]:
 class Effort:
     """How many cases are drawn, at large and at each aim of an edge; how many children are crossed
     at most in a round, and in how many rounds; in how many more a smaller cover is sought. Without
-    ``pairs`` each edge is to be shown alone."""
+    ``pairs`` each edge is to be shown alone, and no remainder in a stratum; without ``strata`` no
+    remainder either."""
 
     base: int = 400
     aimed: int = 6
@@ -55,6 +57,12 @@ class Effort:
     rounds: int = 8
     condensing: int = 3
     pairs: bool = True
+    strata: bool = True
+
+    @property
+    def of_strata(self) -> bool:
+        """Whether remainders are to be met in strata."""
+        return self.pairs and self.strata
 
 
 SMOKE = Effort(base=120, aimed=3, children=8_000, rounds=4, condensing=0, pairs=False)
@@ -80,13 +88,32 @@ class Pool:
     _known: set[bytes] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.sight = Sight(self.spec, self.rank - 2)
+        self.strata = strata_of(self.spec) if self.effort.of_strata else Strata((), (), self.spec)
+        self.sight = Sight(self.strata.whole, self.rank - 2)
         self.edges = self.sight.edges
         self.place = {name: number for number, name in enumerate(self.edges)}
         self.dtypes = self.spec.types[self.spec.data.type]
         self.base = base_type(self.spec)
-        self.seen = self.sight.look(table_of(self.spec, [], self.rank - 2))
+        self._ask()
+        self.seen = self.sight.look(table_of(self.sight.spec, [], self.rank - 2))
         self._count()
+
+    def _ask(self) -> None:
+        """Note what is asked for: ``asked_pairs`` (edges, edges), on the diagonal single edges, and
+        ``asked_types`` (types, edges).
+
+        Edges and their pairs, in all types; of strata what :mod:`conformance.audit.wanted` says.
+        """
+        count, own = len(self.edges), len(self.spec.edges)
+        self.asked_pairs = np.zeros((count, count), np.bool_)
+        self.asked_pairs[:own, :own] = np.eye(own, dtype=np.bool_) | self.effort.pairs
+        self.asked_types = np.zeros((len(self.dtypes), count), np.bool_)
+        self.asked_types[:, :own] = True
+        for pair in wanted_pairs(self.strata, self.rank):
+            a, b = (self.place[name] for name in pair)
+            self.asked_pairs[a, b] = self.asked_pairs[b, a] = True
+        for dtype, edge in wanted_types(self.spec, self.strata, self.rank):
+            self.asked_types[self.dtypes.index(dtype), self.place[edge]] = True
 
     def __len__(self) -> int:
         return len(self.seen)
@@ -118,7 +145,7 @@ class Pool:
         """None without the package z3-solver."""
         if importlib.util.find_spec("z3") is None:
             return None
-        return Prover(self.spec, self.rank, LIMITS)
+        return Prover(self.sight.spec, self.rank, LIMITS)
 
     def ask(self, pair: Pair, *, anew: bool = False) -> Feasible | Infeasible | Unknown | None:
         """Whether a case of the base type can show two edges, or any case one, given twice. None
@@ -136,7 +163,7 @@ class Pool:
             dtype = self.base if len(edges) > 1 else None
             answer = self.prover.ask(edges, dtype)
             if anew and isinstance(answer, Unknown):
-                patient = Prover(self.spec, self.rank, LIMITS, timeout_ms=PATIENT_MS)
+                patient = Prover(self.sight.spec, self.rank, LIMITS, timeout_ms=PATIENT_MS)
                 answer = patient.ask(edges, dtype)
             self.answers[pair] = answer
         return self.answers.get(pair)
@@ -154,6 +181,8 @@ class Pool:
         at in the base type, too."""
         effort = self.effort
         drawn = draw_at_edges(self.spec, self.rank, effort.base, effort.aimed, root=self.root)
+        for number, aim in enumerate(self.strata.all_aims):
+            drawn += draw(self.spec, self.rank, effort.aimed, root=self.root + number, aim=aim)
         aims = [aim for profile in self.spec.profiles for aim in profile.aims]
         for aim in aims:
             count = -(-effort.base // len(aims))
@@ -166,7 +195,7 @@ class Pool:
 
     def add(self, cases: list[Case]) -> None:
         """Keep those of some cases that are valid and small enough."""
-        seen = self.sight.look(table_of(self.spec, cases, self.rank - 2), patiently=True)
+        seen = self.sight.look(table_of(self.sight.spec, cases, self.rank - 2), patiently=True)
         self.keep(self.sight.settle(seen, np.arange(len(seen))))
 
     def keep(self, found: Seen) -> None:
@@ -208,18 +237,21 @@ class Pool:
 
     def missing(self) -> list[Pair]:
         """What is asked for, not shown and not known to be infeasible: edges alone, then pairs."""
-        names = sorted(self.edges)
-        asked = [(name, name) for name in names]
-        asked += combinations(names, 2) if self.effort.pairs else ()
-        return [pair for pair in asked if self.lacks(pair)]
+        first, second = np.nonzero(np.triu(self.asked_pairs & ~self.pairs))
+        open_ = (
+            min((self.edges[a], self.edges[b]), (self.edges[b], self.edges[a]))
+            for a, b in zip(first, second, strict=True)
+        )
+        ordered = sorted(open_, key=lambda pair: (pair[0] != pair[1], pair))
+        return [pair for pair in ordered if self.lacks(pair)]
 
     def untyped(self) -> list[tuple[int, int]]:
         """Places of an element type, and of an edge that is shown, but neither shown in that type
         nor known to be infeasible in it."""
         return [
             (int(dtype), int(edge))
-            for dtype, edge in np.argwhere(~self.typed)
-            if self.pairs[edge, edge]
+            for dtype, edge in np.argwhere(self.asked_types & ~self.typed)
+            if (self.pairs[edge, edge] or edge >= len(self.spec.edges))
             and (self.dtypes[dtype], self.edges[edge]) not in self.infeasible
         ]
 

@@ -23,6 +23,7 @@ from conformance.generate.suites import smoke, with_twins
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
 from conformance.suite.manifest import Uncovered
 from conformance.suite.parts import Parts
 from conformance.suite.strength import Strength
@@ -94,6 +95,7 @@ class OperatorTask:
                 equivalent={fault.id: fault.equivalent for fault in score.equivalent},
                 indistinguishable=score.indistinguishable,
                 parts=self._parts(standing) if self.effort.pairs else Parts(),
+                strata=strata_of(spec).meaning if self.effort.of_strata else "",
             ),
             uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
         )

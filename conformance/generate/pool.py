@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from conformance.generate.strategies import Aim, cases
 from conformance.model import Case
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
 
 
 def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = None) -> list[Case]:
@@ -42,14 +43,15 @@ def draw(spec: OpSpec, rank: int, count: int, *, root: int, aim: Aim | None = No
 def draw_at_edges(
     spec: OpSpec, rank: int, base: int, aimed: int, *, root: int, within: Sequence[Aim] = ({},)
 ) -> list[Case]:
-    """At most ``base`` cases at large, and ``aimed`` for each aim of an edge; see :func:`draw`.
+    """At most ``base`` cases at large, and ``aimed`` for each aim of an edge and in each stratum,
+    beside another remainder for another ``root``; see :func:`draw`.
 
     All are drawn ``within`` these aims in turn: what one narrows is narrowed besides.
     """
     found = []
     for inner in within:
         found += draw(spec, rank, -(-base // len(within)), root=root, aim=inner)
-    for aim, inner in zip(spec.aims, cycle(within), strict=False):
+    for aim, inner in zip((*spec.aims, *strata_of(spec).aims(root)), cycle(within), strict=False):
         found += draw(spec, rank, aimed, root=root, aim={**aim, **inner})
     return found
 

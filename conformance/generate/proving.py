@@ -21,6 +21,7 @@ from conformance.model import Case
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
 from conformance.spec.validity import violations
 from conformance.suite import proofs
 from conformance.suite.proofs import Proofs
@@ -61,7 +62,7 @@ class ProofTask:
 
     def run(self) -> Decided:
         pool = Pool(self.spec, self.rank, ROOT, Effort())
-        return _found(pool) if proofs.known(pool.spec) is None else _checked(pool)
+        return _found(pool) if proofs.current(pool.spec) is None else _checked(pool)
 
 
 def _checked(pool: Pool) -> Decided:
@@ -72,7 +73,7 @@ def _checked(pool: Pool) -> Decided:
     for case in known:
         # A pool takes none that is dear to run; what such a one shows is shown all the same.
         if case.id not in kept and not violations(pool.spec, case):
-            edges = edges_of(pool.spec, case, data_of(pool.spec, case))
+            edges = edges_of(pool.sight.spec, case, data_of(pool.spec, case))
             shown = [pool.place[edge] for edge in edges]
             own = case.types[pool.spec.data.type]
             pool.pairs[shown, shown] = True
@@ -137,7 +138,7 @@ def _decided(
         op=pool.spec.op,
         rank=pool.rank,
         infeasible=pool.proven,
-        shown=int(np.triu(pool.pairs).sum()),
+        shown=int(np.triu(pool.pairs & pool.asked_pairs).sum()),
         undecided=tuple(
             pair
             for pair in (
@@ -173,4 +174,5 @@ def proofs_of(spec: OpSpec, decided: Sequence[Decided]) -> Proofs:
         specification=digest(spec),
         infeasible={one.rank: one.infeasible for one in decided},
         witnesses=tuple(case for one in decided for case in one.witnesses),
+        strata=strata_of(spec).meaning,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -71,9 +72,9 @@ class RankTask:
         pool.fill()
         settle(pool)
         breed(pool, self.effort.condensing, self.effort.children // 2)
-        shown = {edge for number, edge in enumerate(pool.edges) if pool.pairs[number, number]}
+        shown = {edge.name for n, edge in enumerate(spec.edges) if pool.pairs[n, n]}
         below = _shown_below(spec, self.rank, self.root) if self.effort.pairs else shown
-        vectors = with_twins(spec, _meaningful(pool, shown - below))
+        vectors = with_twins(spec, meaningful(pool, shown - below))
         killers = Killers(spec, self.rank, vectors)
         if self.effort.pairs:
             killers.complete(list(pool.cases()), root=self.root, effort=self.effort)
@@ -88,31 +89,39 @@ class RankTask:
         )
 
 
-def _meaningful(pool: Pool, isolated: Collection[str]) -> list[Vector]:
+def meaningful(
+    pool: Pool, isolated: Collection[str] = (), known: Mapping[str, Vector] = MappingProxyType({})
+) -> list[Vector]:
     """Vectors of a cover, none of them vacuous and no two alike: what is gives way to another, as
-    long as one shows the same; then more are sought."""
-    built: dict[str, Vector] = {}
+    long as one shows the same; then more are sought. What vectors that are ``known``, by id, show
+    is not asked of others."""
+    built = dict(known)
     while True:
-        chosen = choose(pool, TRIES, isolated)
+        chosen = choose(pool, TRIES, isolated, beside=_rows(pool, known))
         looked_at = 1
-        while bad := _useless(pool, chosen, built):
+        while bad := _useless(pool, chosen, built, known):
             # Where most cases are vacuous, one at a time would take for ever.
             looked_at = min(2 * looked_at, MOST_LOOKED_AT)
             bad |= _also_vacuous(pool, asked(pool, isolated), chosen, bad, looked_at)
             left = np.delete(np.arange(len(pool)), sorted(bad))
             kept = set(chosen) - bad
             pool.ban(bad)
-            chosen = choose(
-                pool, isolated=isolated, start=[n for n, row in enumerate(left) if row in kept]
-            )
+            start = [n for n, row in enumerate(left) if row in kept]
+            chosen = choose(pool, 0, isolated, start, _rows(pool, known))
         if not pool.reopen():
             return [built[pool.case(row).id] for row in chosen]
         settle(pool)
 
 
-def _useless(pool: Pool, chosen: Sequence[int], built: dict[str, Vector]) -> set[int]:
+def _rows(pool: Pool, known: Mapping[str, Vector]) -> list[int]:
+    return [row for row, case in enumerate(pool.cases()) if case.id in known] if known else []
+
+
+def _useless(
+    pool: Pool, chosen: Sequence[int], built: dict[str, Vector], known: Mapping[str, Vector]
+) -> set[int]:
     """The rows of those that are vacuous, or ask what another has asked."""
-    found, asked = set(), set()
+    found, asked = set(), {question(vector) for vector in known.values()}
     for row in chosen:
         case = pool.case(row)
         if case.id not in built:

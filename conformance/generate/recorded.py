@@ -8,17 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from math import prod
 
 from conformance import parallel
 from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
 from conformance.generate.build import build
+from conformance.generate.reduce import reduced
 from conformance.generate.suites import smoke
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
 from conformance.suite.manifest import COMPLEMENT
@@ -89,6 +92,7 @@ def strength(spec: OpSpec, recorded: Cases) -> Strength:
     """What nothing can show of an operator: proofs, the catalogue's word, and what was measured."""
     return Strength(
         infeasible=proofs.of(spec),
+        strata=strata_of(spec).meaning if proofs.current(spec) else "",
         equivalent={fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent},
         indistinguishable=recorded.indistinguishable,
         parts=recorded.parts,
@@ -100,15 +104,22 @@ def outdated(spec: OpSpec, recorded: Cases) -> bool:
     return recorded.specification != digest(spec)
 
 
-def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
+def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, Proofs]:
     """The cases of one operator of a suite, with what an audit of them found, and its proofs.
 
     Cases that were added to complete a suite are of the core, and smoke is chosen anew. Small cases
-    come first, and those that must be rejected last.
+    come first, and those that must be rejected last. With ``fewest`` those are left out that the
+    others make superfluous.
     """
     manifest, op = suite.manifest, score.op
     entries = [entry for entry in manifest.listed if entry.op == op]
     there = [suite.read(entry) for entry in entries]
+    if fewest:
+        asked = [vector for vector in there if vector.case.reject is None]
+        few = {v.id for v in reduced(suite.specs[op], score.faults, asked, score.kills)}
+        stays = [v.case.reject is not None or v.id in few for v in there]
+        entries, there = [*compress(entries, stays)], [*compress(there, stays)]
+        score = Score(op, score.faults, {i: own for i, own in score.kills.items() if i in few})
     core = [v for v, e in zip(there, entries, strict=True) if {"core", COMPLEMENT} & {*e.suites}]
     member = smoke(suite.specs[op], core, score)
     found: list[Recorded] = []
@@ -142,7 +153,7 @@ def record(suite: Suite, score: Score) -> tuple[Cases, Proofs]:
     kept = proofs.known(spec)
     # Cases that show all pairs are witnesses themselves.
     witnesses = kept.witnesses if kept and manifest.uncovered else ()
-    return recorded, Proofs(op, digest(spec), known.infeasible, witnesses)
+    return recorded, Proofs(op, digest(spec), known.infeasible, witnesses, known.strata)
 
 
 def _place(spec: OpSpec, case: Case) -> tuple[bool, int, int, str]:

@@ -7,27 +7,34 @@ found for one of them serves others, too.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import ceil
 
 import numpy as np
 
 from conformance.audit.cover import cover
+from conformance.audit.coverage import conditions
 from conformance.audit.kills import Kill
 from conformance.audit.membership import base_type, parts, within
 from conformance.audit.score import Score
+from conformance.audit.wanted import IMAGES, wanted_pairs, wanted_types
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import FILE, rarity, usual
 from conformance.generate.suites import twins
 from conformance.model import Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
 
 TRIES = 30
 """How often a part of the choice is made anew to find a smaller one."""
 
 MOST_OUTSIDE = 0.4
 """The share of vectors that are outside a profile, at most, of those for which it is usual."""
+
+LEAST_IMAGES = 0.25
+"""The share of vectors that are images in the base type, at least, as far as there are as many."""
 
 Item = Hashable
 
@@ -40,9 +47,10 @@ def reduced(
 ) -> list[Vector]:
     """Fewer of some value vectors, in their order, that show and kill all that all of them do.
 
-    Each pair of edges in the base type and each edge in each type, on each rank; each mutant at
+    Each pair of edges in the base type and each edge in each type, on each rank; what is asked for
+    of strata; each mutant at
     both levels in each part; edges by a vector that shows hardly anything else; twins beside each
-    other; and no two mutants are alike that were told apart.
+    other; and no two mutants are alike that were told apart. A quarter are images in the base type.
     """
     chosen: set[str] = set()
     shown: set[str] = set()
@@ -56,6 +64,7 @@ def reduced(
     chosen |= _telling_apart(spec, faults, vectors, kills, chosen)
     for name in list(chosen):
         chosen |= {case.id for case in twins(spec, by_id[name].case)} & by_id.keys()
+    chosen |= _images(spec, vectors, chosen)
     return [vector for vector in vectors if vector.id in chosen]
 
 
@@ -65,6 +74,26 @@ def _few(
     costs = {vector.id: cost for vector, cost in zip(vectors, _costs(spec, vectors), strict=True)}
     few = cover(vectors, lambda one: items[one.id], lambda one: costs[one.id], tries=TRIES)
     return {vector.id for vector in few}
+
+
+def _images(spec: OpSpec, vectors: Sequence[Vector], chosen: Collection[str]) -> set[str]:
+    """More vectors of images in the base type, where too few of the chosen ones are: those that
+    meet most edges for their cost."""
+    base, more = base_type(spec), set[str]()
+    images = [
+        vector
+        for vector in vectors
+        if vector.inputs[0].ndim == IMAGES and vector.case.types[spec.data.type] == base
+    ]
+    spare = [vector for vector in images if vector.id not in chosen]
+    costs = dict(zip((one.id for one in spare), _costs(spec, spare), strict=True))
+    spare.sort(key=lambda one: (-len(one.edges) / costs[one.id], one.id))
+    there = len(images) - len(spare)
+    for vector in spare:
+        if there + len(more) >= LEAST_IMAGES * (len(chosen) + len(more)):
+            break
+        more.add(vector.id)
+    return more
 
 
 def _usual(spec: OpSpec, vectors: Sequence[Vector], chosen: Collection[str]) -> set[str]:
@@ -97,7 +126,14 @@ def _items(
                 for kill in kills[vector.id]:
                     found[vector.id] |= {(part, kill.fault, "should")}
                     found[vector.id] |= {(part, kill.fault, "must")} if kill.must else set()
-    base = base_type(spec)
+    strata, base = strata_of(spec), base_type(spec)
+    wanted = {*wanted_pairs(strata, rank), *wanted_types(spec, strata, rank)}
+    of_strata = replace(strata.whole, edges=(*strata.strata, *strata.remainders))
+    for vector, met in zip(vectors, conditions(of_strata, rank, vectors), strict=True):
+        own = vector.case.types[spec.data.type]
+        shown = {(own, name) for name in met} | {(name, name) for name in met}
+        shown |= set(combinations(sorted(met), 2)) if own == base else set()
+        found[vector.id] |= shown & wanted
     for vector in vectors:
         dtype = vector.case.types[spec.data.type]
         found[vector.id] |= {(dtype, edge) for edge in vector.edges}

@@ -28,6 +28,9 @@ SEEDS = 32
 REFILLS = 8
 """How often the geometry of a recorded case is filled anew, until its data show what is wanted."""
 
+REFILLED = 4
+"""Of how many recorded cases the geometry is filled anew, the smallest ones."""
+
 PARENTS = 120
 """Among how many of the cheapest cases of an edge parents are chosen."""
 
@@ -102,11 +105,11 @@ def _refill(pool: Pool) -> None:
     chance = Chance(f"{pool.root}/{pool.spec.op}/{pool.rank}/refill")
     for pair in pool.missing():
         a, b = (pool.place[edge] for edge in pair)
-        showing = [known[row] for row in np.flatnonzero(shows[:, a] & shows[:, b])]
-        for seed in chance.below(1 << 31, REFILLS):
-            if pool.lacks(pair):
-                pool.add([replace(case, seed=int(seed)) for case in showing])
-        if pool.lacks(pair):
+        showing = [known[row] for row in np.flatnonzero(shows[:, a] & shows[:, b])[:REFILLED]]
+        seeds = [int(seed) for seed in chance.below(1 << 31, REFILLS)]
+        if showing and pool.lacks(pair):
+            pool.add([replace(case, seed=seed) for seed in seeds for case in showing])
+        if showing and pool.lacks(pair):
             pool.add(showing)
 
 
@@ -128,7 +131,7 @@ def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
 
 def _draw_both(pool: Pool, pair: Pair) -> None:
     """Draw what both edges aim at; where they narrow the same, the one or the other."""
-    aims = {edge.name: edge.aims or ({},) for edge in pool.spec.edges}
+    aims = {edge.name: edge.aims or ({},) for edge in pool.sight.spec.edges}
     base = {pool.spec.data.type: Draw(values=(pool.base,))} if pair[0] != pair[1] else {}
     for one, other in product(*(aims[name] for name in pair)):
         for aim in ({**one, **other, **base}, {**other, **one, **base}):
@@ -201,7 +204,7 @@ def _settle_types(pool: Pool) -> None:
         name, own = pool.edges[edge], pool.dtypes[dtype]
         if _exclude(pool, own, name):
             continue
-        for aim in pool.spec.edges[edge].aims or ({},):
+        for aim in pool.sight.spec.edges[edge].aims or ({},):
             if not pool.typed[dtype, edge] and (dtype, edge) not in hopeless:
                 pool.draw(64, {**aim, pool.spec.data.type: Draw(values=(own,))})
         if not pool.typed[dtype, edge]:

@@ -39,7 +39,8 @@ class Piece:
         rank = spec.ranks[self.number % len(spec.ranks)]
         root = self.root + 1 + self.number
         # Half at large, half at the edges, so that rare ones are not rare here.
-        half, aimed = PIECE // 2, max(1, PIECE // (2 * (1 + len(spec.aims))))
+        # The first draw of each aim is the simplest one, the same in every piece.
+        half, aimed = PIECE // 2, max(2, PIECE // (2 * (1 + len(spec.aims))))
         cases = {case.id: case for case in draw_at_edges(spec, rank, half, aimed, root=root)}
         return [build(spec, case) for case in Sight(spec, rank - 2).sound(list(cases.values()))]
 

@@ -21,6 +21,7 @@ from conformance.errors import (
     UsageError,
 )
 from conformance.spec import structure
+from conformance.spec.choices import choices, filled
 from conformance.spec.expressions import closest
 from conformance.spec.families import FAMILIES, INDEX_RULES
 from conformance.spec.folding import FALSE, TRUE
@@ -140,11 +141,11 @@ def _faults(
     seen: set[tuple[str, str]] = set()
     for name, raw in source.data["faults"].items():
         path: Path = ("faults", name)
-        choices = list(_choices(raw.get("each", {})))
-        _check_operators(source, path, raw, {_filled(name, keys) for keys, _ in choices})
+        chosen = list(choices(raw.get("each", {})))
+        _check_operators(source, path, raw, {filled(name, keys) for keys, _ in chosen})
         for named, spec in _having_it(raw, specs):
-            for keys, values in choices:
-                fault_id = _filled(name, keys)
+            for keys, values in chosen:
+                fault_id = filled(name, keys)
                 if (spec.op, fault_id) in seen:
                     source.problem(path, f"two faults are called '{fault_id}'", key=True)
                 seen.add((spec.op, fault_id))
@@ -165,7 +166,7 @@ def _faults(
                     kind=kind,
                     op=spec.op,
                     variant=made,
-                    says=_filled(raw["says"], keys),
+                    says=filled(raw["says"], keys),
                     look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
                     reading=_reading(source, path, spec, named, raw),
@@ -243,28 +244,13 @@ def _is_dialect(op: str, named: str) -> bool:
 def _check_used(source: Source, ids: Collection[str], refused: Refused) -> None:
     """Note the entries that no shipped operator can have."""
     for name, raw in source.data["faults"].items():
-        if any(_filled(name, keys) in ids for keys, _ in _choices(raw.get("each", {}))):
+        if any(filled(name, keys) in ids for keys, _ in choices(raw.get("each", {}))):
             continue
         message, hint = "no shipped operator can have this fault", ""
         if name in refused:
             op, error = refused[name]
             message, hint = f"{message}: for {op}, {error.message}", error.hint or ""
         source.problem(("faults", name), message, hint=hint, key=True)
-
-
-def _choices(
-    each: Mapping[str, Mapping[str, Any]],
-) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
-    """Every choice that ``each`` leaves: its keys by name, and its values by name."""
-    for entries in product(*(values.items() for values in each.values())):
-        keys = {name: key for name, (key, _) in zip(each, entries, strict=True)}
-        yield keys, {name: str(value) for name, (_, value) in zip(each, entries, strict=True)}
-
-
-def _filled(text: str, values: Mapping[str, str]) -> str:
-    for name, value in values.items():
-        text = text.replace("{" + name + "}", value)
-    return text
 
 
 def _variant(
@@ -282,9 +268,9 @@ def _variant(
     then the error is raised. Or it computes nothing with it, or does the same by its own rules.
     """
     texts = {
-        key.replace("-", "_"): _filled(_text(raw), values) for key, raw in raw["replace"].items()
+        key.replace("-", "_"): filled(_text(raw), values) for key, raw in raw["replace"].items()
     }
-    where = _filled(_text(raw["where"]), values) if "where" in raw else None
+    where = filled(_text(raw["where"]), values) if "where" in raw else None
     if "{" in "".join((fault_id, where or "", *texts.values())):
         source.problem(path, "'each' does not give every {name} that is used", key=True)
         return None

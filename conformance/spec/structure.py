@@ -13,7 +13,7 @@ from conformance.quick_schema import Check, accepts
 from conformance.spec.expressions import closest
 from conformance.spec.source import MAX_PROBLEMS, Path, Source
 
-SPEC, FAULTS, MUTANTS = "spec", "faults", "mutants"
+SPEC, FAULTS, MUTANTS, STRATA = "spec", "faults", "mutants", "strata"
 """The schemas: ``<name>.schema.json`` beside this module."""
 
 NAMED = (

@@ -8,6 +8,7 @@ from typing import Any
 from conformance.errors import SuiteError
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
 from conformance.suite.manifest import FILE_NAME, Entry, Manifest
@@ -65,6 +66,8 @@ def _of_operator(manifest: Manifest, spec: OpSpec, recorded: Cases) -> Iterator[
         yield f"{file}: other mutants survive in the parts than in {FILE_NAME}; {HOW}"
     for problem in survivors(recorded, spec.data.name):
         yield f"{file}: {problem}"
+    if strength.strata != strata_of(spec).meaning:
+        yield f"{FILE_NAME}: {op} was selected for other strata than there are: complete the suite"
     if strength.infeasible != proofs.of(spec):
         yield f"{proofs.shipped(op).name}: other proofs than in {FILE_NAME}; {HOW}"
 

@@ -15,6 +15,7 @@ from conformance.data import directory
 from conformance.model import Case
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import is_stratum, strata_of
 from conformance.suite import cases, strict_json
 from conformance.suite.strength import Infeasible, grouped, infeasible_of
 from conformance.suite.strict_json import Record
@@ -27,13 +28,15 @@ TOOL = f"opconform {__version__}"
 class Proofs:
     """The proofs of one operator: they hold for the specification of this digest.
 
-    ``witnesses`` are cases that show pairs which no recorded case of the operator shows.
+    ``witnesses`` are cases that show pairs which no recorded case of the operator shows. What is
+    proven of strata holds for those of the digest ``strata``, which is empty if nothing is.
     """
 
     op: str
     specification: str
     infeasible: Infeasible = field(repr=False)
     witnesses: tuple[Case, ...] = field(default=(), repr=False)
+    strata: str = ""
 
 
 def shipped(op: str) -> Path:
@@ -62,14 +65,30 @@ def known(spec: OpSpec) -> Proofs | None:
 
 
 def of(spec: OpSpec) -> Infeasible:
-    """What is proven of a specification; nothing of one that has changed since."""
+    """What is proven of a specification; nothing of one that has changed since, and nothing of
+    strata that have."""
     found = known(spec)
-    return found.infeasible if found else {}
+    if found is None:
+        return {}
+    if found.strata == strata_of(spec).meaning:
+        return found.infeasible
+    return {
+        rank: {pair: why for pair, why in pairs.items() if not any(map(is_stratum, pair))}
+        for rank, pairs in found.infeasible.items()
+    }
+
+
+def current(spec: OpSpec) -> Proofs | None:
+    """The proofs of a specification and of its strata as they are; None if any are missing."""
+    found = known(spec)
+    return found if found is not None and found.strata == strata_of(spec).meaning else None
 
 
 def dump(proofs: Proofs) -> bytes:
     """The content of a file of proofs: one line a first edge of each rank, one a witness."""
     document = {"format": FORMAT, "op": proofs.op, "specification": proofs.specification}
+    if proofs.strata:
+        document["strata"] = proofs.strata
     document |= {f"rank {rank}": found for rank, found in grouped(proofs.infeasible).items()}
     if proofs.witnesses:
         document["witnesses"] = [cases.told(case) for case in proofs.witnesses]
@@ -87,7 +106,8 @@ def parse(data: bytes, where: str) -> Proofs:
     strict_json.check_format(document, where, FORMAT, TOOL)
     ranks = {key: found for key, found in document.items() if key.startswith("rank ")}
     document.setdefault("witnesses", [])
-    record = Record(document, where, ("format", "op", "specification", *ranks, "witnesses"))
+    keys = ("format", "op", "specification", *ranks, "witnesses")
+    record = Record(document, where, keys, ("strata",))
     by_rank = {key.removeprefix("rank "): found for key, found in ranks.items()}
     op = record.text("op")
     return Proofs(
@@ -98,4 +118,5 @@ def parse(data: bytes, where: str) -> Proofs:
             cases.case_of(Record(one, f"{where}: witness {number}", cases.CASE), op)
             for number, one in enumerate(record.items("witnesses"), start=1)
         ),
+        strata=record.text("strata") if record.has("strata") else "",
     )

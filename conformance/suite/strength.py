@@ -20,7 +20,7 @@ Infeasible = Mapping[int, Mapping[Pair, tuple[str, ...]]]
 """By rank, what contradicts each pair that no case shows."""
 
 _KEYS = ("infeasible", "equivalent", "indistinguishable")
-_LATER = ("parts",)
+_LATER = ("parts", "strata")
 """What suites did not always have."""
 
 
@@ -33,13 +33,15 @@ class Strength:
     elements``, ``data nan``, ... (nothing where the edges contradict each other). ``equivalent``
     gives the reason for each fault that nothing can show, ``indistinguishable`` the groups of
     faults that every vector answers alike. ``parts`` says of each element type and rank what is
-    not killed there, and is empty where that is not known.
+    not killed there, and is empty where that is not known. ``strata`` is the digest of the strata
+    (:mod:`conformance.spec.strata`) of which ``infeasible`` speaks, too; empty if it does not.
     """
 
     infeasible: Infeasible = field(default_factory=dict)
     equivalent: Mapping[str, str] = field(default_factory=dict)
     indistinguishable: tuple[tuple[str, ...], ...] = ()
     parts: Parts = field(default_factory=Parts)
+    strata: str = ""
 
     def to_json(self, places: Mapping[str, int]) -> dict[str, Any]:
         """As JSON data; ``places`` are those of the mutants in the manifest's table."""
@@ -48,6 +50,7 @@ class Strength:
             "equivalent": dict(sorted(self.equivalent.items())),
             "indistinguishable": [list(group) for group in self.indistinguishable],
             **({"parts": self.parts.to_json(places)} if self.parts else {}),
+            **({"strata": self.strata} if self.strata else {}),
         }
 
 
@@ -83,6 +86,7 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
         parts=parts_of.parse(record.raw("parts"), f"{where}: parts", mutants)
         if record.has("parts")
         else Parts(),
+        strata=record.text("strata") if record.has("strata") else "",
     )
 
 

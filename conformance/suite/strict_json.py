@@ -195,7 +195,7 @@ def is_integers(value: object) -> bool:
 
 
 def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _block(value: Any) -> str:

@@ -16,19 +16,22 @@ import tiers
 
 from conformance.audit.coverage import coverage
 from conformance.audit.kills import Bank
+from conformance.audit.membership import base_type, within
 from conformance.audit.run import audit, holdout
 from conformance.audit.score import Score, achievements
 from conformance.audit.vacuity import vacuous
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
+from conformance.spec.strata import strata_of
 from conformance.suite.manifest import FILE_NAME, Entry
+from conformance.suite.parts import Part
 from conformance.suite.store import Suite
 
 OPS = tiers.core().manifest.ops
-MAX_SMOKE = 60
-MAX_CORE = 1300
-MAX_BYTES = 35 * 10**6
+MAX_SMOKE = 75
+MAX_CORE = 1700
+MAX_BYTES = 50 * 10**6
 
 EACH = pytest.mark.parametrize("op", OPS)
 
@@ -125,7 +128,18 @@ def test_shows_all_that_can_be_shown(op: str) -> None:
         assert one.disproved == ()
         assert one.missing_types == ()
         assert one.missing_pairs == ()
+        assert one.strata is not None
+        assert one.strata.met
+        assert one.strata.complete
     assert suite("core").manifest.uncovered == ()
+
+
+@EACH
+def test_a_quarter_of_core_are_images_that_nearly_every_backend_runs(op: str) -> None:
+    spec = find(op)
+    cases = [suite("core").read(one).case for one in entries("core", op) if one.reject is None]
+    part = Part(base_type(spec), 4)
+    assert sum(within(spec, part, cases)) >= len(cases) / 4
 
 
 @EACH
@@ -162,7 +176,9 @@ class TestCore:
     def test_infeasible_pairs_are_of_edges_and_ranks_that_there_are(self, op: str) -> None:
         """Or of an element type and an edge."""
         spec = find(op)
-        names = {edge.name for edge in spec.edges}
+        strata = strata_of(spec)
+        assert suite("core").manifest.strength[op].strata == strata.meaning
+        names = {edge.name for edge in strata.whole.edges}
         types = set(spec.types[spec.data.type])
         stated = suite("core").manifest.strength[op].infeasible
         assert set(stated) == set(spec.ranks)

@@ -21,6 +21,7 @@ from conformance.generate.pairs import Effort
 from conformance.model import Vector
 from conformance.spec.digest import digest
 from conformance.spec.loader import find
+from conformance.spec.strata import is_stratum, strata_of
 from conformance.suite import proofs
 from conformance.suite.parts import Parts
 from conformance.suite.store import Suite
@@ -209,14 +210,17 @@ class TestProve:
         shown = coverage("--prove", "--op", spec)
         assert shown.exit_code == 0, shown.output
         kept = spec.with_suffix(".proofs.json")
-        assert [line.split() for line in shown.stdout.splitlines()[1:]] == [
-            ["Tiny-1", "3", "6", "4", "0", "found"],
-            ["Tiny-1", "4", "10", "0", "0", "found"],
-            [f"{kept}:", "written"],
+        *rows, last = (line.split() for line in shown.stdout.splitlines()[1:])
+        assert last == [f"{kept}:", "written"]
+        assert [(*row[:2], *row[4:]) for row in rows] == [
+            ("Tiny-1", "3", "0", "found"),
+            ("Tiny-1", "4", "0", "found"),
         ]
         found = proofs.read(kept)
         assert proofs.known(find(str(spec))) == found
-        assert set(found.infeasible[3]) == {
+        assert [int(row[3]) for row in rows] == [len(one) for one in found.infeasible.values()]
+        assert found.strata == strata_of(find(str(spec))).meaning
+        assert {pair for pair in found.infeasible[3] if not any(map(is_stratum, pair))} == {
             ("differs", "differs"),
             *(tuple(sorted((one, "differs"))) for one in ("channels", "remainder", "strided")),
         }
@@ -245,6 +249,23 @@ class TestProve:
         spec.write_text(spec.read_text().replace("C > 1, why", "C > 2, why"))
         shown = CliRunner().invoke(main, words)
         assert "undecided" in shown.stdout
+
+    def test_what_is_proven_of_other_strata_is_found_anew(self, spec: Path) -> None:
+        assert coverage("--prove", "--op", spec).exit_code == 0
+        kept = spec.with_suffix(".proofs.json")
+        found = proofs.read(kept)
+        wrong = {
+            rank: {**pairs, ("remainder images-1", "remainder images-1"): ()}
+            for rank, pairs in found.infeasible.items()
+        }
+        other = dataclasses.replace(found, infeasible=wrong, strata="0" * 64)
+        kept.write_bytes(proofs.dump(other))
+        believed = {pair for pairs in proofs.of(find(str(spec))).values() for pair in pairs}
+        assert believed
+        assert not any(is_stratum(one) for pair in believed for one in pair)
+        assert coverage("--prove", "--op", spec).exit_code == 0
+        assert proofs.read(kept).infeasible == found.infeasible
+        assert proofs.read(kept).strata == found.strata
 
     def test_a_contradiction_that_is_none_is_refuted(self, spec: Path) -> None:
         assert coverage("--prove", "--op", spec).exit_code == 0

@@ -48,7 +48,7 @@ reject:
   zero-stride: {set: {strides: 0}, breaks: strides.min, why: The window never moves.}
 """
 
-EFFORT = {"base": 100, "aimed": 8, "children": 600, "rounds": 4, "condensing": 1}
+EFFORT = {"base": 100, "aimed": 8, "children": 600, "rounds": 4, "condensing": 1, "strata": False}
 MAIN = f"""
 from functools import partial
 from conformance.cli import main, progress

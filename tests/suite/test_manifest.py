@@ -83,7 +83,7 @@ def test_it_comes_back_as_it_was_written() -> None:
 
 def test_it_has_one_line_for_each_vector() -> None:
     lines = manifests.dump(MANIFEST).decode().splitlines()
-    assert sum(line.startswith(' {"id": ') for line in lines) == 4
+    assert sum(line.startswith(' {"id":') for line in lines) == 4
 
 
 def test_pairs_are_grouped_by_their_first_edge_and_the_reason() -> None:

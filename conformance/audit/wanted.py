@@ -1,0 +1,34 @@
+"""Which remainders are asked for in which strata, of the vectors of an operator and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, product
+
+from conformance.audit.membership import base_type
+from conformance.spec.model import OpSpec
+from conformance.spec.strata import Strata
+from conformance.suite.strength import Pair
+
+IMAGES = 4
+"""The rank on which each remainder is asked for in each stratum: that of images, which nearly every
+backend runs."""
+
+
+def wanted_pairs(strata: Strata, rank: int) -> Iterator[Pair]:
+    """On the rank of images each remainder with each stratum, in the base type, and with each other
+    where there is one stratum; on other ranks each remainder alone, in any stratum and type."""
+    if rank == IMAGES:
+        for stratum, left in product(strata.strata, strata.remainders):
+            yield left.name, stratum.name
+        if len(strata.strata) == 1:
+            yield from combinations(sorted(left.name for left in strata.remainders), 2)
+    else:
+        yield from ((left.name, left.name) for left in strata.remainders)
+
+
+def wanted_types(spec: OpSpec, strata: Strata, rank: int) -> Iterator[tuple[str, str]]:
+    """One more element type with each remainder, in any stratum, on the rank of images."""
+    others = [one for one in spec.types[spec.data.type] if one != base_type(spec)]
+    if rank == IMAGES and others:
+        yield from ((others[0], left.name) for left in strata.remainders)

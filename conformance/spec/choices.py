@@ -1,0 +1,23 @@
+"""Entries that stand for several: the choices that ``each`` leaves, and texts filled with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+
+def choices(
+    each: Mapping[str, Mapping[str, Any]],
+) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """Every choice that ``each`` leaves: its keys by name, and its values by name."""
+    for entries in product(*(values.items() for values in each.values())):
+        keys = {name: key for name, (key, _) in zip(each, entries, strict=True)}
+        yield keys, {name: str(value) for name, (_, value) in zip(each, entries, strict=True)}
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A text with the value of each name in the place of ``{name}``."""
+    for name, value in values.items():
+        text = text.replace("{" + name + "}", value)
+    return text

@@ -1,0 +1,231 @@
+"""Strata: the shapes for which implementations of a family specialise, and what is left beside.
+
+A file of ``specs/strata/`` holds those of one family. A stratum is a condition on cases for which
+kernels have a path of their own, a remainder one on what such a path has to treat apart. Both are
+said in the words of the catalogue (:mod:`conformance.spec.vocabulary`), so that they hold for any
+specification of the family. The format: docs/strata-format.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from pathlib import Path as FilePath
+from typing import Any
+
+from conformance.data import directory
+from conformance.errors import ExpressionError
+from conformance.spec import structure
+from conformance.spec.choices import choices, filled
+from conformance.spec.expressions import closest, compile_expression
+from conformance.spec.families import FAMILIES
+from conformance.spec.folding import FALSE
+from conformance.spec.kinds import Kind
+from conformance.spec.loader import read_text, shipped
+from conformance.spec.model import Draw, Edge, OpSpec
+from conformance.spec.reader import KEPT, parse
+from conformance.spec.scope import scope_of
+from conformance.spec.source import Path, Source
+from conformance.spec.vocabulary import vocabulary
+
+INSIDE = "in_some_stratum"
+"""The name of the definition that holds in every stratum, and nowhere else; with a number, of that
+of one of them."""
+
+STRATUM, REMAINDER = "stratum", "remainder"
+
+_WHOLE = {"sliding": "(out == 1 and last_end >= size and dilation == 1)"}
+"""The word ``whole``, by the kind of windows: whether one window is the whole of an axis."""
+
+_LENGTH = "where(whole, size, out)"
+"""The word ``length``: results on an axis, or elements where one window is the whole of it."""
+
+
+Aim = Mapping[str, Draw]
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The strata and remainders that an operator can have, as predicates over its cases.
+
+    Their names begin with :data:`STRATUM` or :data:`REMAINDER` and a space, which no edge has.
+    ``remainders`` hold within some stratum only. ``whole`` is the specification with all of them
+    among its edges. ``meaning`` is a digest of what they are, empty where there are none.
+    """
+
+    strata: tuple[Edge, ...]
+    remainders: tuple[Edge, ...]
+    whole: OpSpec = field(repr=False)
+    meaning: str = ""
+
+    @property
+    def all_aims(self) -> tuple[Aim, ...]:
+        """What to draw for each stratum, and for each remainder."""
+        return tuple(aim for edge in (*self.strata, *self.remainders) for aim in edge.aims)
+
+    def aims(self, turn: int) -> list[Aim]:
+        """What to draw so that each stratum meets one of the remainders; another turn gives
+        others."""
+        left = [aim for edge in self.remainders for aim in edge.aims] or [{}]
+        inside = [aim for edge in self.strata for aim in edge.aims]
+        return [{**left[(turn + n) % len(left)], **aim} for n, aim in enumerate(inside)]
+
+
+def load_text(text: str, file: str = "<text>") -> None:
+    """Check a file of strata against the shipped operators of its family.
+
+    Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
+    """
+    source = parse(text, file)
+    if structure.check(source, structure.STRATA):
+        family = source.data["family"]
+        if family not in FAMILIES:
+            source.unknown(("family",), f"there is no family '{family}'", family, FAMILIES)
+        else:
+            _check_used(source, [one for one in shipped().values() if one.family == family])
+    source.check()
+
+
+def load(path: FilePath) -> None:
+    """:func:`load_text` of a file."""
+    load_text(read_text(path), str(path))
+
+
+def is_stratum(name: str) -> bool:
+    """Whether something is called as strata and remainders are, and edges are not."""
+    return name.startswith((f"{STRATUM} ", f"{REMAINDER} "))
+
+
+@lru_cache(maxsize=KEPT)
+def strata_of(spec: OpSpec) -> Strata:
+    """The strata of an operator, shipped or not; none of a family without a file of them."""
+    source = _shipped().get(spec.family)
+    none = Strata((), (), spec)
+    if source is None:
+        return none
+    inside = tuple(edge for _, edge in _edges(source, spec, "strata", _telling(source, spec)))
+    if not inside:
+        return none
+    made = {f"{INSIDE}_{number}": edge.when for number, edge in enumerate(inside)}
+    named = {**scope_of(spec), **{name: when.kind for name, when in made.items()}}
+    made[INSIDE] = compile_expression(" or ".join(made), named, want=Kind("bool"))
+    marked = replace(spec, definitions={**spec.definitions, **made})
+    left = tuple(edge for _, edge in _edges(source, marked, "remainders", INSIDE))
+    said = [[edge.name, edge.when.text] for edge in (*inside, *left)]
+    return Strata(
+        strata=inside,
+        remainders=left,
+        whole=replace(marked, edges=(*spec.edges, *inside, *left)),
+        meaning=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+    )
+
+
+@cache
+def _shipped() -> Mapping[str, Source]:
+    """The files of strata by family."""
+    found = {}
+    for path in sorted((directory("specs") / "strata").glob("*.yaml")):
+        source = parse(read_text(path), str(path))
+        structure.check(source, structure.STRATA)
+        source.check()
+        found[source.data["family"]] = source
+    return found
+
+
+def _edges(
+    source: Source, spec: OpSpec, section: str, before: str = "true"
+) -> Iterator[tuple[str, Edge]]:
+    """The entries of a section that an operator can have, each with the key of its entry."""
+    kind = STRATUM if section == "strata" else REMAINDER
+    for key, raw in source.data[section].items():
+        for keys, values in choices(raw.get("each", {})):
+            try:
+                edge = _edge(source, spec, raw, values, before)
+            except ExpressionError:
+                continue
+            if edge is not None:
+                name = f"{kind} {filled(key, keys)}"
+                yield key, replace(edge, name=name, why=filled(raw["why"], keys))
+
+
+def _edge(
+    source: Source, spec: OpSpec, raw: Mapping[str, Any], values: Mapping[str, str], before: str
+) -> Edge | None:
+    """An entry of an operator; None where its windows are of another kind, or nothing can meet it.
+
+    Raises ExpressionError where the operator lacks what the entry speaks of.
+    """
+    words = vocabulary(spec)
+    if words.windows.kind not in raw.get("windows", [words.windows.kind]):
+        return None
+    text = f"{before} and ({filled(raw['when'], values)})"
+    own = {
+        "length": _LENGTH,
+        "whole": _WHOLE.get(words.windows.kind, "(out == 1)"),
+        "dilation": f"({spec.definitions['step'].text})",
+    }
+    for word, meaning in own.items():
+        text = re.sub(rf"\b{word}\b", meaning, text)
+    said = words.spoken(text)
+    if said == FALSE:
+        return None
+    when = compile_expression(said, scope_of(spec), want=Kind("bool"))
+    aim = {
+        words.words.get(word, word): Draw(values=tuple(_value(one, values) for one in drawn))
+        for word, drawn in raw.get("aim", {}).items()
+    }
+    known = {name: draw for name, draw in aim.items() if name in spec.quantities}
+    return Edge("", when, "", ({**known, "pattern": Draw(values=_patterns(source, spec))},))
+
+
+def _value(raw: int | str, values: Mapping[str, str]) -> int | str:
+    """What is drawn: a whole number, or a word."""
+    text = filled(str(raw), values)
+    return int(text) if text.removeprefix("-").isdecimal() else text
+
+
+def _patterns(source: Source, spec: OpSpec) -> tuple[str, ...]:
+    """The patterns of data that tell each position apart, whatever becomes of a window."""
+    reduces = spec.definitions["reduce"].kind.values or frozenset()
+    found = list(spec.patterns)
+    for reduce in sorted(reduces):
+        found = [one for one in found if one in source.data["data"].get(reduce, found)]
+    return tuple(found)
+
+
+def _telling(source: Source, spec: OpSpec) -> str:
+    """The condition that data tell each position apart."""
+    return f"pattern in [{', '.join(_patterns(source, spec))}]"
+
+
+def _check_used(source: Source, specs: list[OpSpec]) -> None:
+    """Note entries that no shipped operator can have, with what one of them says against it."""
+    for section in ("strata", "remainders"):
+        used = {key for spec in specs for key, _ in _edges(source, spec, section)}
+        for key in source.data[section].keys() - used:
+            path: Path = (section, key)
+            message, hint = _refusal(source, specs, source.data[section][key])
+            source.problem((*path, "when"), message, hint=hint)
+    quantities = {word for spec in specs for word in (*spec.quantities, *vocabulary(spec).words)}
+    for section in ("strata", "remainders"):
+        for key, raw in source.data[section].items():
+            for word in raw.get("aim", {}):
+                if word not in quantities:
+                    hint = closest(word, quantities)
+                    message = f"no operator of the family has '{word}'"
+                    source.problem((section, key, "aim", word), message, hint=hint, key=True)
+
+
+def _refusal(source: Source, specs: list[OpSpec], raw: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Why no operator can have an entry."""
+    for spec in specs:
+        for _, values in choices(raw.get("each", {})):
+            try:
+                _edge(source, spec, raw, values, "true")
+            except ExpressionError as error:
+                return f"no operator can have this: for {spec.op}, {error.message}", error.hint
+    return "no operator can have this", None
