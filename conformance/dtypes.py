@@ -155,16 +155,25 @@ def converted(values: Array, dtype: DType, *, saturates: bool = False) -> Array:
     """Values in another type, rounded to nearest even.
 
     Beyond its range they become infinities; where it ``saturates``, they and infinities become its
-    largest numbers. In an integer type they wrap around, and floating-point ones saturate: to the
-    largest number of the integer type, or where it ``saturates``, to that of both.
+    largest numbers. In an integer type they wrap around, or saturate; floating-point ones always
+    saturate: to the largest number of the integer type, or where it ``saturates``, to that of both.
     """
     with np.errstate(all="ignore"):
-        if not dtype.is_float and values.dtype.kind not in "iu":
+        if not dtype.is_float and values.dtype.kind in "iu":
+            return _clipped(values, dtype) if saturates else values.astype(dtype.numpy)
+        if not dtype.is_float:
             return _saturated(values, dtype, both=saturates)
         if saturates:
             largest = float(dtype.from_ordinals(np.asarray([dtype.infinity - 1]))[0])
             values = np.clip(values.astype(np.float64), -largest, largest)
         return values.astype(dtype.numpy)
+
+
+def _clipped(values: Array, dtype: DType) -> Array:
+    """Whole numbers in another integer type, those beyond its range as its largest or lowest."""
+    own, other = np.iinfo(values.dtype), np.iinfo(dtype.numpy)
+    low, high = max(own.min, other.min), min(own.max, other.max)
+    return np.clip(values, values.dtype.type(low), values.dtype.type(high)).astype(dtype.numpy)
 
 
 def _saturated(values: Array, dtype: DType, *, both: bool) -> Array:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType, name_of
+from conformance.dtypes import DTYPES, DType, converted, name_of
 
 FLOATS = tuple(row for row in DTYPES.values() if row.is_float)
 SMALL = (DTYPES["f16"], DTYPES["bf16"])
@@ -135,3 +135,12 @@ def test_ordinals_order_f64(a: float, b: float) -> None:
     x, y = DTYPES["f64"].ordinals(np.array([a, b])).tolist()
     assert (x < y) == (a < b)
     assert (x == y) == (a == b)
+
+
+def test_whole_numbers_wrap_around_or_saturate() -> None:
+    wide = np.array([2**40 + 3, -(2**40), 5], np.int64)
+    assert converted(wide, DTYPES["i32"]).tolist() == [3, 0, 5]
+    assert converted(wide, DTYPES["i32"], saturates=True).tolist() == [2**31 - 1, -(2**31), 5]
+    narrow = np.array([-(2**31), 7], np.int32)
+    assert converted(narrow, DTYPES["i64"], saturates=True).tolist() == [-(2**31), 7]
+    assert converted(narrow, DTYPES["u8"], saturates=True).tolist() == [0, 7]

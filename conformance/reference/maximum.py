@@ -22,8 +22,10 @@ def answer(
     shape = (*env.data.shape[:2], *env.out)
     mask = open_bits(open_mask, shape)
     if output.holds == "index":
-        expected = indices(env, dtype)
-        return Answer(output.name, dtype, expected, open=mask, choices=_choices(env, expected))
+        expected = _indices(env, dtype)
+        choices = _choices(env, expected)
+        expected, mask, choices = (_laid_out(env, one) for one in (expected, mask, choices))
+        return Answer(output.name, dtype, expected, open=mask, choices=choices)
     largest = values(env)
     if not DTYPES[dtype].is_float:
         return Answer(output.name, dtype, largest, open=mask)
@@ -44,7 +46,22 @@ def values(env: DataEnvironment) -> Array:
 
 
 def indices(env: DataEnvironment, dtype: str) -> Array:
-    """The index of each window's largest element, by the rules ``ties`` and ``index``."""
+    """The index of each window's largest element, by the rules ``ties`` and ``index``.
+
+    They are (N, C, *out), or by the rule ``index_axes`` with ``out`` reversed.
+    """
+    return _laid_out(env, _indices(env, dtype))
+
+
+def _laid_out(env: DataEnvironment, array: Any) -> Any:
+    """An array (N, C, *out, ...) with its axes in the order of the rule ``index_axes``."""
+    if array is None or env["index_axes"] == "own":
+        return array
+    spatial = range(2, 2 + len(env.out))
+    return array.transpose(0, 1, *reversed(spatial), *range(spatial.stop, array.ndim))
+
+
+def _indices(env: DataEnvironment, dtype: str) -> Array:
     shape = (*env.data.shape[:2], *env.out)
     index = np.broadcast_to(np.asarray(env["index"], dtype=np.int64), shape)
     return index.astype(DTYPES[dtype].numpy)

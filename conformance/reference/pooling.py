@@ -52,7 +52,9 @@ PLACED = ("image", "channel", "written", "unwritten")
 
 def made_of(env: DataEnvironment, spec: OpSpec) -> tuple[str, ...]:
     """The rules that :func:`computed` depends on, beside the elements that windows read."""
-    index = ("index",) if any(output.holds == "index" for output in spec.outputs) else ()
+    index = (
+        ("index", "index_axes") if any(output.holds == "index" for output in spec.outputs) else ()
+    )
     return (*_ALWAYS, *_COMPUTED[env["reduce"]], *index)
 
 

@@ -28,6 +28,9 @@ OF_MUTANTS = frozenset({"roles", "equivalent"})
 LATER = frozenset({"half", "given_if", "like"})
 """What was added later: where it says nothing, digests of before hold."""
 
+LATER_RULES = {"index_axes": "own"}
+"""Rules that were added later, and what they say where a specification leaves them alone."""
+
 
 def digest(spec: OpSpec) -> str:
     """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
@@ -51,7 +54,11 @@ def _plain(value: Any) -> Any:
             and (field.name not in LATER or getattr(value, field.name) not in (None, ""))
         }
     if isinstance(value, Mapping):
-        return [[_plain(key), _plain(entry)] for key, entry in sorted(value.items(), key=_key)]
+        return [
+            [_plain(key), _plain(entry)]
+            for key, entry in sorted(value.items(), key=_key)
+            if key not in LATER_RULES or getattr(entry, "text", "") != LATER_RULES[key]
+        ]
     if isinstance(value, tuple | list):
         return [_plain(entry) for entry in value]
     return value

@@ -211,6 +211,12 @@ POOLING = Family(
         "index": Rule(
             _ELEMENT, "the index of the chosen tap", "flat(position, size)", reduces=_MAX
         ),
+        "index_axes": Rule(
+            _enum("own", "reversed"),
+            "in what order the spatial axes of an index output stand",
+            "own",
+            reduces=_MAX,
+        ),
         "subnormals": Rule(
             _enum("kept", "flushed"), "whether subnormals may vanish", "kept", floating=True
         ),
@@ -280,7 +286,7 @@ POOLING = Family(
     roles=ROLES,
 )
 
-INDEX_RULES = ("ties", "index")
+INDEX_RULES = ("ties", "index", "index_axes")
 """Rules that nothing but an output of indices depends on."""
 
 FAMILIES: dict[str, Family] = {POOLING.name: POOLING}
