@@ -34,7 +34,7 @@ def under(op: str, mutant: str, data: Array, attributes: dict[str, Any]) -> list
     return [output[0, 0].tolist() for output in subject.under(Altered(spec, fault.variant))]
 
 
-MEAN, MAX = "onnx.AveragePool-22", "onnx.MaxPool-22"
+MEAN, MAX, LP = "onnx.AveragePool-22", "onnx.MaxPool-22", "onnx.LpPool-22"
 OVERRUN = {"kernel_shape": [2], "strides": [2], "ceil_mode": 1, "count_include_pad": 1}
 VALID = {"kernel_shape": [2], "dilations": [2], "auto_pad": "VALID"}
 OV_MAX = {"strides": [1], "pads_begin": [0], "pads_end": [0], "kernel": [1]}
@@ -77,6 +77,28 @@ OV_MAX = {"strides": [1], "pads_begin": [0], "pads_end": [0], "kernel": [1]}
             row(10, 20),
             {"kernel_shape": [3], "strides": [2], "pads": [0, 1]},
             [50 / 3],
+        ),
+        # Of 1 2 3 with a stride of 4 one is needed, and two are cut: one at each end.
+        (
+            MEAN,
+            "same-below-zero-towards-zero",
+            row(1, 2, 3),
+            {"kernel_shape": [1], "strides": [4], "auto_pad": "SAME_UPPER"},
+            [2],
+        ),
+        (
+            LP,
+            "unpadded-overrunning-window-scaled-up",
+            row(1, 2, 3),
+            {"kernel_shape": [2], "strides": [2], "ceil_mode": 1, "p": 1},
+            [3, 6],
+        ),
+        (
+            LP,
+            "unpadded-overrunning-window-scaled-up",
+            row(1, 2),
+            {"kernel_shape": [2], "strides": [2], "pads": [1, 0], "ceil_mode": 1, "p": 1},
+            [1, 2],
         ),
         ("MaxPool-14", "i64-clamped-to-i32", row(2**40, 5, dtype="i8"), OV_MAX, [2**31 - 1, 5]),
         ("MaxPool-14", "i64-read-as-i32", row(2**40, 5, dtype="i8"), OV_MAX, [0, 5]),
