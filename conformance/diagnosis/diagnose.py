@@ -10,6 +10,7 @@ from conformance.diagnosis.conditions import separation
 from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.search import Explanation, Search
 from conformance.errors import ConformanceError
+from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import Variant
 from conformance.suite.store import Suite
@@ -28,9 +29,16 @@ class Diagnosis:
         self._results = results
         self._specs = suite.specs
         self._explained: dict[tuple[str, str], Explanation] = {}
+        self.defects: dict[str, str] = {}
+        """By operator, why its failures could not be held against the catalogue."""
         for op in dict.fromkeys(result.op for result in results if result.status in FAILED):
-            for found in _explanations(op, results, suite, level, precision):
-                self._explained |= {(op, vector): found for vector in found.agrees}
+            try:
+                found = _explanations(op, results, suite, level, precision)
+            except Exception as error:  # a defect here costs names, never the run
+                self.defects[op] = describe(error)
+                continue
+            for one in found:
+                self._explained |= {(op, vector): one for vector in one.agrees}
 
     @property
     def causes(self) -> Mapping[tuple[str, str], str]:

@@ -10,6 +10,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.diagnosis.diagnose import Diagnosis
 from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import findings
+from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result
 from conformance.run.illustrate import Illustrator
 from conformance.run.readings import readings
@@ -48,8 +49,13 @@ def found(
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
-        drawn = illustrator.illustrated(finding, smallest, diagnosis.variants(finding))
-        yield replace(drawn, diagnosis=diagnosis.of(finding))
+        told, defect = finding, diagnosis.defects.get(finding.op, "")
+        try:  # a defect of this tool costs a picture or a name, never the run
+            told = replace(told, diagnosis=diagnosis.of(finding))
+            told = illustrator.illustrated(told, smallest, diagnosis.variants(finding))
+        except Exception as error:
+            defect = describe(error)
+        yield replace(told, detail={**told.detail, "defect": defect}) if defect else told
 
 
 def footer(
