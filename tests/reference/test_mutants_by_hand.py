@@ -157,6 +157,14 @@ def test_means_of_masked_arrays() -> None:
             [1, 2, 9],
             [0, 2, 1],
         ),
+        # Windows of 1 and 3, and one behind the data.
+        (
+            "ceil-mode-rounds-up-whatever-auto-pad",
+            row(1, 2, 3, 4),
+            {"kernel_shape": [1], "strides": [2], "auto_pad": "SAME_UPPER", "ceil_mode": 1},
+            [1, 3, -INF],
+            [0, 2, 0],
+        ),
         (
             "index-zero-of-minus-infinity",
             row(7, -INF, -INF),
