@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.diagnosis.cause import by_conditions, by_faults, key
+from conformance.diagnosis.cause import (
+    by_conditions,
+    by_faults,
+    candidates,
+    is_named,
+    key,
+    undecided,
+)
 from conformance.diagnosis.conditions import separation
+from conformance.diagnosis.deciding import decider, unasked
 from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.search import Explanation, Search
 from conformance.errors import ConformanceError
@@ -26,7 +34,7 @@ class Diagnosis:
     def __init__(
         self, results: Sequence[Result], suite: Suite, *, level: str, precision: Mapping[str, str]
     ) -> None:
-        self._results = results
+        self._results, self._suite = results, suite
         self._specs = suite.specs
         self._explained: dict[tuple[str, str], Explanation] = {}
         self.defects: dict[str, str] = {}
@@ -43,18 +51,36 @@ class Diagnosis:
     @property
     def causes(self) -> Mapping[tuple[str, str], str]:
         """By operator and id, a name for the faults that explain a failure."""
-        return {at: key(found.faults) for at, found in self._explained.items()}
+        return {at: key(found.faults) for at, found in self._explained.items() if is_named(found)}
 
     def variants(self, finding: Finding) -> list[Variant]:
         """The rules that the backend is taken to have in place of its specification's."""
         explained = self._explained.get((finding.op, finding.ids[0]))
-        return [] if explained is None else [fault.variant for fault in explained.faults]
+        if explained is None or not is_named(explained):
+            return []
+        return [fault.variant for fault in explained.faults]
 
     def of(self, finding: Finding) -> dict[str, Any] | None:
         """What one finding comes from, as JSON data; None where nothing can be said."""
         explained = self._explained.get((finding.op, finding.ids[0]))
-        if explained is not None:
-            return by_faults(explained)
+        if explained is None:
+            return self._by_conditions(finding)
+        decides = self._decides(explained) if explained.alternatives else None
+        if is_named(explained):
+            return by_faults(explained, decides)
+        return undecided(explained, self._by_conditions(finding), decides)
+
+    def _decides(self, found: Explanation) -> str | None:
+        """A vector that was not asked and tells the candidates apart, by its id."""
+        op = found.faults[0].op
+        asked = {result.id for result in self._results if result.op == op}
+        dtypes = {place.dtype for place in found.places | found.elsewhere}
+        entries = list(unasked(self._suite.manifest.vectors, op, asked, dtypes))
+        spec = self._specs.get(op)
+        assert spec is not None  # it has faults
+        return decider(spec, candidates(found), entries, self._suite.get)
+
+    def _by_conditions(self, finding: Finding) -> dict[str, Any] | None:
         named = set(finding.ids)
         failed = [one for one in self._results if one.op == finding.op and one.id in named]
         rejected = failed[0].reject is not None
