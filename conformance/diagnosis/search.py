@@ -167,6 +167,8 @@ class Search:
         self._seek([*faults, *pairs])
         if self._unexplained:
             self._found = before
+        else:
+            self._found = {ids: _as_well(one, found, others) for ids, one in self._found.items()}
         self._unexplained = unexplained
 
     def _seek(self, hypotheses: Sequence[Faults], *, patience: int | None = None) -> None:
@@ -255,7 +257,8 @@ class Search:
         )
         for vector in best.agrees:
             del self._unexplained[vector]
-        self._found[best.ids] = self._joined(replace(best, alternatives=alike))
+        alternatives = _fewest(best.faults, alike)
+        self._found[best.ids] = self._joined(replace(best, alternatives=alternatives))
 
     def _joined(self, found: Explanation) -> Explanation:
         """An explanation with what the same faults explained elsewhere."""
@@ -280,6 +283,29 @@ class Search:
         if key not in self._cache:
             self._cache[key] = Altered(self._evidence.spec, *(fault.variant for fault in faults))
         return self._cache[key]
+
+
+def _as_well(one: Explanation, found: Explanation, others: Sequence[Explanation]) -> Explanation:
+    """An explanation in place of ``found``, with those of its candidates that ``others`` allow."""
+    if one.agrees.keys() != found.agrees.keys():
+        return one
+    choices = (some for other in others for some in (other.faults, *other.alternatives))
+    allowed = _ids(chain(*choices))
+    more = (some for some in (found.faults, *found.alternatives) if _ids(some) <= allowed)
+    return replace(one, alternatives=_fewest(one.faults, (*one.alternatives, *more)))
+
+
+def _ids(faults: Iterable[Fault]) -> set[str]:
+    return {fault.id for fault in faults}
+
+
+def _fewest(best: Faults, alternatives: Iterable[Faults]) -> tuple[Faults, ...]:
+    """The alternatives that say no more than what is there already."""
+    found: list[Faults] = []
+    for some in sorted(alternatives, key=len):
+        if not any(_ids(one) <= _ids(some) for one in (best, *found)):
+            found.append(some)
+    return tuple(found)
 
 
 def _choices(found: Explanation) -> list[Faults]:

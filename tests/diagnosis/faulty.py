@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from math import prod
 
 import tiers
+from stored import Kept
 
 from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.search import Explanation, Search
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, result
 from conformance.grade.outcome import Ending, Outcome
-from conformance.grade.returned import MAX_ELEMENTS
 from conformance.model import Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault, faults
@@ -30,13 +29,6 @@ def bank(op: str) -> dict[str, Fault]:
 @cache
 def vector(vector_id: str) -> Vector:
     return CORE.get(vector_id)
-
-
-class Kept(frozenset[tuple[int, ...]]):
-    """All shapes of outputs that a log may keep: a backend returns no zeros in place of them."""
-
-    def __contains__(self, shape: object) -> bool:
-        return isinstance(shape, tuple) and prod(shape) <= MAX_ELEMENTS
 
 
 def run(op: str, ids: Sequence[str]) -> Iterator[Result]:
