@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import shlex
 import statistics
 import sys
 import time
@@ -204,6 +205,9 @@ def main() -> None:
     text = "\n".join(table(found))
     print(f"{text}\n\n{(time.time() - begun) / 60:.0f} minutes")
     if args.write:
+        asked = [one for one in sys.argv[1:] if one not in ("--write", "--verbose")]
+        command = shlex.join(["python", "tests/diagnosis/experiment.py", *asked])
+        text = f"Measured with `{command}`:\n\n{text}"
         before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
         _, _, after = rest.partition(END)
         DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}", "utf-8")
