@@ -7,12 +7,19 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from conformance.backends.versions import known
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
 
 Array = NDArray[Any]
 
 PREFIX = "onnx."
+NEWEST = 22
+"""The newest version of an operator that there is a specification of."""
+
+OLDEST_ONNX = "1.14"
+"""The oldest release of the package onnx that models were made with."""
+
 DATA = "X"
 ELEMENT_TYPES = {
     "f16": "FLOAT16",
@@ -24,6 +31,23 @@ ELEMENT_TYPES = {
     "i32": "INT32",
     "i64": "INT64",
 }
+
+
+def operators(patterns: Sequence[str], opset: int) -> tuple[str, ...]:
+    """What a backend declares that knows operators up to version ``opset``: all that ``patterns``
+    name, which end in a star, or those of their versions."""
+    if opset >= NEWEST:
+        return tuple(patterns)
+    names = [pattern.removesuffix("-*") for pattern in patterns]
+    return tuple(f"{name}-{version}" for name in names for version in range(1, opset + 1))
+
+
+def package() -> Any:
+    """The package onnx. Raises :class:`BackendError` for one that is too old."""
+    import onnx
+
+    known("onnx", onnx.__version__, oldest=OLDEST_ONNX)
+    return onnx
 
 
 def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> bytes:
@@ -38,6 +62,8 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     name, _, version = op.removeprefix(PREFIX).rpartition("-")
     if not op.startswith(PREFIX) or not defs.has(name, ""):
         raise Unsupported(f"{op} is no operator of ONNX")
+    if int(version) > defs.onnx_opset_version():
+        raise Unsupported(f"{op} is newer than the package onnx")
     schema = defs.get_schema(name, int(version), "")
     if schema.since_version != int(version):
         raise Unsupported(f"{op} is no version of {name}; the one before is {schema.since_version}")
@@ -62,6 +88,23 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     opset = helper.make_opsetid("", int(version))
     made = helper.make_model(
         graph, opset_imports=[opset], ir_version=helper.find_min_ir_version_for([opset])
+    )
+    return bytes(made.SerializeToString())
+
+
+def nothing(opset: int) -> bytes:
+    """The serialised model of an identity in an operator set, to see whether a runtime reads it.
+
+    Raises an exception of the package onnx for a set that it does not know.
+    """
+    from onnx import TensorProto, helper
+
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in (DATA, "Y")]
+    node = helper.make_node("Identity", [DATA], ["Y"])
+    graph = helper.make_graph([node], "nothing", ends[:1], ends[1:])
+    opsets = [helper.make_opsetid("", opset)]
+    made = helper.make_model(
+        graph, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets)
     )
     return bytes(made.SerializeToString())
 

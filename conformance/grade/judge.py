@@ -17,7 +17,7 @@ from conformance.model import Result, Status, Vector, Witness
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
-ABNORMAL = LOST | {Ending.ABORTED, Ending.ABANDONED}
+ABNORMAL = LOST | {Ending.ADAPTER, Ending.ABORTED, Ending.ABANDONED}
 """Endings that are an error whatever was asked; none of them rejects anything."""
 
 
@@ -45,6 +45,9 @@ def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[st
     elif outcome.ending is Ending.RETURNED:
         message = f"accepted, but {vector.case.reject} must be rejected"
         return result(vector, Status.FAIL, "accepted", message, seconds=seconds)
+    elif outcome.refuses_valid:
+        why = f"the valid case that it was made from is refused, too: {outcome.refuses_valid}"
+        return unsupported(vector, why, seconds=seconds)
     else:
         verdict = result(vector, Status.PASS, message=outcome.message, seconds=seconds)
     if verdict.status is Status.PASS and outcome.changed:

@@ -154,7 +154,12 @@ def run(
         executor.probes = probes
         try:
             asked = answered(
-                vectors(), executor, take, unasked=examiner.unasked, repeat=options.repeat
+                vectors(),
+                executor,
+                take,
+                unasked=examiner.unasked,
+                valid_of=examiner.valid_of,
+                repeat=options.repeat,
             )
             for vector, seen in asked:
                 verdict = seen if isinstance(seen, Result) else examiner.judged(vector, seen)

@@ -42,7 +42,13 @@ MAX_ERROR = 4000
 
 ANSWERED = {
     ending.value: ending
-    for ending in (Ending.RETURNED, Ending.RAISED, Ending.UNSUPPORTED, Ending.ABORTED)
+    for ending in (
+        Ending.RETURNED,
+        Ending.RAISED,
+        Ending.UNSUPPORTED,
+        Ending.ADAPTER,
+        Ending.ABORTED,
+    )
 }
 
 
