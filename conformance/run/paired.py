@@ -71,12 +71,13 @@ def _repaired(spec: OpSpec, entry: Reject, case: Case) -> Iterator[Case]:
     keys = [key for key in entry.set if key in spec.quantities]
     if not entry.set or len(keys) < len(entry.set):
         return
-    for values in product(*(_values(spec.quantities[key]) for key in keys)):
-        changed: Case | None = case
-        for key, value in zip(keys, values, strict=True):
-            changed = None if changed is None else _with(spec, changed, key, value)
-        if changed is not None:
-            yield changed
+    for every in (False, True):
+        for values in product(*(_values(spec.quantities[key]) for key in keys)):
+            changed: Case | None = case
+            for key, value in zip(keys, values, strict=True):
+                changed = None if changed is None else _with(spec, changed, key, value, every=every)
+            if changed is not None:
+                yield changed
 
 
 def _resized(spec: OpSpec, case: Case, wholes: Collection[str]) -> Iterator[Case]:
@@ -123,9 +124,10 @@ def _values(quantity: Quantity) -> tuple[Any, ...]:
     return others if quantity.default is None else (quantity.default, *others)
 
 
-def _with(spec: OpSpec, case: Case, key: str, value: Any) -> Case | None:
-    """The case with another value of a quantity, on the last axis alone if it has one an axis;
-    None where it has no such axis."""
+def _with(spec: OpSpec, case: Case, key: str, value: Any, *, every: bool) -> Case | None:
+    """The case with another value of a quantity, if it has one an axis on the last axis alone, as
+    tests are made, or on ``every`` one; None where it has no such axis."""
+
     name = spec.data.name
     axes = len(case.shapes[name]) - 2
     for one in spec.attributes:
@@ -135,7 +137,7 @@ def _with(spec: OpSpec, case: Case, key: str, value: Any) -> Case | None:
                 old = one.of(case.attributes, axes)
                 if not isinstance(old, list | tuple):
                     return None
-                new = [*old[:-1], value]
+                new = [value] * len(old) if every else [*old[:-1], value]
             return replace(case, attributes=one.put(case.attributes, new))
     for operand in spec.operands:
         if operand.quantity.key == key:

@@ -79,7 +79,7 @@ def test_a_should_vector_is_not_run_at_must(small_suite):
     backend = Changed()
     found = events(small_suite, backend)
     assert statuses(found)[-1] == "skipped"
-    assert len(backend.calls) == 8  # one of them the valid case of the negative test
+    assert len(backend.calls) == 9  # two of them valid cases of negative tests
 
 
 def test_findings_name_the_failures_and_the_command(small_suite):
