@@ -71,11 +71,13 @@ def _repaired(spec: OpSpec, entry: Reject, case: Case) -> Iterator[Case]:
     keys = [key for key in entry.set if key in spec.quantities]
     if not entry.set or len(keys) < len(entry.set):
         return
-    for every in (False, True):
+    for everywhere in (False, True):
         for values in product(*(_values(spec.quantities[key]) for key in keys)):
             changed: Case | None = case
             for key, value in zip(keys, values, strict=True):
-                changed = None if changed is None else _with(spec, changed, key, value, every=every)
+                changed = (
+                    None if changed is None else _with(spec, changed, key, value, every=everywhere)
+                )
             if changed is not None:
                 yield changed
 

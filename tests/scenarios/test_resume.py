@@ -116,8 +116,8 @@ class TestGoesOn:
                 assert f"{min(there, 9) - 1} of 8 vectors are done" in shown.stderr
                 assert log.read_bytes().startswith(results)
                 assert same(log, whole)
-                # The last of the eight is of level should and is asked of nobody. The fourth and the
-                # seventh are negative tests, beside which their valid cases are asked.
+                # The last of the eight is of level should and is asked of nobody. The fourth
+                # and the seventh are negative tests, beside which their valid cases are asked.
                 done = there - 1
                 assert asked() == max(0, 7 - done) + (done < 4) + (done < 7)
                 page = (log.parent / "index.html").read_text()
