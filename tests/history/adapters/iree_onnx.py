@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 from conformance.backends import Capabilities, framework
-from conformance.backends.onnx_model import DATA, model
+from conformance.backends.onnx_model import model
 
-OLDER = {"onnx.AveragePool-22": "onnx.AveragePool-19", "onnx.MaxPool-22": "onnx.MaxPool-12"}
+OLDER = {"onnx.AveragePool-22": "onnx.AveragePool-19"}
 
 
 class Iree:
@@ -44,9 +44,7 @@ class Iree:
                 )
                 config = self._runtime.Config("local-sync")
                 module = self._runtime.load_vm_flatbuffer(binary, driver="local-sync")
-                (name,) = [one for one in module.vm_module.function_names if "$" not in one and one != "__init"][:1]
+                functions = module.vm_module.function_names
+                name = next(one for one in functions if "$" not in one and one != "__init")
                 result = getattr(module, name)(inputs[0])
                 return [result.to_host()]
-
-
-__all__ = ["DATA", "Iree"]

@@ -9,23 +9,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.backends import onnx_reference, onnxruntime, openvino, tract
-from conformance.backends.capabilities import Capabilities
+from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.errors import Unsupported
 
 BEFORE = {
-    "onnx.AveragePool-22": ("onnx.AveragePool-19", "onnx.AveragePool-11"),
-    "onnx.MaxPool-22": ("onnx.MaxPool-12",),
-    "onnx.LpPool-22": ("onnx.LpPool-18", "onnx.LpPool-11"),
-    "onnx.GlobalAveragePool-22": ("onnx.GlobalAveragePool-1",),
-    "onnx.GlobalMaxPool-22": ("onnx.GlobalMaxPool-1",),
+    "onnx.AveragePool-22": "onnx.AveragePool-19",
+    "onnx.MaxPool-22": "onnx.MaxPool-12",
+    "onnx.LpPool-22": "onnx.LpPool-18",
+    "onnx.GlobalAveragePool-22": "onnx.GlobalAveragePool-1",
+    "onnx.GlobalMaxPool-22": "onnx.GlobalMaxPool-1",
 }
-"""The versions before, the newest first."""
 
 
 class Older:
     """Mixed into an adapter: declares version 22 of its operators, and asks an older one."""
-
-    average = "onnx.AveragePool-19"
-    """The version of AveragePool to ask; one before 19 has no dilations."""
 
     capabilities: Capabilities
 
@@ -40,17 +37,14 @@ class Older:
 
     def run(self, op, inputs, attributes):
         """What the version before gives."""
-        return super().run(self._older(op, attributes), inputs, attributes)
+        return super().run(*self._older(op, inputs, attributes))
 
     def reproduce(self, op, inputs, attributes):
         """The call in the version before."""
-        return super().reproduce(self._older(op, attributes), inputs, attributes)
+        return super().reproduce(*self._older(op, inputs, attributes))
 
-    def _older(self, op, attributes):
-        versions = BEFORE[op]
-        if op == "onnx.AveragePool-22" and "dilations" not in attributes:
-            return self.average
-        return versions[0]
+    def _older(self, op, inputs, attributes):
+        return BEFORE[op], inputs, attributes
 
 
 class OnnxRuntime(Older, onnxruntime.OnnxRuntime):
@@ -58,9 +52,23 @@ class OnnxRuntime(Older, onnxruntime.OnnxRuntime):
 
 
 class OnnxRuntime11(OnnxRuntime):
-    """ONNX Runtime's AveragePool of version 11, whose kernel is another one than that of 19."""
+    """ONNX Runtime without a kernel for AveragePool-19: version 11 is asked, without dilations."""
 
-    average = "onnx.AveragePool-11"
+    def __init__(self) -> None:
+        super().__init__()
+        undilated = Exclusion(
+            "AveragePool-11 has no dilations", "any(dilations != 1)", op="onnx.AveragePool-22"
+        )
+        excluding = (*self.capabilities.excluding, undilated)
+        self.capabilities = replace(self.capabilities, excluding=excluding)
+
+    def _older(self, op, inputs, attributes):
+        if op != "onnx.AveragePool-22":
+            return super()._older(op, inputs, attributes)
+        words = dict(attributes)
+        if set(words.pop("dilations", [1])) != {1}:
+            raise Unsupported("AveragePool-11 has no dilations")
+        return "onnx.AveragePool-11", inputs, words
 
 
 class OnnxReference(Older, onnx_reference.OnnxReference):

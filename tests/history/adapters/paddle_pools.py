@@ -40,7 +40,9 @@ class Paddle:
         words = {name: value for name, value in attributes.items() if value is not None}
         words.pop("dilation", None)
         if axes == 1:  # there a number, or a list of one
-            words = {key: v[0] if isinstance(v, list) and len(v) == 1 else v for key, v in words.items()}
+            words = {
+                key: v[0] if isinstance(v, list) and len(v) == 1 else v for key, v in words.items()
+            }
         if axes not in (1, 2, 3):
             raise Unsupported(f"rank {inputs[0].ndim}")
         function = f"{op.removeprefix('torch.').removesuffix('-2')}{axes}d"

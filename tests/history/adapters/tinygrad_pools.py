@@ -8,11 +8,9 @@ from itertools import chain
 from conformance.backends import Capabilities, Exclusion, framework
 from conformance.errors import Unsupported
 
-OPERATORS = ("AvgPool-1", "MaxPool-8")
-
 
 class Tinygrad:
-    """``Tensor.avg_pool2d`` and ``max_pool2d``, which pool any number of axes."""
+    """``Tensor.max_pool2d``, which pools any number of axes."""
 
     name = "tinygrad"
     marked = True
