@@ -19,8 +19,8 @@ python tests/history/run.py --work DIR
 ```
 
 makes a virtual environment for each entry of [`environments.yaml`](environments.yaml) (Python 3.11,
-some 12 GB), grades one run after the other, and writes [`results.json`](results.json) and this page.
-A run whose log is in DIR is not repeated.
+some 12 GB), grades one run after the other, and writes [`results.json`](results.json) and this
+page. A run whose log is in DIR is not repeated.
 
 *Right*: a finding on the operator has one of the expected names, among three at most. *Silent*:
 vectors that kill such a mutant fail, or those of the expected kind, and no finding says why.
@@ -50,8 +50,8 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
     lines += [_row(one, found, results) for one, found in graded]
     lines += [
         "",
-        "*like* marks a thread of another project with the same fault. Mended in: the first version "
-        "known to be right.",
+        "*like* marks a thread of another project with the same fault. Mended in: the first "
+        "version known to be right.",
         "",
         "## Runs",
         "",

@@ -42,7 +42,6 @@ class Iree:
                     input_type="onnx",
                     extra_args=["--iree-llvmcpu-target-cpu=generic"],
                 )
-                config = self._runtime.Config("local-sync")
                 module = self._runtime.load_vm_flatbuffer(binary, driver="local-sync")
                 functions = module.vm_module.function_names
                 name = next(one for one in functions if "$" not in one and one != "__init")

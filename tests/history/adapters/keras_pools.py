@@ -19,15 +19,15 @@ class Keras:
     capabilities = Capabilities(
         operators=tuple(OPERATORS),
         dtypes=("f32", "f64"),
-        excluding=tuple(
-            Exclusion(reason, when, op=op)
-            for op in OPERATORS
-            for when, reason in (
-                ("auto_pad not in [same_upper, valid]", "padding is same or valid"),
-                ("rounding_type != floor", "windows that overrun are left out"),
-            )
-        )
-        + (
+        excluding=(
+            *(
+                Exclusion(reason, when, op=op)
+                for op in OPERATORS
+                for when, reason in (
+                    ("auto_pad not in [same_upper, valid]", "padding is same or valid"),
+                    ("rounding_type != floor", "windows that overrun are left out"),
+                )
+            ),
             Exclusion(
                 "padding is not counted",
                 "auto_pad == same_upper and not exclude_pad",
