@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -69,7 +70,7 @@ class Ncnn:
         with framework():
             net = self._ncnn.Net()
             _checked(net.load_param_mem(text))
-            net.load_model_mem("")  # pools have no weights; it makes layers ready to run
+            _load_nothing(net)
             # Nets have no axis for the batch, and pools treat an image as they treat a channel.
             found = self._found(net, data.reshape(-1, *data.shape[2:]))
         return [found.reshape(*data.shape[:2], *found.shape[1:])]
@@ -97,6 +98,14 @@ outputs = [found.reshape(*data.shape[:2], *found.shape[1:])]'''
         status, result = extractor.extract("result")
         _checked(status)
         return np.array(result)
+
+
+def _load_nothing(net: Any) -> None:
+    """Pools have no weights, but loading them is what makes layers ready to run."""
+    if hasattr(net, "load_model_mem"):
+        net.load_model_mem("")
+    else:  # before 2025 weights came from files only
+        _checked(net.load_model(os.devnull))
 
 
 def _checked(status: int) -> None:

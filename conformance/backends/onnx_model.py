@@ -57,7 +57,7 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     Nothing is checked here: what is invalid is for the backend to refuse. Raises
     :class:`Unsupported` for what is no operator of ONNX.
     """
-    from onnx import TensorProto, defs, helper
+    from onnx import AttributeProto, TensorProto, defs, helper
 
     name, _, version = op.removeprefix(PREFIX).rpartition("-")
     if not op.startswith(PREFIX) or not defs.has(name, ""):
@@ -80,8 +80,11 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     node = helper.make_node(name, [DATA], [output.name for output in schema.outputs])
     for key, value in attributes.items():
         # A list without entries does not say of what it is; all else says its type, right or wrong.
-        kind = schema.attributes[key].type.value if value == [] else None
-        node.attribute.append(helper.make_attribute(key, value, attr_type=kind))
+        if value == []:
+            given = AttributeProto(name=key, type=schema.attributes[key].type.value)
+        else:
+            given = helper.make_attribute(key, value)
+        node.attribute.append(given)
     graph = helper.make_graph(
         [node], "one", [helper.make_tensor_value_info(DATA, element, data.shape)], outputs
     )

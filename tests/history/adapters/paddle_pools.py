@@ -19,7 +19,7 @@ class Paddle:
         operators=OPERATORS,
         dtypes=("f32", "f64"),
         excluding=(
-            Exclusion("no dilations", "any(dilation != 1)", op="torch.max_pool-2"),
+            Exclusion("no dilations", "any(dilations != 1)", op="torch.max_pool-2"),
             Exclusion(
                 "a divisor_override is of 2D and 3D pools",
                 "divisor_override != 0 and axes == 1",
