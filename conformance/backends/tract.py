@@ -24,6 +24,9 @@ CAPABILITIES = Capabilities(
     dtypes=("f16", "f32", "f64"),
 )
 
+# Before, arrays of any type were handed out as f32.
+OLDEST = "0.23"
+
 
 class Tract:
     """tract on the CPU, with its default optimisations."""
@@ -34,7 +37,7 @@ class Tract:
     def __init__(self) -> None:
         import tract
 
-        self.version = known("tract", tract.version(), oldest="0.21")
+        self.version = known("tract", tract.version(), oldest=OLDEST)
         onnx = onnx_model.package()
         opset = onnx.defs.onnx_opset_version()
         operators = onnx_model.operators(CAPABILITIES.operators or (), opset)
@@ -52,14 +55,9 @@ class Tract:
             file = Path(folder) / "model.onnx"  # it reads models from files only
             file.write_bytes(model(op, inputs, attributes))
             with framework():
-                outputs = self._runnable(file).run([inputs[0]])
+                loaded = self._tract.onnx().load(file)
+                outputs = loaded.into_model().into_runnable().run([inputs[0]])
         return [output.to_numpy() for output in outputs]
-
-    def _runnable(self, file: Path) -> Any:
-        reader = self._tract.onnx()
-        if hasattr(reader, "model_for_path"):  # before 0.22
-            return reader.model_for_path(file).into_optimized().into_runnable()
-        return reader.load(file).into_model().into_runnable()
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """The same call as Python source, which sets ``outputs`` from ``inputs``."""

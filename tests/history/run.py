@@ -66,10 +66,15 @@ def checked(name: str, run: dict[str, Any], work: Path) -> tuple[Path, Path | No
     log = report / "run.jsonl"
     if not log.is_file():
         environment = made(run["environment"], work / "venvs")
-        backend = run["backend"]
-        if ".py:" in backend:
-            backend = str(HERE / "adapters" / backend)
-        words = ["check", "--backend", backend, "--env", str(environment), "--min-strength", "0"]
+        words = [
+            "check",
+            "--backend",
+            _place(run["backend"]),
+            "--env",
+            str(environment),
+            "--min-strength",
+            "0",
+        ]
         words += ["--report", str(report), "--timeout", "60", *_ops(run)]
         words += [] if suite is None else ["--suite", str(suite)]
         ended = _conformance(words)
@@ -79,15 +84,23 @@ def checked(name: str, run: dict[str, Any], work: Path) -> tuple[Path, Path | No
 
 
 def _suite(run: dict[str, Any], work: Path) -> Path | None:
-    """The suite of operators that the shipped one has not, made from their recorded cases."""
-    if run.get("suite") != "recorded":
+    """A suite of operators that the shipped one has not, made from their recorded cases, or one
+    made for what a backend declares; None where the shipped one is graded."""
+    if "suite" not in run:
         return None
     folder = work / "suites" / "+".join(run["ops"])
+    more: list[str] = []
+    if run["suite"] != "recorded":
+        folder = work / "suites" / f"for {run['suite']}"
+        more = ["--for", _place(run["suite"])]
     if not folder.is_dir():
-        more = ["--suite", run["only"]] if "only" in run else []
         if _conformance(["generate", *_ops(run), *more, "--out", str(folder)]) != 0:
             raise RuntimeError(f"{folder} could not be made")
     return folder
+
+
+def _place(backend: str) -> str:
+    return str(HERE / "adapters" / backend) if ".py:" in backend else backend
 
 
 def _ops(run: dict[str, Any]) -> list[str]:

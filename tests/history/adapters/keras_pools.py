@@ -11,30 +11,44 @@ WORDS = {"same_upper": "same", "valid": "valid"}
 OPERATORS = {"AvgPool-1": "average_pool", "MaxPool-1": "max_pool"}
 
 
+CAPABILITIES = Capabilities(
+    operators=tuple(OPERATORS),
+    dtypes=("f32", "f64"),
+    excluding=(
+        *(
+            Exclusion(reason, when, op=op)
+            for op in OPERATORS
+            for when, reason in (
+                ("auto_pad not in [same_upper, valid]", "padding is same or valid"),
+                ("rounding_type != floor", "windows that overrun are left out"),
+            )
+        ),
+        Exclusion(
+            "padding is not counted",
+            "auto_pad == same_upper and not exclude_pad",
+            op="AvgPool-1",
+        ),
+    ),
+)
+
+
+class Declared:
+    """What Keras is asked, for `conformance generate --for`, which need not have Keras."""
+
+    name, version = "keras", "declared"
+    capabilities = CAPABILITIES
+
+    def run(self, op, inputs, attributes):
+        """Nothing is run."""
+        raise Unsupported("nothing is run")
+
+
 class Keras:
     """``keras.ops.average_pool`` and ``max_pool`` with the backend torch."""
 
     name = "keras"
     marked = True
-    capabilities = Capabilities(
-        operators=tuple(OPERATORS),
-        dtypes=("f32", "f64"),
-        excluding=(
-            *(
-                Exclusion(reason, when, op=op)
-                for op in OPERATORS
-                for when, reason in (
-                    ("auto_pad not in [same_upper, valid]", "padding is same or valid"),
-                    ("rounding_type != floor", "windows that overrun are left out"),
-                )
-            ),
-            Exclusion(
-                "padding is not counted",
-                "auto_pad == same_upper and not exclude_pad",
-                op="AvgPool-1",
-            ),
-        ),
-    )
+    capabilities = CAPABILITIES
 
     def __init__(self) -> None:
         os.environ["KERAS_BACKEND"] = "torch"
