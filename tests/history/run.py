@@ -93,9 +93,9 @@ def _suite(run: dict[str, Any], work: Path) -> Path | None:
     if run["suite"] != "recorded":
         folder = work / "suites" / f"for {run['suite']}"
         more = ["--for", _place(run["suite"])]
-    if not folder.is_dir():
-        if _conformance(["generate", *_ops(run), *more, "--out", str(folder)]) != 0:
-            raise RuntimeError(f"{folder} could not be made")
+    words = ["generate", *_ops(run), *more, "--out", str(folder)]
+    if not folder.is_dir() and _conformance(words) != 0:
+        raise RuntimeError(f"{folder} could not be made")
     return folder
 
 
