@@ -47,7 +47,7 @@ def main() -> int:
         for name in asked.run or expected["runs"]:
             try:
                 log, suite = checked(name, expected["runs"][name], asked.work.absolute())
-                results[name] = graded(name, log, suite, expected["defects"])
+                results[name] = graded(name, log, suite, expected)
             except (subprocess.CalledProcessError, RuntimeError) as error:
                 print(f"{name}: {error}", file=sys.stderr)
                 continue

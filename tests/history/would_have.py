@@ -26,13 +26,14 @@ def expectations() -> dict[str, Any]:
     return read_
 
 
-def graded(name: str, log: Path, suite: Path | None, defects: Iterable[Defect]) -> dict[str, Any]:
-    """What the log of one run says of its ``defects``, as JSON data.
+def graded(name: str, log: Path, suite: Path | None, expected: Mapping[str, Any]) -> dict[str, Any]:
+    """What the log of one run says of the defects that are ``expected`` of it, as JSON data.
 
     ``suite`` is the folder of the suite that was graded, None the shipped one.
     """
     run, opened = read(log), open_suite(suite)
-    mine = [one for one in defects if one["run"] == name]
+    mine = [one for one in expected["defects"] if one["run"] == name]
+    besides = [one for one in expected.get("besides", ()) if name in one["runs"]]
     told = [_defect(one, run, opened) for one in mine]
     wrong = [one for one in run.results if one.status in FAILED and one.reject is None]
     explained = {vector for finding in run.findings if names(finding) for vector in finding.ids}
@@ -42,7 +43,7 @@ def graded(name: str, log: Path, suite: Path | None, defects: Iterable[Defect]) 
         "wrong": len(wrong),
         "wrong outputs": sum(_has_outputs(one) for one in wrong),
         "named outputs": sum(_has_outputs(one) and one.id in explained for one in wrong),
-        "unexpected": list(_unexpected(run, mine)),
+        "unexpected": list(_unexpected(run, [*mine, *besides])),
         "defects": told,
     }
 
@@ -82,8 +83,10 @@ def _failing(defect: Defect, run: RunLog, suite: Suite) -> list[Result]:
         for one in run.results
         if one.op == defect["op"] and one.status in FAILED and one.reject is None
     ]
+    if "kind" in defect:
+        wrong = [one for one in wrong if one.kind == defect["kind"]]
     if not defect["names"]:
-        return [one for one in wrong if one.kind == defect["kind"]]
+        return wrong
     kills = {entry.id: entry.kills for entry in suite.manifest.vectors if entry.op == defect["op"]}
     expected = set(defect["names"])
     return [one for one in wrong if _has_outputs(one) and expected & set(kills[one.id])]
@@ -94,7 +97,7 @@ def _has_outputs(result: Result) -> bool:
 
 
 def _unexpected(run: RunLog, defects: Sequence[Defect]) -> Iterable[dict[str, Any]]:
-    """Findings whose names no defect of the run has: each is wrong, or true and not expected."""
+    """Findings whose names nothing known of the run has: each is wrong, or not known yet."""
     for finding in run.findings:
         found = names(finding)
         expected = {name for one in defects if one["op"] == finding.op for name in one["names"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 HEAD = """# Time travel
@@ -35,6 +35,7 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
     counts = Counter(found["verdict"] for _, found in graded)
     caught = counts["right"] + counts["silent"]
     runtimes = {runtime(one["run"]) for one, _ in graded}
+    besides = expected.get("besides", ())
     unexpected = [(name, one) for name, run in results.items() for one in run["unexpected"]]
     lines = [
         HEAD,
@@ -53,6 +54,7 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
         "*like* marks a thread of another project with the same fault. Mended in: the first "
         "version known to be right.",
         "",
+        *_besides(besides),
         "## Runs",
         "",
         "| backend | operators | vectors | wrong outputs | of these named |",
@@ -71,7 +73,7 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
         lines += [
             "## Names that nobody expected",
             "",
-            "Each is either true, of a defect that is not in the list, or false.",
+            "Nothing known of these wheels is called so: counted as false.",
             "",
             "| run | operator | names | vectors |",
             "|---|---|---|--:|",
@@ -82,6 +84,24 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
         ]
         lines.append("")
     return "\n".join(lines)
+
+
+def _besides(besides: Sequence[Mapping[str, Any]]) -> list[str]:
+    if not besides:
+        return []
+    lines = [
+        "## Named besides",
+        "",
+        "Names that were given and not expected, and are true: each was looked into afterwards.",
+        "",
+        "| run | operator | names | why it is true |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| {', '.join(one['runs'])} | {one['op']} | {', '.join(one['names'])} | {one['why']} |"
+        for one in besides
+    ]
+    return [*lines, ""]
 
 
 def verdict(defect: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str, Any] | None:
