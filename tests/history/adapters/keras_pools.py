@@ -32,17 +32,6 @@ CAPABILITIES = Capabilities(
 )
 
 
-class Declared:
-    """What Keras is asked, for `conformance generate --for`, which need not have Keras."""
-
-    name, version = "keras", "declared"
-    capabilities = CAPABILITIES
-
-    def run(self, op, inputs, attributes):
-        """Nothing is run."""
-        raise Unsupported("nothing is run")
-
-
 class Keras:
     """``keras.ops.average_pool`` and ``max_pool`` with the backend torch."""
 
