@@ -64,8 +64,15 @@ def test_an_expectation_is_whole(defect):
 @pytest.mark.parametrize("op", sorted({one["op"] for one in DEFECTS}))
 def test_the_names_are_mutants_of_the_operator(op):
     known = {fault.id for fault in faults(find(op))}
-    expected = {name for one in DEFECTS if one["op"] == op for name in one["names"]}
+    told = (*DEFECTS, *EXPECTED["besides"])
+    expected = {name for one in told if one["op"] == op for name in one["names"]}
     assert expected <= known
+
+
+@pytest.mark.parametrize("one", EXPECTED["besides"], ids=lambda one: one["op"])
+def test_what_is_true_besides_says_why(one):
+    assert one["why"]
+    assert all(one["op"] in RUNS[name]["ops"] for name in one["runs"])
 
 
 def test_results_are_of_what_is_expected():
