@@ -12,14 +12,15 @@ Would these suites have caught what runtimes are known to have got wrong, and wo
 have named it? [`run.py`](run.py) grades wheels as they were published, with the shipped backends or
 the small [`adapters`](adapters) here, and compares with [`defects.yaml`](defects.yaml): which
 version is wrong, which one mended it, the public thread, and the mutants of the catalogue that are
-the defect. Those expectations were written before anything was run.
+the defect. Those expectations were written before anything was run; the head of the file tells what
+was corrected after the first run.
 
 ```sh
 python tests/history/run.py --work DIR
 ```
 
 makes a virtual environment for each entry of [`environments.yaml`](environments.yaml) (Python 3.11,
-some 12 GB), grades one run after the other, and writes [`results.json`](results.json) and this
+some 10 GB), grades one run after the other, and writes [`results.json`](results.json) and this
 page. A run whose log is in DIR is not repeated.
 
 *Right*: a finding on the operator has one of the expected names, among three at most. *Silent*:
