@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import DTYPES
+from conformance.log.diagnosis import Diagnosis, diagnosis
 from conformance.model import Finding
-from conformance.report.diagnosis import Diagnosis, diagnosis
 from conformance.report.elements import Element, Plane, elements, planes
 from conformance.report.picture import Picture, picture, picture_under
 from conformance.report.wording import precision, words

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
-from conformance.report.diagnosis import because
 from conformance.report.findings import Findings, alarm
 from conformance.report.location import backend_file
 from conformance.report.view import view

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.report.diagnosis import because
 from conformance.report.findings import Findings, alarm
 from conformance.report.strength import headline
 from conformance.report.view import View, view

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
+from conformance.log.diagnosis import diagnosis
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
-from conformance.report.diagnosis import diagnosis
 
 MAX_NAMES = 5
 """Faults that are named at most."""

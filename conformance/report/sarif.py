@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
-from conformance.report.diagnosis import because
 from conformance.report.findings import Findings, alarm
 from conformance.report.fingerprint import digest, fingerprint
 from conformance.report.location import backend_file

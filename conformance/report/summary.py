@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
-from conformance.report.diagnosis import because
 from conformance.report.finding_view import FindingView
 from conformance.report.findings import Findings
 from conformance.report.markdown import block, inline

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
+from conformance.log.diagnosis import diagnosis
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
-from conformance.report.diagnosis import diagnosis
 from conformance.report.finding_view import FindingView
 from conformance.report.lines import one_line, vectors, wrap
 from conformance.report.strength import strengths

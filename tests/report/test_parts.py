@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pages import Page, check_safe, check_structure
 from runs import run
 
+from conformance.log.diagnosis import diagnosis, followed
 from conformance.model import Finding, Result, Status
-from conformance.report.diagnosis import diagnosis, followed
 from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, elements, planes
 from conformance.report.finding_view import FindingView
 from conformance.report.heat import MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps
