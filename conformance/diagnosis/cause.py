@@ -80,6 +80,8 @@ def _fault(fault: Fault) -> dict[str, Any]:
         "says": fault.says,
         "threads": list(fault.threads),
         "look": fault.look,
+        **({"cause": fault.cause} if fault.cause else {}),
+        **({"fixed": dict(fault.fixed)} if fault.fixed else {}),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.backends.capabilities import Capabilities
 from conformance.diagnosis.diagnose import Diagnosis
 from conformance.evidence import BAR, Evidence
-from conformance.grade.findings import findings
+from conformance.grade.findings import SMALLEST_SPLIT, findings
 from conformance.model import FAILED, Finding, Result
 from conformance.run.illustrate import Illustrator
 from conformance.run.readings import readings
@@ -49,7 +49,21 @@ def found(
     for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
         drawn = illustrator.illustrated(finding, smallest, diagnosis.variants(finding))
-        yield replace(drawn, diagnosis=diagnosis.of(finding))
+        detail = {**drawn.detail, **_common(finding, suite)}
+        yield replace(drawn, detail=detail, diagnosis=diagnosis.of(finding))
+
+
+def _common(finding: Finding, suite: Suite) -> dict[str, dict[str, str]]:
+    """The edges that all vectors of a finding share and that are common in real models, and why.
+
+    What a single vector shows besides is chance.
+    """
+    spec = suite.specs.get(finding.op)
+    if spec is None or len(finding.ids) < SMALLEST_SPLIT:
+        return {}
+    shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
+    found = {name: why for name, why in shared.items() if why}
+    return {"common": found} if found else {}
 
 
 def footer(
