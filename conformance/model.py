@@ -181,7 +181,8 @@ class Result:
     floating-point elements by the part of their accepted interval that they use, see
     :data:`conformance.grade.compare.PARTS`. ``rank`` is that of the data. ``left_out`` are the
     attributes with a default that the vector does not give. ``returned`` are the outputs of a
-    failure, where they are arrays of the right types and small.
+    failure, where they are arrays of the right types and small. ``wrong`` is a digest of which
+    elements are wrong, or of the structure where that is; empty where no outputs were compared.
     """
 
     id: str
@@ -204,6 +205,7 @@ class Result:
     within: tuple[int, ...] | None = None
     left_out: tuple[str, ...] = ()
     returned: tuple[Returned, ...] | None = None
+    wrong: str = ""
 
     @property
     def new(self) -> bool:

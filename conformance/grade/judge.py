@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from conformance.grade.compare import Mismatch, witness
 from conformance.grade.evidence import BASE, evidence
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
-from conformance.grade.outcome import LOST, Ending, Outcome
+from conformance.grade.outcome import LOST, Ending, Outcome, described
 from conformance.grade.returned import packed
 from conformance.model import Result, Status, Vector, Witness
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+DIGITS = 12
+"""Hexadecimal digits of a digest of what is wrong."""
 
 ABNORMAL = LOST | {Ending.ABORTED, Ending.ABANDONED}
 """Endings that are an error whatever was asked; none of them rejects anything."""
@@ -145,13 +151,14 @@ def _judge_arrays(
         )
     other = nearest(found)
     followed = None if other.wrong else other.reading
-    failure = _failure(vector, told, followed, precision, seconds)
+    failure = _failure(vector, told, outputs, followed, precision, seconds)
     return replace(failure, shows=shows, within=told.within(precision))
 
 
 def _failure(
     vector: Vector,
     told: Match,
+    outputs: Sequence[Any],
     followed: str | None,
     precision: Mapping[str, str],
     seconds: float,
@@ -170,7 +177,7 @@ def _failure(
         kind = "reading"
         message = f"follows the reading {followed}, which level should excludes; {message}"
     values = kind in ("value", "index", "reading")
-    return result(
+    failed = result(
         vector,
         Status.FAIL if values else Status.ERROR,
         kind,
@@ -180,6 +187,21 @@ def _failure(
         seconds=seconds,
         witness=worst,
     )
+    return replace(failed, wrong=_digest(told, outputs))
+
+
+def _digest(told: Match, outputs: Sequence[Any]) -> str:
+    """Which elements are wrong, or what the structure is where that is wrong, in a few letters."""
+    seen = hashlib.sha256()
+    if told.mismatch is None:
+        for comparison in told.comparisons:
+            seen.update(repr(comparison.wrong.shape).encode())
+            seen.update(np.packbits(comparison.wrong).tobytes())
+    else:
+        for output in outputs:
+            one = described(output)
+            seen.update(f"{one.type} {one.dtype} {one.shape}\n".encode("utf-8", "replace"))
+    return seen.hexdigest()[:DIGITS]
 
 
 def _wrong_elements(match: Match, precision: Mapping[str, str]) -> tuple[str, str, Witness]:

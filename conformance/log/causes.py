@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from conformance.complaint import alike, said
 from conformance.log.diagnosis import Diagnosis, Fault, diagnosis
-from conformance.log.exceptions import alike, said
 from conformance.model import Finding, Result
 
 MAX_SLUG = 48

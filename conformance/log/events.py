@@ -55,6 +55,8 @@ def _only_some_have(result: Result) -> dict[str, Any]:
         some["within"] = list(result.within)
     if result.left_out:
         some["left_out"] = list(result.left_out)
+    if result.wrong:
+        some["wrong"] = result.wrong
     if result.returned is not None:
         some["returned"] = [_returned_data(one) for one in result.returned]
     return some
@@ -84,6 +86,7 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         within=None if event.get("within") is None else tuple(event["within"]),
         left_out=tuple(event.get("left_out", ())),
         returned=_returned(event.get("returned")),
+        wrong=event.get("wrong", ""),
     )
 
 

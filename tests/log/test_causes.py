@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.complaint import alike, said
 from conformance.log.causes import Severity, causes, slug
-from conformance.log.exceptions import alike, said
 from conformance.log.reader import read
 from conformance.model import Finding, Result, Status
 

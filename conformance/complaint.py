@@ -21,6 +21,9 @@ MAX_SAID = 110
 MAX_ALIKE = 60
 """Characters of what it says that tell exceptions apart: where a message is cut varies."""
 
+MAX_UNNUMBERED = 120
+"""Characters that tell a message apart, its numbers replaced."""
+
 _TYPE = re.compile(r"^[A-Za-z_][\w.]{0,80}(?::(?= )|$)")
 _PLACES = (
     r"Exception from \S{1,200}:\d+:",
@@ -35,11 +38,18 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*")
 
 def said(message: str) -> str:
     """What the first line of a message says, in a few words; empty where that is only a type."""
-    line = " ".join(message[:MAX_READ].partition("\n")[0].split())
-    text = _without_places(_TYPE.sub("", line, count=1).strip())
+    text = _bare(message)
     head, _, tail = text.rpartition("Details: ")
     text = tail if len(tail) > 20 or not head else text
     return text if len(text) <= MAX_SAID else text[: MAX_SAID - 1].rstrip() + CUT
+
+
+def unnumbered(message: str) -> str:
+    """What the first line of a message says, with ``#`` for numbers; its end is left out where that
+    would depend on how long these are.
+    """
+    text = _bare(message) or message.partition("\n")[0].strip()
+    return _NUMBER.sub("#", text)[:MAX_UNNUMBERED].rstrip(f" {CUT}")
 
 
 def alike(message: str, op: str) -> str:
@@ -52,6 +62,11 @@ def alike(message: str, op: str) -> str:
     head, cut, _ = text.partition(CUT)
     text = head.rpartition(" ")[0] if cut else text
     return text[:MAX_ALIKE].rstrip()
+
+
+def _bare(message: str) -> str:
+    line = " ".join(message[:MAX_READ].partition("\n")[0].split())
+    return _without_places(_TYPE.sub("", line, count=1).strip())
 
 
 def _without_places(text: str) -> str:
