@@ -156,7 +156,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """An output as a backend returned it, kept with a failure so that its cause can be looked for.
+    """An array, as an output that a backend returned, kept with a failure.
 
     ``packed`` holds the elements in row-major order and their storage type, compressed.
     """
@@ -183,6 +183,8 @@ class Result:
     attributes with a default that the vector does not give. ``returned`` are the outputs of a
     failure, where they are arrays of the right types and small. ``wrong`` is a digest of which
     elements are wrong, or of the structure where that is; empty where no outputs were compared.
+    ``asked`` is what the vector asks, as :meth:`Case.canonical` has it. ``inputs`` and ``expected``
+    are kept of a failure where they are small.
     """
 
     id: str
@@ -206,6 +208,9 @@ class Result:
     left_out: tuple[str, ...] = ()
     returned: tuple[Returned, ...] | None = None
     wrong: str = ""
+    asked: Mapping[str, Any] | None = None
+    inputs: tuple[Returned, ...] | None = None
+    expected: tuple[Returned, ...] | None = None
 
     @property
     def new(self) -> bool:

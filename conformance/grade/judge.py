@@ -16,9 +16,12 @@ from conformance.grade.evidence import BASE, evidence
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
 from conformance.grade.outcome import LOST, Ending, Outcome, described
 from conformance.grade.returned import packed
-from conformance.model import Result, Status, Vector, Witness
+from conformance.model import FAILED, Result, Status, Vector, Witness
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+SMALL = 2_000
+"""Elements of the inputs and outputs of a failure that are kept with it, at most."""
 
 DIGITS = 12
 """Hexadecimal digits of a digest of what is wrong."""
@@ -28,13 +31,22 @@ ABNORMAL = LOST | {Ending.ABORTED, Ending.ABANDONED}
 
 
 def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[str, str]) -> Result:
-    """Judge one vector.
+    """Judge one vector; a failure keeps what was asked and expected, where that is small.
 
     ``level`` is the level of the run: at ``must`` the outputs may follow the base or any one
     reading, all outputs the same; at ``should`` only the base. ``precision`` maps a dtype to the
     precision asked of it; dtypes not in it are judged at ``standard``. Whatever the backend
     returned, this raises nothing.
     """
+    verdict = _judged(vector, outcome, level, precision)
+    if verdict.status not in FAILED or verdict.size > SMALL:
+        return verdict
+    right = [one.expected if one.rounded is None else one.rounded for one in vector.answers]
+    return replace(verdict, inputs=packed(vector.inputs), expected=packed(right))
+
+
+def _judged(vector: Vector, outcome: Outcome, level: str, precision: Mapping[str, str]) -> Result:
+    """The verdict with what it is told by."""
     if not applies(vector, level):
         return skipped(vector)
     seconds = outcome.seconds
@@ -110,6 +122,7 @@ def result(
         shows=shows or NOTHING,
         rank=vector.inputs[0].ndim if vector.inputs else 0,
         within=within,
+        asked=vector.case.canonical(),
     )
 
 
