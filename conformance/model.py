@@ -56,6 +56,13 @@ class Case:
             "reject": self.reject,
         }
 
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What the case asks, as JSON data, without its operator and what is empty."""
+        told = self.canonical()
+        names = ("types", "shapes", "attributes", "operands", "pattern", "seed")
+        return {name: told[name] for name in names if told[name]}
+
     @cached_property
     def id(self) -> str:
         """``<slug>-<8 hex of the digest of the canonical case>``."""
@@ -183,7 +190,7 @@ class Result:
     attributes with a default that the vector does not give. ``returned`` are the outputs of a
     failure, where they are arrays of the right types and small. ``wrong`` is a digest of which
     elements are wrong, or of the structure where that is; empty where no outputs were compared.
-    ``asked`` is what the vector asks, as :meth:`Case.canonical` has it. ``inputs`` and ``expected``
+    ``asked`` is what the vector asks, as :attr:`Case.asked` has it. ``inputs`` and ``expected``
     are kept of a failure where they are small.
     """
 

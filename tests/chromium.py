@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-WIDTHS = (360, 1024, 1920)
+WIDTHS = (360, 375, 1024, 1920)
 
 
 def wait_until(page: Any, expression: str, seconds: float = 5) -> None:

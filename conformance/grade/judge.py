@@ -122,7 +122,7 @@ def result(
         shows=shows or NOTHING,
         rank=vector.inputs[0].ndim if vector.inputs else 0,
         within=within,
-        asked=vector.case.canonical(),
+        asked=vector.case.asked,
     )
 
 

@@ -13,9 +13,6 @@ from conformance.model import Finding, Result, Returned, Status, Witness
 FORMAT = 1
 """The format of the run log that this version writes."""
 
-ASKED = ("types", "shapes", "attributes", "operands", "pattern", "seed")
-"""What is kept of the case that a vector asks; its operator and condition are told anyway."""
-
 ARRAYS = ("inputs", "expected", "returned")
 """The arrays that are kept of a failure."""
 
@@ -64,7 +61,7 @@ def _only_some_have(result: Result) -> dict[str, Any]:
     if result.wrong:
         some["wrong"] = result.wrong
     if result.asked is not None:
-        some["asked"] = {key: result.asked[key] for key in ASKED if result.asked.get(key)}
+        some["asked"] = dict(result.asked)
     for name in ARRAYS:
         kept = getattr(result, name)
         if kept is not None:

@@ -9,8 +9,7 @@ from conformance.errors import LogError
 from conformance.log.run_log import RunLog
 from conformance.report.circumstances import circumstances
 from conformance.report.comparison import Comparison, compare
-from conformance.report.matrix import Column
-from conformance.report.named import flaws
+from conformance.report.matrix import Column, flaws
 from conformance.report.readings import Question
 from conformance.report.view import OperatorRow, View, view
 
@@ -93,7 +92,7 @@ def side_by_side(columns: Sequence[Column]) -> SideBySide:
         places=tuple(column.label for column, _ in told),
         missing={column.label: column.why for column in columns if column.run is None},
         faults={
-            op: tuple(flaws(run.findings, op) for run in runs)
+            op: tuple(flaws(run.causes, op) for run in runs)
             for op in dict.fromkeys(row.op for shown in views for row in shown.rows)
         },
         operators=_operators(views),

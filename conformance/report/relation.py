@@ -1,0 +1,79 @@
+"""What wrong elements have to do with the right ones, where that says more than a distance.
+
+Two million representable values between them say little; that all of them are 9/4 of what they
+should be, or stand elsewhere in the output, says what to look for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from conformance.report.elements import Place, planes
+
+FEW = 2
+"""Wrong elements that something has to hold for, at least: one number has a ratio to any."""
+
+SLACK = 1e-3
+"""How far a ratio may be off, relatively: values are rounded."""
+
+MOST = 64
+"""The largest numerator and denominator of a ratio that is told as a fraction."""
+
+
+def relation(detail: Mapping[str, Any]) -> str:
+    """A sentence about the wrong elements around the worst one of a finding; empty for none."""
+    places = [
+        place for plane in planes(detail.get("plane")) if not plane.cut
+        for row in plane.rows for place in row
+    ]  # fmt: skip
+    wrong = [place for place in places if place.wrong]
+    if len(wrong) < FEW:
+        return ""
+    return _constant(wrong) or _ratio(wrong) or _elsewhere(places, wrong)
+
+
+def _constant(wrong: Sequence[Place]) -> str:
+    values = {place.got for place in wrong}
+    if len(values) != 1 or len({place.expected for place in wrong}) == 1:
+        return ""
+    return f"All {len(wrong)} wrong elements are {values.pop()}."
+
+
+def _ratio(wrong: Sequence[Place]) -> str:
+    """That all are the same multiple of what is expected, which are not all alike."""
+    pairs = [(_number(place.expected), _number(place.got)) for place in wrong]
+    ratios = [got / right for right, got in pairs if right and math.isfinite(got / right)]
+    if len(ratios) < len(pairs) or len({right for right, _ in pairs}) < FEW:
+        return ""
+    mean = math.fsum(ratios) / len(ratios)
+    if not mean or any(abs(ratio - mean) > SLACK * abs(mean) for ratio in ratios):
+        return ""
+    near = Fraction(mean).limit_denominator(MOST)
+    told = f"{mean:.4g}"
+    if 0 < abs(near.numerator) <= MOST and abs(near - Fraction(mean)) <= SLACK * abs(near):
+        told = f"{near.numerator}/{near.denominator}" if near.denominator > 1 else f"{near}"
+    if told == "1":
+        return ""
+    return f"All {len(wrong)} wrong elements are {told} of what is expected."
+
+
+def _elsewhere(places: Sequence[Place], wrong: Sequence[Place]) -> str:
+    """That what came is expected at other places, and what is expected differs enough to tell."""
+    expected = [place.expected for place in places]
+    if len(set(expected)) * 2 < len(expected):
+        return ""
+    found = sum(place.got in expected and _number(place.got) != 0 for place in wrong)
+    if found < FEW or found * 4 < len(wrong) * 3:
+        return ""
+    all_of_them = "All" if found == len(wrong) else f"{found} of"
+    return f"{all_of_them} {len(wrong)} wrong elements are what is expected elsewhere."
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
