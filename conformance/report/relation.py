@@ -7,8 +7,7 @@ should be, or stand elsewhere in the output, says what to look for.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.report.elements import Place, planes
@@ -51,13 +50,18 @@ def _ratio(wrong: Sequence[Place]) -> str:
     mean = math.fsum(ratios) / len(ratios)
     if not mean or any(abs(ratio - mean) > SLACK * abs(mean) for ratio in ratios):
         return ""
-    near = Fraction(mean).limit_denominator(MOST)
-    told = f"{mean:.4g}"
-    if 0 < abs(near.numerator) <= MOST and abs(near - Fraction(mean)) <= SLACK * abs(near):
-        told = f"{near.numerator}/{near.denominator}" if near.denominator > 1 else f"{near}"
+    told = next(_fractions(mean), f"{mean:.4g}")
     if told == "1":
         return ""
     return f"All {len(wrong)} wrong elements are {told} of what is expected."
+
+
+def _fractions(ratio: float) -> Iterator[str]:
+    """The fractions that a ratio may be, the simplest first."""
+    for denominator in range(1, MOST + 1):
+        numerator = round(ratio * denominator)
+        if 0 < abs(numerator) <= MOST and abs(numerator / denominator / ratio - 1) <= SLACK:
+            yield f"{numerator}/{denominator}" if denominator > 1 else f"{numerator}"
 
 
 def _elsewhere(places: Sequence[Place], wrong: Sequence[Place]) -> str:
