@@ -69,6 +69,11 @@ class Ledger:
         naming[0].failures += 1
         return replace(result, known=naming[0].entry.name)
 
+    def why(self, result: Result) -> str:
+        """Why a failure that is marked is tolerated, and the entry that says so."""
+        entry = next(use.entry for use in self.uses if use.entry.name == result.known)
+        return "; ".join(filter(None, (entry.reason, entry.link, entry.name)))
+
     def summary(self, *, whole: bool) -> list[dict[str, Any]]:
         """Each entry with what it met, as JSON data with the :func:`problems` that it has."""
         said = [self._facts(use) for use in self.uses]
