@@ -189,7 +189,9 @@ def _diagnosis(one: CauseView, width: int) -> Iterator[str]:
     found = one.lead.diagnosis
     if found is None:
         return
-    yield from _field("because", found.text, width)
+    # What the title says is not said again.
+    same = found.sentence.rstrip(". ") == one.cause.title
+    yield from _field("because", " ".join(found.evidence) if same else found.text, width)
     others = [", ".join(other.ids) for other in found.alternatives]
     yield from _field("or", "; ".join(others), width)
     for look in dict.fromkeys(fault.look for fault in one.faults):
