@@ -1,14 +1,16 @@
-"""Failures and run-level problems, for CI formats."""
+"""Failures and run-level problems, for CI formats, and where in a repository they point."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.report.view import View
+from conformance.report.visible import visible
 from conformance.report.wording import why
 
 
@@ -64,3 +66,18 @@ class Failures:
         if len(found) < len(about.vectors) or not reasons or None in reasons:
             return None
         return " / ".join(dict.fromkeys(map(str, reasons)))
+
+
+def backend_file(run: RunLog) -> str | None:
+    """The backend's file, relative to where the check ran; None where it is not a file there.
+
+    A run log knows the backend as the user named it, and nothing of a repository. A relative
+    ``path/to/file.py:object`` is taken to lie in one; a name, a module and an absolute path are
+    not.
+    """
+    path, _, _ = str(run.header["backend"]["spec"]).rpartition(":")
+    file = PurePosixPath(path.replace("\\", "/"))
+    drive = len(path) > 1 and path[1] == ":"
+    if file.suffix != ".py" or file.is_absolute() or drive or ".." in file.parts:
+        return None
+    return visible(str(file)).replace("\n", " ")

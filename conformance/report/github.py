@@ -11,8 +11,7 @@ from conformance.log.causes import Severity
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.failures import Failures, alarm
-from conformance.report.location import backend_file
+from conformance.report.failures import Failures, alarm, backend_file
 from conformance.report.view import view
 from conformance.report.visible import visible
 from conformance.report.wording import evidence

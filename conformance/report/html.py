@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
 from conformance.report.bars import bar
-from conformance.report.facts import facts
+from conformance.report.circumstances import facts
 from conformance.report.heat import heat_maps
 from conformance.report.spread import spreads
 from conformance.report.strength import strengths

@@ -14,7 +14,7 @@ from conformance.log.reader import read
 from conformance.log.tally import Tally
 from conformance.model import Result
 from conformance.report.bars import BAR, bar
-from conformance.report.facts import facts
+from conformance.report.circumstances import facts
 from conformance.report.html import render
 from conformance.report.view import OperatorRow
 
