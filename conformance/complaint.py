@@ -28,11 +28,11 @@ _TYPE = re.compile(r"^[A-Za-z_][\w.]{0,80}(?::(?= )|$)")
 _PLACES = (
     r"Exception from \S{1,200}:\d+:",
     r"Check '[^']{0,300}' failed at \S{1,200}:\d+:",
-    r"\S{0,200}/\S{1,200}\.\w{1,4}:\d+:?",
     r"[\w:<>~]{1,200}::[\w~]{1,100}\([^()]{0,400}\)(?: const)?(?: \[with [^\]]{0,400}\])?",
     r"^\[\w{1,40}\] : \d+ : \w{1,40} :",
 )
 _PLACE = re.compile("|".join(_PLACES))
+_FILE = re.compile(r"[^ ]*\.\w{1,4}:\d+:?")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*")
 
 
@@ -72,5 +72,12 @@ def _bare(message: str) -> str:
 def _without_places(text: str) -> str:
     before = None
     while before != text:
-        before, text = text, " ".join(_PLACE.sub(" ", text).split())
+        words = _PLACE.sub(" ", text).split()
+        # Word by word: a pattern for all of the text would try each place in it as a beginning.
+        before, text = text, " ".join(one for one in words if not _is_file(one))
     return text.strip(" .")
+
+
+def _is_file(word: str) -> bool:
+    """Whether a word is a line of a source file: ``src/kernel.cpp:12``."""
+    return "/" in word and _FILE.fullmatch(word) is not None

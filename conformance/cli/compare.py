@@ -22,8 +22,8 @@ that was cut short is refused. Logs of shards are joined with conformance merge 
 only the same shard of two runs can be compared as it is.
 
 \b
-Exit codes: 0 nothing broken; 1 something that passes in the first run fails or is
-unsupported in the second; 2 logs that cannot be compared.
+Exit codes: 0 nothing broken; 1 something that passes in the first run fails
+or is unsupported in the second; 2 logs that cannot be compared.
 """
 
 

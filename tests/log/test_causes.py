@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,6 +181,15 @@ ONNXRUNTIME = (
 )
 def test_what_an_exception_says(message, text):
     assert said(message) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["/", "a/", "a::", "::a(", "Check '", "a/b.c:1", "[a] : 1 : ", "1,"]
+)
+def test_a_message_takes_no_time_whatever_it_is(text):
+    begin = time.process_time()
+    alike(text * 2000, "A-1")
+    assert time.process_time() - begin < 0.5
 
 
 def test_numbers_names_and_where_it_was_cut_tell_no_exceptions_apart():
