@@ -7,6 +7,7 @@ should be, or stand elsewhere in the output, says what to look for.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -69,11 +70,15 @@ def _elsewhere(places: Sequence[Place], wrong: Sequence[Place]) -> str:
     expected = [place.expected for place in places]
     if len(set(expected)) * 2 < len(expected):
         return ""
-    found = sum(place.got in expected and _number(place.got) != 0 for place in wrong)
-    if found < FEW or found * 4 < len(wrong) * 3:
+    there = [place for place in wrong if place.got in expected and _number(place.got) != 0]
+    others = Counter(place.got for place in wrong if place not in there)
+    rest, count = others.most_common(1)[0] if others else ("", 0)
+    if len(there) < FEW or (len(there) + count) * 4 < len(wrong) * 3:
         return ""
-    all_of_them = "All" if found == len(wrong) else f"{found} of"
-    return f"{all_of_them} {len(wrong)} wrong elements are what is expected elsewhere."
+    if len(there) == len(wrong):
+        return f"All {len(wrong)} wrong elements are what is expected elsewhere."
+    also = f", {count} {'are' if count > 1 else 'is'} {rest}" if count else ""
+    return f"{len(there)} of {len(wrong)} wrong elements are what is expected elsewhere{also}."
 
 
 def _number(text: str) -> float:

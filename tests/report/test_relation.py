@@ -32,6 +32,11 @@ def plane(expected, got):
             [[5.0, 2.0, 9.0, 9.0]],
             "All 3 wrong elements are what is expected elsewhere.",
         ),
+        (
+            [[1.0, 5.0, 2.0, 9.0, 4.0]],
+            [[5.0, 2.0, 9.0, 0.0, 0.0]],
+            "3 of 5 wrong elements are what is expected elsewhere, 2 are 0.0.",
+        ),
         ([[1.0, 2.0]], [[3.0, 2.0]], ""),  # one element has a ratio to any
         ([[1.0, 1.0]], [[3.0, 3.0]], ""),  # so have several that are alike
         ([[1.0, 2.0, 5.0]], [[1.7, 2.9, 11.0]], ""),
