@@ -179,7 +179,7 @@ def check(
         repeat=repeat,
         spec=spec,
         command=check_command(spec, suite_words, asked),
-        show=suite_words,
+        show=show_words(spec, suite_words, asked),
         gate=gate,
         min_strength=min_strength,
         shuffle=shuffle,
@@ -226,8 +226,9 @@ def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -
     header = parts[0].run.header
     suite = _named_by(header) if suite is None else suite
     opened = suite if isinstance(suite, Suite) else load_suite(suite)
-    show = suite_option(suite)
-    command = check_command(header["backend"]["spec"], show, header["options"])
+    named = suite_option(suite)
+    show = show_words(header["backend"]["spec"], named, header["options"])
+    command = check_command(header["backend"]["spec"], named, header["options"])
     collected = _Collected(None)
     for event in merged(parts, opened, command=command, show=show):
         collected.take(cast("Event", event))
@@ -301,6 +302,26 @@ def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
     return ("--suite", str(suite))
 
 
+def show_words(spec: str, suite_words: Sequence[str], asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """What ``conformance show`` and ``repro`` need besides an id to ask the same backend the same.
+
+    ``asked`` are options as in the header of a log.
+    """
+    if not spec:
+        return tuple(suite_words)
+    env = asked.get("env")
+    where = () if env is None else ("--env", str(env))
+    return ("--backend", spec, *where, *suite_words, *_level_and_precision(asked))
+
+
+def _level_and_precision(asked: Mapping[str, Any]) -> tuple[str, ...]:
+    words_: tuple[str, ...] = ()
+    if asked["level"] != "must":
+        words_ += ("--level", asked["level"])
+    precision = spell(parse_precision(asked["precision"]))
+    return words_ if precision == DEFAULT else (*words_, "--precision", precision)
+
+
 def check_command(
     spec: str, suite_words: Sequence[str], asked: Mapping[str, Any]
 ) -> tuple[str, ...]:
@@ -311,11 +332,7 @@ def check_command(
     if not spec:
         return ()
     command = ["conformance", "check", "--backend", spec, *suite_words]
-    if asked["level"] != "must":
-        command += ["--level", asked["level"]]
-    precision = spell(parse_precision(asked["precision"]))
-    if precision != DEFAULT:
-        command += ["--precision", precision]
+    command += _level_and_precision(asked)
     command += words(spec, asked)
     if asked.get("repeat", 1) > 1:
         command += ["--repeat", str(asked["repeat"])]

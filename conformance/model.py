@@ -56,6 +56,13 @@ class Case:
             "reject": self.reject,
         }
 
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What the case asks, as JSON data, without its operator and what is empty."""
+        told = self.canonical()
+        names = ("types", "shapes", "attributes", "operands", "pattern", "seed")
+        return {name: told[name] for name in names if told[name]}
+
     @cached_property
     def id(self) -> str:
         """``<slug>-<8 hex of the digest of the canonical case>``."""
@@ -156,7 +163,7 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """An output as a backend returned it, kept with a failure so that its cause can be looked for.
+    """An array, as an output that a backend returned, kept with a failure.
 
     ``packed`` holds the elements in row-major order and their storage type, compressed.
     """
@@ -181,7 +188,10 @@ class Result:
     floating-point elements by the part of their accepted interval that they use, see
     :data:`conformance.grade.compare.PARTS`. ``rank`` is that of the data. ``left_out`` are the
     attributes with a default that the vector does not give. ``returned`` are the outputs of a
-    failure, where they are arrays of the right types and small.
+    failure, where they are arrays of the right types and small. ``wrong`` is a digest of which
+    elements are wrong, or of the structure where that is; empty where no outputs were compared.
+    ``asked`` is what the vector asks, as :attr:`Case.asked` has it. ``inputs`` and ``expected``
+    are kept of a failure where they are small.
     """
 
     id: str
@@ -204,6 +214,10 @@ class Result:
     within: tuple[int, ...] | None = None
     left_out: tuple[str, ...] = ()
     returned: tuple[Returned, ...] | None = None
+    wrong: str = ""
+    asked: Mapping[str, Any] | None = None
+    inputs: tuple[Returned, ...] | None = None
+    expected: tuple[Returned, ...] | None = None
 
     @property
     def new(self) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-WIDTHS = (360, 1024, 1920)
+WIDTHS = (360, 375, 1024, 1920)
 
 
-def wait_until(page: Any, expression: str, seconds: float = 5) -> None:
+def wait_until(page: Any, expression: str, seconds: float = 15) -> None:
     """Wait until a JavaScript expression holds on the page, or fail.
 
     Playwright's own wait evaluates text within the page, which the policy of our pages forbids.

@@ -61,7 +61,10 @@ class TestCheck:
             f"conformance check --backend {file}:run --suite {small_suite.path} --level should "
             f"--precision f16=native --op {finding.op} --only {finding.smallest}"
         )
-        assert finding.detail["show"].endswith(f"--suite {small_suite.path}")
+        assert finding.detail["show"] == (
+            f"conformance show {finding.smallest} --backend {file}:run --suite {small_suite.path} "
+            "--level should --precision f16=native"
+        )
 
     def test_a_function_cannot_be_named_by_a_command(self, small_suite):
         assert {f.reproduce for f in conformance.check(small_suite, wrong).findings} == {""}

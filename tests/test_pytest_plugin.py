@@ -11,7 +11,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-# pytester forgets what a session in this process imports; numpy cannot be imported twice.
+# pytester forgets what a session in this process imports; numpy cannot be imported twice, and of
+# two copies of a class neither is the other.
+import conformance.pytest_plugin.session  # noqa: F401
 from conformance.suite.store import Suite
 
 pytest_plugins = ["pytester"]
@@ -20,6 +22,7 @@ RIGHT = """
 from conformance import reference
 from conformance.reference import evaluate
 from conformance.spec.loader import find
+from conformance.spec.variation import variant
 
 def run(op, inputs, attributes):
     return evaluate(find(op), inputs, attributes, exact=False)
@@ -32,6 +35,14 @@ def wrong(op, inputs, attributes):
     outputs = run(op, inputs, attributes)
     if op == "AvgPool-1":
         outputs[0] = outputs[0] + (outputs[0] == outputs[0].max())
+    return outputs
+
+def one_more(op, inputs, attributes):
+    outputs = run(op, inputs, attributes)
+    if op == "AvgPool-1":
+        spec = find(op)
+        rule = (variant(spec, "made", {"divisor": "original + 1"}),)
+        outputs = evaluate(spec, inputs, attributes, exact=False, variants=rule)
     return outputs
 
 def accepting(op, inputs, attributes):
@@ -176,6 +187,27 @@ class TestVerdicts:
             ]
         )
 
+    def test_a_failure_says_its_kind_its_conditions_and_what_it_could_be(
+        self, session: Session
+    ) -> None:
+        found = session.run("mylib.py:one_more", "-k", "AvgPool-1 and ramp")
+        assert outcomes(found)["failed"] == 1
+        text = " ".join(found.stdout.str().split())
+        assert "kind value" in text
+        assert "with f32, rank 4, explicit-pads, " in text
+        assert "maybe The sum of n terms is divided by n + 1" in text
+
+    def test_the_end_names_causes(self, session: Session) -> None:
+        found = session.run("mylib.py:wrong")
+        found.stdout.fnmatch_lines(
+            [
+                "conformance: 1 cause, worst first",
+                "  1. Wrong values, not explained: AvgPool-1, 1 vector",
+                "conformance: mylib.py:wrong, 8 vectors: *",
+            ]
+        )
+        assert "worst first" not in session.run("mylib.py:run").stdout.str()
+
     def test_accepting_what_must_be_rejected_fails(self, session: Session) -> None:
         found = session.run("mylib.py:accepting")
         assert outcomes(found)["failed"] == 1
@@ -190,7 +222,10 @@ class TestVerdicts:
     def test_unsupported_that_was_not_declared_fails(self, session: Session) -> None:
         found = session.run("declaring.py:Lying")
         assert found.ret == 1
-        assert outcomes(found) == {"failed": 7, "skipped": 1}
+        assert outcomes(found) == {
+            "failed": 5,
+            "skipped": 3,
+        }  # the negative tests cannot be written
         assert "not among what the backend declared before the run" in found.stdout.str()
 
     def test_what_a_backend_says_is_made_visible(self, session: Session) -> None:
@@ -323,6 +358,10 @@ class TestSelection:
 
 
 class TestWithXdist:
+    def test_causes_and_known_failures_come_from_all_workers(self, session: Session) -> None:
+        found = session.run_apart("mylib.py:wrong", "-n", "2")
+        assert "1. Wrong values, not explained: AvgPool-1, 1 vector" in found.stdout.str()
+
     @pytest.mark.exhaustive
     def test_two_workers_load_the_backend_once_each(self, session: Session) -> None:
         found = session.run_apart("hostile.py:warning", "-n", "2")
@@ -379,6 +418,36 @@ class TestWithoutTheOption:
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
         found = pytester.runpytest_subprocess(*words, timeout=60)
         assert outcomes(found) == {"passed": 1}
+
+
+class TestKnownFailures:
+    def known(self, session: Session, text: str) -> str:
+        file = session.pytester.path / "known.yaml"
+        file.write_text(f"format: 1\nknown:\n{text}")
+        return f"--conformance-known-failures={file}"
+
+    def test_are_expected_to_fail(self, session: Session) -> None:
+        (entry,) = (
+            e for e in session.suite.manifest.vectors if e.op == "AvgPool-1" and not e.reject
+        )
+        known = self.known(session, f"  - {{vectors: [{entry.id}], reason: slow}}\n")
+        found = session.run("mylib.py:wrong", known, "-rx")
+        assert found.ret == 0
+        assert outcomes(found) == {"passed": 6, "xfailed": 1, "skipped": 1}
+        text = found.stdout.str()
+        assert "slow; known.yaml:3" in text
+        assert "of these 1 known failures" in text
+        assert "AvgPool-1, 1 vector (known)" in text
+
+    def test_a_mutant_excuses_what_it_gives_and_no_other_bug(self, session: Session) -> None:
+        known = self.known(session, "  - {op: AvgPool-1, mutants: [divisor-one-more], reason: x}\n")
+        assert session.run("mylib.py:one_more", known).ret == 0
+        assert outcomes(session.run("mylib.py:wrong", known))["failed"] == 1
+
+    def test_a_file_that_cannot_be_used(self, session: Session) -> None:
+        found = session.run("mylib.py:run", self.known(session, "  - {reason: x}\n"))
+        assert found.ret != 0
+        assert "this excuses all of every operator" in found.stdout.str()
 
 
 def test_a_junit_file_tells_the_verdicts(session: Session) -> None:

@@ -1,6 +1,7 @@
 """Backends: what one is, what it may declare, and how it is found."""
 
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.marking import framework
 from conformance.backends.protocol import Backend, FunctionBackend, Unsupported
 
-__all__ = ["Backend", "Capabilities", "Exclusion", "FunctionBackend", "Unsupported"]
+__all__ = ["Backend", "Capabilities", "Exclusion", "FunctionBackend", "Unsupported", "framework"]

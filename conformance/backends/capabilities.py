@@ -103,14 +103,6 @@ class Capabilities:
                 return exclusion.reason
         return None
 
-    def unclear(self, spec: OpSpec, case: Case) -> bool:
-        """Whether a predicate has no value for a case, so that it may be claimed or not: one that
-        must be rejected may have no kernel, or lists of other lengths."""
-        return any(
-            one.when is not None and self._value(spec, case, one, "the backend") is None
-            for one in self._about(spec)
-        )
-
     def _about(self, spec: OpSpec) -> Iterator[Exclusion]:
         """The exclusions that speak of an operator."""
         for one in self.excluding:

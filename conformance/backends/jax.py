@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.marking import framework
+from conformance.backends.versions import known
 from conformance.errors import Unsupported
 
 Array = NDArray[Any]
@@ -48,13 +50,14 @@ class Jax:
 
     name = "jax"
     capabilities = CAPABILITIES
+    marked = True
 
     def __init__(self) -> None:
         import jax
 
+        self.version = known("jax", jax.__version__, oldest="0.4.20")
         jax.config.update("jax_platforms", "cpu")
         jax.config.update("jax_enable_x64", True)  # else f64 becomes f32
-        self.version = str(jax.__version__)
         self._jax = jax
 
     def environment(self) -> dict[str, str]:
@@ -99,7 +102,8 @@ class Jax:
 
     def _pooled(self, data: Array, reduce: Any, start: float, window: Sequence[Any]) -> Array:
         start_value = data.dtype.type(start)
-        return np.asarray(self._jax.lax.reduce_window(data, start_value, reduce, *window))
+        with framework():
+            return np.asarray(self._jax.lax.reduce_window(data, start_value, reduce, *window))
 
 
 def _window(attributes: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -107,10 +111,12 @@ def _window(attributes: Mapping[str, Any]) -> tuple[Any, ...]:
     auto_pad = attributes.get("auto_pad", "explicit")
     padding: Any
     if auto_pad == "explicit":
-        pads = zip(attributes["pads_begin"], attributes["pads_end"], strict=True)
+        pads = list(zip(attributes["pads_begin"], attributes["pads_end"], strict=False))
+        if len(pads) < max(len(attributes["pads_begin"]), len(attributes["pads_end"])):
+            raise Unsupported("reduce_window takes pads in pairs, of a beginning and an end")
         padding = [(0, 0), (0, 0), *pads]
     elif auto_pad in PADDING:
         padding = PADDING[auto_pad]
     else:
-        raise ValueError(f"auto_pad {auto_pad} is no padding of JAX's")
+        raise Unsupported(f"auto_pad {auto_pad} is no padding of JAX's")
     return (1, 1, *attributes["kernel"]), (1, 1, *attributes["strides"]), padding

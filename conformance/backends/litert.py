@@ -6,6 +6,8 @@ Each vector becomes a model of one operator, whose data have the channels last.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from numpy.typing import NDArray
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.litert_model import Call, model, pool, reduction, reproduced
+from conformance.backends.marking import framework
+from conformance.backends.versions import needed
 from conformance.errors import Unsupported
 
 Array = NDArray[Any]
@@ -72,14 +76,20 @@ class LiteRT:
 
     name = "litert"
     capabilities = CAPABILITIES
+    marked = True
     resolver = "AUTO"
     """The member of OpResolverType that says which kernels there are."""
 
     def __init__(self) -> None:
-        import ai_edge_litert
         from ai_edge_litert import interpreter
 
-        self.version = str(ai_edge_litert.__version__)
+        self.version = version("ai-edge-litert")
+        needed(
+            "ai-edge-litert",
+            self.version,
+            ai_edge_litert__schema_py_generated=find_spec("ai_edge_litert.schema_py_generated"),
+            flatbuffers=find_spec("flatbuffers"),
+        )
         self._litert = interpreter
 
     def environment(self) -> dict[str, str]:
@@ -98,10 +108,12 @@ class LiteRT:
         """Outputs of ``op``; what is invalid is refused by LiteRT itself (RuntimeError)."""
         call = _call(op, inputs, attributes)
         data = np.ascontiguousarray(np.moveaxis(inputs[0], 1, -1))
-        interpreter = self._interpreter(model(call, data.shape))
-        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
-        interpreter.invoke()
-        result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        made = model(call, data.shape)
+        with framework():
+            interpreter = self._interpreter(made)
+            interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
+            interpreter.invoke()
+            result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
         return [np.ascontiguousarray(np.moveaxis(result, -1, 1))]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
@@ -167,6 +179,8 @@ def _window(op: str, attributes: Mapping[str, Any]) -> tuple[list[int], list[int
         pads, ignored = [*attributes["pads_begin"], *attributes["pads_end"]], auto_pad in PADDING
         rounds_up = attributes.get("rounding_type", "floor") != "floor"
         counted = not attributes.get("exclude-pad", True)
+    if len(kernel) != 2 or len(strides) != 2:
+        raise Unsupported("a pool of LiteRT has a height and a width, and no list of others")
     padding = VALID if auto_pad in ("explicit", "NOTSET") else PADDING.get(auto_pad)
     if padding is None or rounds_up or (counted and padding == SAME):
         raise Unsupported("pools of LiteRT pad by SAME or VALID, round down and count no padding")
@@ -177,7 +191,5 @@ def _window(op: str, attributes: Mapping[str, Any]) -> tuple[list[int], list[int
 
 def _plain(values: Sequence[int], length: int, expected: Sequence[int]) -> None:
     # A list of another length is invalid, and there is nothing in a pool to write it to.
-    if len(values) != length:
-        raise ValueError(f"{values} cannot be written")
-    if list(values) != list(expected):
+    if len(values) != length or list(values) != list(expected):
         raise Unsupported("pools of LiteRT have neither pads of their own nor dilations")

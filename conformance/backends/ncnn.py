@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.marking import framework
+from conformance.backends.versions import known
 from conformance.errors import Unsupported
 
 Array = NDArray[Any]
@@ -18,6 +21,7 @@ METHODS = {"MaxPool-1": 0, "AvgPool-1": 1, "AdaptiveAvgPool-8": 1}
 FULL, VALID, SAME_UPPER, SAME_LOWER = range(4)
 """Values of pad_mode; with FULL the last window may overrun, with VALID it may not."""
 
+ROUNDING = {"floor": VALID, "ceil": FULL}
 SAME = {"same_upper": SAME_UPPER, "same_lower": SAME_LOWER}
 
 # The numbers that a net's text gives the parameters, the last axis first.
@@ -48,11 +52,12 @@ class Ncnn:
 
     name = "ncnn"
     capabilities = CAPABILITIES
+    marked = True
 
     def __init__(self) -> None:
         import ncnn
 
-        self.version = str(ncnn.__version__)
+        self.version = known("ncnn", ncnn.__version__, oldest="1.0.20240102")
         self._ncnn = ncnn
 
     def environment(self) -> dict[str, str]:
@@ -61,12 +66,13 @@ class Ncnn:
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; a status other than 0 raises ValueError."""
-        net = self._ncnn.Net()
-        _checked(net.load_param_mem(_text(op, inputs, attributes)))
-        net.load_model_mem("")  # pools have no weights, but this is what makes layers ready to run
-        data = inputs[0]
-        # Nets have no axis for the batch, and pools treat an image as they treat a channel.
-        found = self._found(net, data.reshape(-1, *data.shape[2:]))
+        text, data = _text(op, inputs, attributes), inputs[0]
+        with framework():
+            net = self._ncnn.Net()
+            _checked(net.load_param_mem(text))
+            _load_nothing(net)
+            # Nets have no axis for the batch, and pools treat an image as they treat a channel.
+            found = self._found(net, data.reshape(-1, *data.shape[2:]))
         return [found.reshape(*data.shape[:2], *found.shape[1:])]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
@@ -92,6 +98,14 @@ outputs = [found.reshape(*data.shape[:2], *found.shape[1:])]'''
         status, result = extractor.extract("result")
         _checked(status)
         return np.array(result)
+
+
+def _load_nothing(net: Any) -> None:
+    """Pools have no weights, but loading them is what makes layers ready to run."""
+    if hasattr(net, "load_model_mem"):
+        net.load_model_mem("")
+    else:  # before 2025 weights came from files only
+        _checked(net.load_model(os.devnull))
 
 
 def _checked(status: int) -> None:
@@ -124,7 +138,10 @@ def _padding(axes: int, attributes: Mapping[str, Any]) -> dict[int, int]:
     auto_pad = attributes.get("auto_pad", "explicit")
     if auto_pad in SAME:
         return {PAD_MODE: SAME[auto_pad]}
-    mode = {"floor": VALID, "ceil": FULL}[attributes.get("rounding_type", "floor")]
+    rounding = attributes.get("rounding_type", "floor")
+    if auto_pad not in ("explicit", "valid") or rounding not in ROUNDING:
+        raise Unsupported(f"pad_mode cannot say {auto_pad} and {rounding}")
+    mode = ROUNDING[rounding]
     if auto_pad == "valid":
         return {PAD_MODE: mode}
     begin = _by_axis(PAD_BEGIN, axes, attributes["pads_begin"])
@@ -132,5 +149,7 @@ def _padding(axes: int, attributes: Mapping[str, Any]) -> dict[int, int]:
 
 
 def _by_axis(numbers: Sequence[int], axes: int, values: Iterable[int]) -> dict[int, int]:
-    # A parameter is one number of one axis, so a list of another length cannot be written at all.
-    return dict(zip(numbers[:axes], reversed(list(values)), strict=True))
+    given = list(reversed(list(values)))
+    if len(given) != axes:
+        raise Unsupported("a parameter is one number of one axis, so no other list can be written")
+    return dict(zip(numbers, given, strict=False))

@@ -7,12 +7,19 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from conformance.backends.versions import known
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
 
 Array = NDArray[Any]
 
 PREFIX = "onnx."
+NEWEST = 22
+"""The newest version of an operator that there is a specification of."""
+
+OLDEST_ONNX = "1.14"
+"""The oldest release of the package onnx that models were made with."""
+
 DATA = "X"
 ELEMENT_TYPES = {
     "f16": "FLOAT16",
@@ -26,6 +33,23 @@ ELEMENT_TYPES = {
 }
 
 
+def operators(patterns: Sequence[str], opset: int) -> tuple[str, ...]:
+    """What a backend declares that knows operators up to version ``opset``: all that ``patterns``
+    name, which end in a star, or those of their versions."""
+    if opset >= NEWEST:
+        return tuple(patterns)
+    names = [pattern.removesuffix("-*") for pattern in patterns]
+    return tuple(f"{name}-{version}" for name in names for version in range(1, opset + 1))
+
+
+def package() -> Any:
+    """The package onnx. Raises :class:`BackendError` for one that is too old."""
+    import onnx
+
+    known("onnx", onnx.__version__, oldest=OLDEST_ONNX)
+    return onnx
+
+
 def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> bytes:
     """The serialised model of ``op``, named as in ``onnx.MaxPool-12``: ``X`` in, all outputs out.
 
@@ -33,11 +57,13 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     Nothing is checked here: what is invalid is for the backend to refuse. Raises
     :class:`Unsupported` for what is no operator of ONNX.
     """
-    from onnx import TensorProto, defs, helper
+    from onnx import AttributeProto, TensorProto, defs, helper
 
     name, _, version = op.removeprefix(PREFIX).rpartition("-")
     if not op.startswith(PREFIX) or not defs.has(name, ""):
         raise Unsupported(f"{op} is no operator of ONNX")
+    if int(version) > defs.onnx_opset_version():
+        raise Unsupported(f"{op} is newer than the package onnx")
     schema = defs.get_schema(name, int(version), "")
     if schema.since_version != int(version):
         raise Unsupported(f"{op} is no version of {name}; the one before is {schema.since_version}")
@@ -54,14 +80,34 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     node = helper.make_node(name, [DATA], [output.name for output in schema.outputs])
     for key, value in attributes.items():
         # A list without entries does not say of what it is; all else says its type, right or wrong.
-        kind = schema.attributes[key].type.value if value == [] else None
-        node.attribute.append(helper.make_attribute(key, value, attr_type=kind))
+        if value == []:
+            given = AttributeProto(name=key, type=schema.attributes[key].type.value)
+        else:
+            given = helper.make_attribute(key, value)
+        node.attribute.append(given)
     graph = helper.make_graph(
         [node], "one", [helper.make_tensor_value_info(DATA, element, data.shape)], outputs
     )
     opset = helper.make_opsetid("", int(version))
     made = helper.make_model(
         graph, opset_imports=[opset], ir_version=helper.find_min_ir_version_for([opset])
+    )
+    return bytes(made.SerializeToString())
+
+
+def nothing(opset: int) -> bytes:
+    """The serialised model of an identity in an operator set, to see whether a runtime reads it.
+
+    Raises an exception of the package onnx for a set that it does not know.
+    """
+    from onnx import TensorProto, helper
+
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in (DATA, "Y")]
+    node = helper.make_node("Identity", [DATA], ["Y"])
+    graph = helper.make_graph([node], "nothing", ends[:1], ends[1:])
+    opsets = [helper.make_opsetid("", opset)]
+    made = helper.make_model(
+        graph, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets)
     )
     return bytes(made.SerializeToString())
 

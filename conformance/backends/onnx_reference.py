@@ -7,7 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
+from conformance.backends.marking import framework
 from conformance.backends.onnx_model import DATA, model, reproduced
 
 Array = NDArray[Any]
@@ -17,20 +19,22 @@ class OnnxReference:
     """The reference evaluator of the onnx package."""
 
     name = "onnx-reference"
-    capabilities = Capabilities(operators=("onnx.*",))
+    marked = True
 
     def __init__(self) -> None:
-        import onnx
-        import onnx.reference
+        onnx = onnx_model.package()
+        from onnx.reference import ReferenceEvaluator
 
+        opset = onnx.defs.onnx_opset_version()
+        self.capabilities = Capabilities(operators=onnx_model.operators(("onnx.*",), opset))
         self.version = str(onnx.__version__)
-        self._evaluator = onnx.reference.ReferenceEvaluator
+        self._evaluator = ReferenceEvaluator
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; what is invalid is refused by the evaluator itself."""
-        outputs: list[Array] = self._evaluator(model(op, inputs, attributes)).run(
-            None, {DATA: inputs[0]}
-        )
+        made = model(op, inputs, attributes)
+        with framework():
+            outputs: list[Array] = self._evaluator(made).run(None, {DATA: inputs[0]})
         return outputs
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
+from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.marking import framework
 from conformance.backends.onnx_model import DATA, model, reproduced
+from conformance.backends.versions import known
 
 Array = NDArray[Any]
 
@@ -35,15 +40,18 @@ class OnnxRuntime:
     """ONNX Runtime's CPU provider, with its default optimisations."""
 
     name = "onnxruntime"
-    capabilities = CAPABILITIES
+    marked = True
 
     def __init__(self) -> None:
-        import onnx
         import onnxruntime
 
-        self.version = str(onnxruntime.__version__)
+        self.version = known("onnxruntime", onnxruntime.__version__, oldest="1.15")
+        onnx = onnx_model.package()
         self._onnx = str(onnx.__version__)
         self._onnxruntime = onnxruntime
+        opset = min(onnx.defs.onnx_opset_version(), self._opset())
+        operators = onnx_model.operators(("onnx.*",), opset)
+        self.capabilities = replace(CAPABILITIES, operators=operators)
 
     def environment(self) -> dict[str, str]:
         """The provider, and what made the models."""
@@ -51,13 +59,26 @@ class OnnxRuntime:
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; what is invalid is refused by ONNX Runtime itself."""
+        made = model(op, inputs, attributes)
+        with framework():
+            outputs: list[Array] = self._session(made).run(None, {DATA: inputs[0]})
+        return outputs
+
+    def _session(self, made: bytes) -> Any:
         options = self._onnxruntime.SessionOptions()
         options.log_severity_level = SILENT
-        session = self._onnxruntime.InferenceSession(
-            model(op, inputs, attributes), options, providers=[PROVIDER]
-        )
-        outputs: list[Array] = session.run(None, {DATA: inputs[0]})
-        return outputs
+        return self._onnxruntime.InferenceSession(made, options, providers=[PROVIDER])
+
+    def _opset(self) -> int:
+        """The newest operator set that it reads, as far as there are specifications.
+
+        Its Python API does not tell, so it is tried.
+        """
+        for opset in range(onnx_model.NEWEST, 1, -1):
+            with suppress(Exception):
+                self._session(onnx_model.nothing(opset))
+                return opset
+        return 1
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """The same call as Python source, which sets ``outputs`` from ``inputs``."""

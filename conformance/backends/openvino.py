@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
+from conformance.backends.marking import framework
+from conformance.backends.versions import known
 
 Array = NDArray[Any]
 
@@ -24,13 +26,49 @@ BF16 = np.dtype(ml_dtypes.bfloat16)
 OWN = "[A-Z]*"
 
 
+# Before 2024 operators and node factory were elsewhere, and bf16 was not handed out.
+OLDEST = "2024.0"
+NEWEST_OPSET = 16
+"""The newest operation set that there is a specification of."""
+
+
+def _own() -> tuple[str, ...]:
+    """OpenVINO's operators, of the operation sets that the installed release has."""
+    places = ("openvino", "openvino.runtime")  # the second before 2025
+    known_sets = [
+        number
+        for number in range(1, NEWEST_OPSET + 1)
+        if any(_has(f"{place}.opset{number}") for place in places)
+    ]
+    if NEWEST_OPSET in known_sets:
+        return (OWN,)
+    return tuple(f"{OWN}-{number}" for number in known_sets)
+
+
+def _models() -> tuple[str, ...]:
+    """The operators of ONNX, whose models are made with the package onnx: none without it."""
+    if not find_spec("onnx"):
+        return ()
+    return onnx_model.operators(("onnx.*",), onnx_model.package().defs.onnx_opset_version())
+
+
+def _has(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 class OpenVINO:
     """OpenVINO's CPU plugin, with inference precision f32."""
 
     name = "openvino"
+    marked = True
 
     def __init__(self) -> None:
         import openvino
+
+        self.version = known("openvino", str(openvino.__version__).partition("-")[0], oldest=OLDEST)
 
         try:
             from openvino import op
@@ -39,10 +77,7 @@ class OpenVINO:
             from openvino.runtime import op
             from openvino.runtime.utils.node_factory import NodeFactory
 
-        # Models of ONNX are made with the onnx package: without it none can be asked.
-        models = (f"{onnx_model.PREFIX}*",) if find_spec("onnx") else ()
-        self.capabilities = Capabilities(operators=(OWN, *models))
-        self.version = str(openvino.__version__).partition("-")[0]  # the build is in environment()
+        self.capabilities = Capabilities(operators=(*_own(), *_models()))
         self._openvino = openvino
         self._op = op
         self._node_factory = NodeFactory
@@ -66,13 +101,14 @@ class OpenVINO:
         An operator of ONNX (``onnx.MaxPool-12``) becomes an ONNX model, which OpenVINO reads. What
         is invalid is refused by OpenVINO itself (RuntimeError).
         """
-        if op.startswith(onnx_model.PREFIX):
-            model = self._core.read_model(onnx_model.model(op, inputs, attributes))
-        else:
-            model = self._native(op, inputs, attributes)
-        request = self._core.compile_model(model, DEVICE, PROPERTIES).create_infer_request()
-        request.infer({0: self._tensor(inputs[0])})
-        return [from_tensor(request.get_output_tensor(i)) for i in range(len(model.outputs))]
+        foreign = op.startswith(onnx_model.PREFIX)
+        made = onnx_model.model(op, inputs, attributes) if foreign else b""
+        with framework():
+            model = self._core.read_model(made) if foreign else self._native(op, inputs, attributes)
+            request = self._core.compile_model(model, DEVICE, PROPERTIES).create_infer_request()
+            request.infer({0: self._tensor(inputs[0])})
+            tensors = [request.get_output_tensor(i) for i in range(len(model.outputs))]
+        return [from_tensor(tensor) for tensor in tensors]
 
     def _native(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
         """The model of one operator of OpenVINO's own.
@@ -124,12 +160,13 @@ class OpenVINO:
         """Source that makes the model of one operator of OpenVINO's own."""
         operator, _, opset = op.rpartition("-")
         data, *operands = inputs
-        lines = ["from openvino.utils.node_factory import NodeFactory"]
-        lines.append(f"data = openvino.op.Parameter({kind}, openvino.Shape({list(data.shape)}))")
+        made = self._op.__name__  # it depends on the release
+        lines = [f"import {made}", f"from {self._node_factory.__module__} import NodeFactory"]
+        lines.append(f"data = {made}.Parameter({kind}, openvino.Shape({list(data.shape)}))")
         arguments = ["data.output(0)"]
         for number in range(1, 1 + len(operands)):
             name = f"operand_{number}"
-            lines.append(f"{name} = openvino.op.Constant(openvino.Tensor(inputs[{number}]))")
+            lines.append(f"{name} = {made}.Constant(openvino.Tensor(inputs[{number}]))")
             arguments.append(f"{name}.output(0)")
         return [
             *lines,

@@ -10,7 +10,9 @@ import numpy as np
 
 from conformance.backends import torch_calls, torch_openvino
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.marking import framework
 from conformance.backends.torch_calls import Array, Call
+from conformance.backends.versions import known
 from conformance.errors import Unsupported
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -38,13 +40,14 @@ class Torch:
 
     name = "torch"
     capabilities = CAPABILITIES
+    marked = True
     converted = ("", "")
     """What scripts call on the data and on the result, to change their layout and back."""
 
     def __init__(self) -> None:
         import torch
 
-        self.version = str(torch.__version__)
+        self.version = known("torch", torch.__version__, oldest="2.0")
         self._torch = torch
 
     def environment(self) -> dict[str, str]:
@@ -59,7 +62,9 @@ class Torch:
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; what is invalid is refused by PyTorch itself (RuntimeError)."""
         call = _call(op, inputs, attributes)
-        result = self._answer(call, self._to_torch(inputs[0]))
+        data = self._to_torch(inputs[0])
+        with framework():
+            result = self._answer(call, data)
         if call.index_type is None:
             return [self._to_numpy(result)]
         values, indices = result

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from numpy.typing import NDArray
 
+from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
+from conformance.backends.marking import framework
 from conformance.backends.onnx_model import model, reproduced
+from conformance.backends.versions import known
 
 Array = NDArray[Any]
 
@@ -20,18 +24,24 @@ CAPABILITIES = Capabilities(
     dtypes=("f16", "f32", "f64"),
 )
 
+# Before, arrays of any type were handed out as f32.
+OLDEST = "0.23"
+
 
 class Tract:
     """tract on the CPU, with its default optimisations."""
 
     name = "tract"
-    capabilities = CAPABILITIES
+    marked = True
 
     def __init__(self) -> None:
-        import onnx
         import tract
 
-        self.version = str(tract.version())
+        self.version = known("tract", tract.version(), oldest=OLDEST)
+        onnx = onnx_model.package()
+        opset = onnx.defs.onnx_opset_version()
+        operators = onnx_model.operators(CAPABILITIES.operators or (), opset)
+        self.capabilities = replace(CAPABILITIES, operators=operators)
         self._onnx = str(onnx.__version__)
         self._tract = tract
 
@@ -44,8 +54,9 @@ class Tract:
         with TemporaryDirectory() as folder:
             file = Path(folder) / "model.onnx"  # it reads models from files only
             file.write_bytes(model(op, inputs, attributes))
-            loaded = self._tract.onnx().load(file)
-        outputs = loaded.into_model().into_runnable().run([inputs[0]])
+            with framework():
+                loaded = self._tract.onnx().load(file)
+                outputs = loaded.into_model().into_runnable().run([inputs[0]])
         return [output.to_numpy() for output in outputs]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:

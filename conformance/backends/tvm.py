@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
+from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
+from conformance.backends.marking import framework
 from conformance.backends.onnx_model import model, reproduced
+from conformance.backends.versions import known
 
 Array = NDArray[Any]
 
@@ -33,17 +37,20 @@ class Tvm:
     """TVM's Relax on the CPU, compiled by LLVM for each model."""
 
     name = "tvm"
-    capabilities = CAPABILITIES
+    marked = True
 
     def __init__(self) -> None:
-        import onnx
         import tvm
+
+        self.version = known("tvm", tvm.__version__, oldest="0.25")
         from tvm import relax
         from tvm.relax.frontend.onnx import from_onnx
         from tvm.target import codegen
 
-        self.version = str(tvm.__version__)
-        self._onnx = onnx
+        self._onnx = onnx_model.package()
+        opset = self._onnx.defs.onnx_opset_version()
+        operators = onnx_model.operators(CAPABILITIES.operators or (), opset)
+        self.capabilities = replace(CAPABILITIES, operators=operators)
         self._tvm = tvm
         self._relax = relax
         self._codegen = codegen
@@ -60,9 +67,10 @@ class Tvm:
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; what is invalid is refused by TVM itself."""
         made = self._onnx.load_model_from_string(model(op, inputs, attributes))
-        built = self._relax.build(self._from_onnx(made), target=TARGET)
-        machine = self._relax.VirtualMachine(built, self._tvm.cpu())
-        return [machine["main"](self._tvm.runtime.tensor(inputs[0])).numpy()]
+        with framework():
+            built = self._relax.build(self._from_onnx(made), target=TARGET)
+            machine = self._relax.VirtualMachine(built, self._tvm.cpu())
+            return [machine["main"](self._tvm.runtime.tensor(inputs[0])).numpy()]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """The same call as Python source, which sets ``outputs`` from ``inputs``."""

@@ -31,7 +31,7 @@ COMMANDS = {
     "audit": "Measure a suite: which of the known faults it notices.",
     "coverage": "Measure a suite: which edges and pairs of edges it shows.",
     "merge": "Join the run logs of all shards into one run.",
-    "compare": "Compare two runs: what is fixed, what is broken.",
+    "compare": "Compare two runs: which causes are fixed, and which are new.",
     "baseline": "Write a file of known failures from a run's own.",
     "report": "Show a run again, or several side by side, from logs alone.",
     "docs": "Write pages about operators: what each specification says, with pictures.",

@@ -16,9 +16,9 @@ Examples:
   conformance baseline --from run.jsonl --out known.yaml --force
       write it anew; what was known keeps its reason, link and expiry
 
-A finding becomes one entry where the edge, type or must-reject condition that it
-names tells exactly its vectors apart, and a list of their ids otherwise. Then open
-the file, and say of each entry why it is tolerated: docs/ci.md has the format.
+An entry excuses a cause and not vectors: the mutants whose outputs the backend gives,
+the elements that are wrong, or what an exception says. Its reason is the diagnosis.
+Open the file, and say in your own words why each is tolerated: docs/ci.md.
 """
 
 
@@ -38,7 +38,9 @@ the file, and say of each entry why it is tolerated: docs/ci.md has the format.
     metavar="FILE",
     help="The YAML file to write.",
 )
-@click.option("--reason", metavar="TEXT", help="Why the failures are tolerated.")
+@click.option(
+    "--reason", metavar="TEXT", help="Why the failures are tolerated [default: their diagnosis]."
+)
 @click.option("--force", is_flag=True, help="Replace a file that exists.")
 def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
     """Write a file of known failures from a run's own."""
@@ -61,8 +63,8 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
     text = baselines.baseline(
         run.results,
         run.findings,
-        reason=reason
-        or visible(
+        reason=reason,
+        otherwise=visible(
             f"Failed with {backend['name']} {backend['version']} on {run.header['started'][:10]}; "
             "nobody has looked into it yet."
         ),

@@ -16,13 +16,14 @@ Examples:
   conformance compare main.jsonl branch.jsonl --limit 1000
       up to 1,000 vectors of each kind of change
 
-Where backend, suite, options, processor or threads differ, that is said first.
-Both logs must be whole: one that was cut short is refused. Logs of shards are joined
-with conformance merge first; only the same shard of two runs can be compared as it is.
+Two backends are told as such: what fails in one only, and what in both. Where suite,
+options, processor or threads differ, that is said first. Both logs must be whole: one
+that was cut short is refused. Logs of shards are joined with conformance merge first;
+only the same shard of two runs can be compared as it is.
 
 \b
-Exit codes: 0 nothing broken; 1 something that passed fails or is unsupported
-now; 2 logs that cannot be compared.
+Exit codes: 0 nothing broken; 1 something that passes in the first run fails
+or is unsupported in the second; 2 logs that cannot be compared.
 """
 
 
@@ -39,7 +40,7 @@ now; 2 logs that cannot be compared.
 )
 @click.pass_context
 def compare(ctx: click.Context, old: Path, new: Path, limit: int) -> None:
-    """Compare two runs: what is fixed, what is broken."""
+    """Compare two runs: which causes are fixed, and which are new."""
     from conformance.cli.text import terminal
     from conformance.log.reader import read_whole
     from conformance.report import comparison

@@ -83,15 +83,12 @@ def clear(wanted: Iterable[Target]) -> None:
 
     Raises :class:`UsageError` for a place where no file can be.
     """
-    from conformance.report.registry import remove_beside
-
     for target in wanted:
         if target.path == STDOUT or target.append:
             continue
         try:
             if target.path.is_file() or target.path.is_dir():  # no pipe, no device
                 target.path.resolve().unlink()
-            remove_beside(target.path, target.name)
         except OSError as error:
             raise UsageError(
                 f"{target.path}: the {target.name} report cannot be written: "

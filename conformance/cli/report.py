@@ -25,11 +25,10 @@ Examples:
   conformance report reports/*/run.jsonl --out reports
       write comparison.html: verdicts, counts and readings side by side
 
-A page made from a log is the same whenever it is made. A run of more than 2,000
-vectors has them on pages beside it, index-vectors-1.html and so on. The exit
-code tells whether the report was made; the verdict of a run is in the report. A
-log that was cut short or contradicts itself is shown as far as it goes, and then
-the exit code is 2. Runs of different suites are not comparable, which is an error.
+A page made from a log is the same whenever it is made. The exit code tells whether
+the report was made; the verdict of a run is in the report. A log that was cut short
+or contradicts itself is shown as far as it goes, and then the exit code is 2. Runs
+of different suites are not comparable, which is an error.
 """
 
 
@@ -100,8 +99,7 @@ def _show(run: RunLog, folder: Path, findings: int) -> None:
 def _compare(runs: list[RunLog], folder: Path) -> None:
     from conformance.report import comparison_html
     from conformance.report.lines import one_line
-    from conformance.report.matrix import Column
-    from conformance.report.named import heading
+    from conformance.report.matrix import Column, heading
     from conformance.report.registry import write_text
     from conformance.report.view import view
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.options import question_options, suite_option
+from conformance.cli.options import env_option, question_options, suite_option
 
 MAX_SECONDS = 1e6
 ISSUE = 65_536
@@ -35,6 +35,7 @@ process, so one that crashes or hangs while it is loaded ends with an error.
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
 @click.option("--backend", required=True, metavar="NAME", help="What answers it wrongly.")
+@env_option
 @suite_option
 @question_options(
     "As in conformance check.",
@@ -57,6 +58,7 @@ process, so one that crashes or hangs while it is loaded ends with an error.
 def repro(
     vector_id: str,
     backend: str,
+    env: str | None,
     suite: str | None,
     level: str,
     precision: str,
@@ -68,17 +70,19 @@ def repro(
     from conformance.report.registry import write_text
     from conformance.repro.account import account
     from conformance.repro.script import script
-    from conformance.repro.trial import tried
+    from conformance.repro.trial import tried, versions
+    from conformance.run.interpreter import python_of
     from conformance.suite.store import open_suite
 
     asked = parse_precision(precision)
     opened = open_suite(suite)
     vector = opened.find(vector_id)
     spec = opened.specs.get(vector.case.op)
-    told = account(backend, opened.path, vector.id, timeout)
+    python = None if env is None else python_of(env)
+    told = account(backend, vector, timeout, python)
     write = partial(script, vector, spec, told.call, told.backend, opened.name, level, asked)
-    trial = tried(write(), timeout)
-    text = write(observed=trial.lines())
+    trial = tried(write(), timeout, python)
+    text = write(observed=trial.lines(versions(python)))
     if out is None:
         click.echo(text, nl=False)
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import question_options, suite_option
+from conformance.cli.options import env_option, question_options, suite_option
 
 if TYPE_CHECKING:
     from conformance.model import Vector
@@ -45,6 +45,7 @@ this tool, see "conformance repro".
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
 @click.option("--backend", metavar="NAME", help="Ask it, and show what is wrong with its answer.")
+@env_option
 @suite_option
 @click.option("--element", metavar="N,C,I..", help="Show how this output element comes about.")
 @click.option("--all", "everything", is_flag=True, help=f"All elements, not the first {ROWS}.")
@@ -55,6 +56,7 @@ this tool, see "conformance repro".
 def show(
     vector_id: str,
     backend: str | None,
+    env: str | None,
     suite: str | None,
     element: str | None,
     everything: bool,
@@ -68,9 +70,14 @@ def show(
     --backend, what the backend answers, and where that is wrong.
     """
     from conformance.cli import vector_text
+    from conformance.errors import UsageError
     from conformance.grade.precision import parse_precision
     from conformance.suite.store import open_suite
 
+    if env is not None and backend is None:
+        raise UsageError(
+            "--env says where a backend runs, and none is named", hint="add --backend NAME"
+        )
     asked = parse_precision(precision)
     opened = open_suite(suite)
     vector = opened.find(vector_id)
@@ -84,7 +91,7 @@ def show(
         click.echo(f"{why}; generate it again: suites now carry them", err=True)
     limit = None if everything else ROWS
     if backend is not None:
-        lines = _answered(backend, opened.specs, vector, index, (level, asked), width, limit)
+        lines = _answered((backend, env), opened.specs, vector, index, (level, asked), width, limit)
     elif index is not None:
         lines = chain([""], vector_text.element(spec, vector, index))
     else:
@@ -94,7 +101,7 @@ def show(
 
 
 def _answered(
-    backend: str,
+    asked: tuple[str, str | None],
     specs: Mapping[str, OpSpec],
     vector: Vector,
     index: tuple[int, ...] | None,
@@ -102,15 +109,18 @@ def _answered(
     width: int,
     limit: int | None,
 ) -> Iterator[str]:
-    """What the backend makes of the vector; of one element of it, if an ``index`` is given."""
+    """What the backend makes of the vector; of one element of it, if an ``index`` is given.
+
+    ``asked`` is the backend, and the environment in which it runs.
+    """
     from conformance.cli import vector_text, verdict_text
     from conformance.cli.text import wrapped
     from conformance.run.isolation import Isolation
     from conformance.run.single import Examiner
 
-    level, precision = question
+    (backend, env), (level, precision) = asked, question
     spec = specs.get(vector.case.op)
-    with Isolation().executor_for(backend) as executor:
+    with Isolation(env=env).executor_for(backend) as executor:
         identity = executor.identity
         result, outcome = Examiner(executor, specs, level, precision).ask(vector)
     match = verdict_text.match_of(vector, outcome, level, precision)

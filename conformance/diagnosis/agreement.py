@@ -87,7 +87,11 @@ class Asked:
 
     def subject(self) -> Subject:
         """The reference on this vector, ready to be asked under other rules."""
-        return Subject(self.spec, self.vector.case, self.vector.inputs[0])
+        # What has one of these shapes is worked out, however large; the rest is never compared.
+        sets = (self.vector.answers, *self.vector.readings.values())
+        shapes = {answer.expected.shape for answers in sets for answer in answers}
+        shapes |= {output.shape for output in self.outputs or ()}
+        return Subject(self.spec, self.vector.case, self.vector.inputs[0], shapes)
 
     def glance(self, altered: Altered, seen: dict[tuple[str | bytes, ...], Agreement]) -> Agreement:
         """How a failure agrees with an implementation; NONE where nothing of it looks alike.
@@ -147,16 +151,32 @@ class Asked:
         found = (asked(a, self.precision) for a in self.vector.answers if a.rounded is not None)
         return next(found, "standard")
 
-    def _resembles(self, altered: Altered, predicted: list[Array]) -> bool:
+    def _free(self, altered: Altered) -> list[Mask]:
+        """For each returned output the elements that are not graded.
+
+        Of an output in the right shape the vector says so, of one in another the rules of the
+        implementation do: a window that it adds may well hold no data.
+        """
+        assert self.outputs is not None
+        free = []
+        masks: list[Mask] | None = None
+        for number, (answer, got) in enumerate(zip(self.vector.answers, self.outputs, strict=True)):
+            if got.shape == answer.expected.shape:
+                free.append(_open(answer, got, self._precision))
+                continue
+            masks = self._subject.unspecified(altered) if masks is None else masks
+            same = masks[number].shape == got.shape
+            free.append(masks[number] if same else np.zeros(got.shape, np.bool_))
+        return free
+
+    def _resembles(self, altered: Altered, predicted: list[Array], free: list[Mask]) -> bool:
         """Whether elements are near: all of them, or half where partial sums may overflow."""
         assert self.outputs is not None
         near = total = 0
-        shown = zip(self.vector.answers, self.outputs, predicted, self._room, strict=True)
-        for answer, got, other, room in shown:
-            if got.shape != other.shape or got.dtype != other.dtype:
-                return False
+        shown = zip(self.outputs, predicted, self._room, free, strict=True)
+        for got, other, room, ungraded in shown:
             close = np.abs(_ordinals(got) - _ordinals(other)) <= NEAR
-            close |= _open(answer, got, self._precision)
+            close |= ungraded
             if room is not None:
                 seen, told = got.astype(np.float64), other.astype(np.float64)
                 with np.errstate(all="ignore"):
@@ -179,23 +199,21 @@ class Asked:
         return found
 
     def _compared(self, altered: Altered, predicted: list[Array]) -> Agreement:
-        near = self._resembles(altered, predicted)
-        return self._closely(altered, predicted) if near else Agreement.NONE
-
-    def _closely(self, altered: Altered, predicted: list[Array]) -> Agreement:
         assert self.outputs is not None
-        pairs = list(zip(self.vector.answers, self.outputs, predicted, strict=True))
-        if any(got.shape != other.shape for _, got, other in pairs):
+        pairs = list(zip(self.outputs, predicted, strict=True))
+        if any(a.shape != b.shape or a.dtype != b.dtype for a, b in pairs):
+            return Agreement.NONE
+        free = self._free(altered)
+        if not self._resembles(altered, predicted, free):
             return Agreement.NONE
         if all(
-            bool((_same(got, other) | _open(answer, got, self._precision)).all())
-            for answer, got, other in pairs
+            bool((_same(got, other) | ungraded).all())
+            for (got, other), ungraded in zip(pairs, free, strict=True)
         ):
             return Agreement.EQUAL
         ends = self._subject.ends(altered, self._precision)
-        for (answer, got, _), (lo, hi) in zip(pairs, ends, strict=True):
-            inside = _inside(got, lo, hi) | _open(answer, got, self._precision)
-            if not inside.all():
+        for (got, _), (lo, hi), ungraded in zip(pairs, ends, free, strict=True):
+            if not (_inside(got, lo, hi) | ungraded).all():
                 return Agreement.NONE
         return Agreement.WITHIN
 

@@ -10,19 +10,33 @@ from conformance.diagnosis.search import Explanation, Faults
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 
+MAX_NAMES = 3
+"""Names that are told of one finding; where more fit equally well none is."""
+
 MAX_ALTERNATIVES = 20
 """Other faults that are listed with one that the vectors do not tell from them."""
 
 
-def by_faults(found: Explanation) -> dict[str, Any]:
-    """The diagnosis of a finding that is what some faults do; see docs/run-log.md."""
+def candidates(found: Explanation) -> tuple[Faults, ...]:
+    """All that explains the same failures as well."""
+    return (found.faults, *found.alternatives)
+
+
+def is_named(found: Explanation) -> bool:
+    """Whether so few candidates fit that they are told by name."""
+    return len(candidates(found)) <= MAX_NAMES
+
+
+def by_faults(found: Explanation, decides: str | None = None) -> dict[str, Any]:
+    """The diagnosis of a finding that is what some faults do; see docs/run-log.md.
+
+    ``decides`` is the id of a vector that tells the candidates apart, if there are several.
+    """
     return {
-        "sentence": _sentence(found),
-        "faults": [_fault(fault) for fault in found.faults],
-        "alternatives": [
-            {"ids": [fault.id for fault in faults], "says": [fault.says for fault in faults]}
-            for faults in found.alternatives[:MAX_ALTERNATIVES]
-        ],
+        "sentence": _sentence(found, decides),
+        "faults": [_fault(fault, _look(found, fault)) for fault in found.faults],
+        "alternatives": _alternatives(found.alternatives),
+        "decides": decides,
         "agree": {
             "equal": len(found.agrees),
             "failing": found.failing,
@@ -33,6 +47,28 @@ def by_faults(found: Explanation) -> dict[str, Any]:
         "scope": _scope(found),
         "conditions": [],
         "separates": None,
+    }
+
+
+def undecided(
+    found: Explanation, told: Mapping[str, Any] | None, decides: str | None = None
+) -> dict[str, Any]:
+    """The diagnosis of a finding that more candidates explain than are named.
+
+    ``told`` is what else can be said of it (:func:`by_conditions`); ``decides`` as above.
+    """
+    some = candidates(found)
+    sentence = (
+        f"{len(some)} mutants of the catalogue give these outputs, so none is named. "
+        f"{_deciding(found, decides)}"
+    )
+    rest: dict[str, Any] = {"agree": None, "scope": {}, "conditions": [], "separates": None}
+    return {
+        **(rest if told is None else told),
+        "sentence": sentence if told is None else f"{told['sentence']} {sentence}",
+        "faults": [],
+        "alternatives": _alternatives(some),
+        "decides": decides,
     }
 
 
@@ -58,11 +94,28 @@ def by_conditions(found: Separation, spec: OpSpec | None, rejected: bool) -> dic
     }
 
 
-def _sentence(found: Explanation) -> str:
+def _sentence(found: Explanation, decides: str | None) -> str:
     """What the implementation does, and where it does so alone."""
-    said = " ".join(fault.says for fault in found.faults)
+    several = [" ".join(fault.says for fault in faults) for faults in candidates(found)]
+    said = several[0] if len(several) == 1 else f"One of: {' Or: '.join(several)}"
     where = _words(_scope(found))
-    return f"{said} Only {where}." if where else said
+    said = f"{said} Only {where}." if where else said
+    return said if len(several) == 1 else f"{said} {_deciding(found, decides)}"
+
+
+def _deciding(found: Explanation, decides: str | None) -> str:
+    """What would tell the candidates apart."""
+    if decides is not None:
+        return f"Vector {decides} of the suite tells them apart."
+    command = f"conformance generate --op {found.faults[0].op} --seed 1 --out fresh"
+    return f"No vector that could be asked tells them apart; others come from '{command}'."
+
+
+def _alternatives(several: Sequence[Faults]) -> list[dict[str, Any]]:
+    return [
+        {"ids": [fault.id for fault in faults], "says": [fault.says for fault in faults]}
+        for faults in several[:MAX_ALTERNATIVES]
+    ]
 
 
 def _where(found: Separation, rejected: bool) -> str:
@@ -73,13 +126,21 @@ def _where(found: Separation, rejected: bool) -> str:
     return f"Fails on {noun} with {conditions}, though not on all of them."
 
 
-def _fault(fault: Fault) -> dict[str, Any]:
+def _look(found: Explanation, fault: Fault) -> str:
+    """Where to look for a fault; empty where an alternative is elsewhere."""
+    kinds = {one.kind for faults in found.alternatives for one in faults}
+    return fault.look if kinds <= {one.kind for one in found.faults} else ""
+
+
+def _fault(fault: Fault, look: str) -> dict[str, Any]:
     return {
         "id": fault.id,
         "kind": fault.kind,
         "says": fault.says,
         "threads": list(fault.threads),
-        "look": fault.look,
+        "look": look,
+        **({"cause": fault.cause} if fault.cause else {}),
+        **({"fixed": dict(fault.fixed)} if fault.fixed else {}),
     }
 
 

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.diagnosis.cause import by_conditions, by_faults, key
+from conformance.diagnosis.cause import (
+    by_conditions,
+    by_faults,
+    candidates,
+    is_named,
+    key,
+    undecided,
+)
 from conformance.diagnosis.conditions import separation
+from conformance.diagnosis.deciding import decider, unasked
 from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.search import Explanation, Search
 from conformance.errors import ConformanceError
+from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import Variant
 from conformance.suite.store import Suite
@@ -25,28 +34,53 @@ class Diagnosis:
     def __init__(
         self, results: Sequence[Result], suite: Suite, *, level: str, precision: Mapping[str, str]
     ) -> None:
-        self._results = results
+        self._results, self._suite = results, suite
         self._specs = suite.specs
         self._explained: dict[tuple[str, str], Explanation] = {}
+        self.defects: dict[str, str] = {}
+        """By operator, why its failures could not be held against the catalogue."""
         for op in dict.fromkeys(result.op for result in results if result.status in FAILED):
-            for found in _explanations(op, results, suite, level, precision):
-                self._explained |= {(op, vector): found for vector in found.agrees}
+            try:
+                found = _explanations(op, results, suite, level, precision)
+            except Exception as error:  # a defect here costs names, never the run
+                self.defects[op] = describe(error)
+                continue
+            for one in found:
+                self._explained |= {(op, vector): one for vector in one.agrees}
 
     @property
     def causes(self) -> Mapping[tuple[str, str], str]:
         """By operator and id, a name for the faults that explain a failure."""
-        return {at: key(found.faults) for at, found in self._explained.items()}
+        return {at: key(found.faults) for at, found in self._explained.items() if is_named(found)}
 
     def variants(self, finding: Finding) -> list[Variant]:
         """The rules that the backend is taken to have in place of its specification's."""
         explained = self._explained.get((finding.op, finding.ids[0]))
-        return [] if explained is None else [fault.variant for fault in explained.faults]
+        if explained is None or not is_named(explained):
+            return []
+        return [fault.variant for fault in explained.faults]
 
     def of(self, finding: Finding) -> dict[str, Any] | None:
         """What one finding comes from, as JSON data; None where nothing can be said."""
         explained = self._explained.get((finding.op, finding.ids[0]))
-        if explained is not None:
-            return by_faults(explained)
+        if explained is None:
+            return self._by_conditions(finding)
+        decides = self._decides(explained) if explained.alternatives else None
+        if is_named(explained):
+            return by_faults(explained, decides)
+        return undecided(explained, self._by_conditions(finding), decides)
+
+    def _decides(self, found: Explanation) -> str | None:
+        """A vector that was not asked and tells the candidates apart, by its id."""
+        op = found.faults[0].op
+        asked = {result.id for result in self._results if result.op == op}
+        dtypes = {place.dtype for place in found.places | found.elsewhere}
+        entries = list(unasked(self._suite.manifest.vectors, op, asked, dtypes))
+        spec = self._specs.get(op)
+        assert spec is not None  # it has faults
+        return decider(spec, candidates(found), entries, self._suite.get)
+
+    def _by_conditions(self, finding: Finding) -> dict[str, Any] | None:
         named = set(finding.ids)
         failed = [one for one in self._results if one.op == finding.op and one.id in named]
         rejected = failed[0].reject is not None

@@ -19,7 +19,7 @@ from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
 from conformance.spec.variation import circular
 
-GLANCES = 8_000
+GLANCES = 20_000
 """How often failures are held against faults of the whole catalogue, at most."""
 
 PATIENCE = 3
@@ -27,6 +27,16 @@ PATIENCE = 3
 
 ALTERNATIVES = 6
 """Faults with the same outputs that are tried in combinations, at most."""
+
+THREES = 6
+"""Faults that show alone, at most, for three of them to be tried together."""
+
+CONTRADICTED = 0.5
+"""Failures on which faults show and that nothing explains, at most, of each that they explain."""
+
+STRAINED = 0.1
+"""Passed vectors on which sums in order would have failed, at most, of each failure that is equal
+to such sums; or as many as there are failures that lie in the interval of another order."""
 
 Faults = tuple[Fault, ...]
 
@@ -91,31 +101,42 @@ class Search:
         single = list(self._found.values())
         for one, other in combinations(single, 2):
             self._seek(list(self._pairs(_choices(one), _choices(other))))
+        for some in combinations(single, 3) if len(single) <= THREES else ():
+            first, second, third = (one.faults for one in some)
+            pairs = self._pairs([first], [second])
+            self._seek(list(self._pairs(pairs, [third])))
         for one in single:
             self._seek(list(self._pairs([one.faults], catalogue)), patience=1)
-        for found in sorted(self._found.values(), key=lambda one: len(one.agrees)):
-            self._spare(found)
+        named: Counter[str] = Counter()
+        for found in self._found.values():
+            named.update(dict.fromkeys(found.ids, len(found.agrees)))
+        for fault, _ in reversed(named.most_common()):
+            self._spare(fault)
         return self._kept()
 
     def credible(self, found: Explanation, others: Sequence[Explanation] = ()) -> bool:
         """Whether the failures bear an explanation out; ``others`` are what explains the rest.
 
         Of faults in some kernels alone no unexplained failure elsewhere agrees: what does the same
-        there, where passed vectors speak against them, is something narrower. The failures on which
-        the faults have to show and that nothing explains are no more than those explained by them,
-        alone or with other faults. And a single failure explained is no coincidence only if none
-        is left.
+        there, where passed vectors speak against them, is something narrower. Of the failures on
+        which the faults have to show two in three are explained by them, alone or with others: else
+        they only look like another fault now and then. Nor do as many failures remain as are
+        explained, where some are by them: then more is unknown than known. And a single failure
+        explained is no coincidence only if none is left.
         """
+        places, place_of = found.places, self._evidence.place
         explained = {vector for one in (found, *others) for vector in one.agrees}
         left = [vector for vector in self._evidence.failed if vector not in explained]
-        if left and len(found.agrees) == 1:
+        agreeing = {place_of(vector) for vector in found.agrees}
+        beside, there = (sum(place_of(v) in agreeing for v in some) for some in (left, explained))
+        if left and (len(found.agrees) == 1 or beside >= there):
             return False
         sharing = [one for one in others if not set(one.ids).isdisjoint(found.ids)]
-        room = sum(len(one.agrees) for one in (found, *sharing))
+        room = CONTRADICTED * sum(len(one.agrees) for one in (found, *sharing))
         altered = self._implementation(found.faults)
         for vector in left:
             asked = self._evidence.failed[vector]
-            if self._evidence.place(vector) not in found.places:
+            if place_of(vector) not in places:
                 if asked.agreement(altered, self._readings):
                     return False
             elif asked.consistency(altered) is Agreement.NONE:
@@ -135,15 +156,9 @@ class Search:
                 yield faults
 
     def _kept(self) -> list[Explanation]:
-        """The explanations that the failures bear out, alternatives too. What is dropped explains
-        nothing for the others, so this is asked again until all stay.
-        """
-        kept = list(self._found.values())
-        while True:
-            again = [one for found in kept for one in self._borne(found, kept)]
-            if len(again) == len(kept):
-                return again
-            kept = again
+        """The explanations that the failures bear out, alternatives too."""
+        found = list(self._found.values())
+        return [one for some in found for one in self._borne(some, found)]
 
     def _borne(self, found: Explanation, kept: Sequence[Explanation]) -> Iterator[Explanation]:
         others = [one for one in kept if one is not found]
@@ -152,21 +167,27 @@ class Search:
         if borne:
             yield replace(found, faults=borne[0], alternatives=tuple(borne[1:]))
 
-    def _spare(self, found: Explanation) -> None:
-        """Do without an explanation where faults that others name explain all of it."""
-        others = [one for one in self._found.values() if one is not found]
-        faults = list({fault.id: (fault,) for one in others for fault in one.faults}.values())
-        if {fault.id for fault in found.faults} <= {fault.id for (fault,) in faults}:
+    def _spare(self, fault: str) -> None:
+        """Do without a fault where those that are named besides explain all that it does."""
+        having = [one for one in self._found.values() if fault in one.ids]
+        others = [one for one in self._found.values() if fault not in one.ids]
+        faults = list({one.id: (one,) for found in others for one in found.faults}.values())
+        if not having or not faults:
             return
         before, unexplained = self._found, self._unexplained
         self._found = {one.ids: one for one in others}
-        self._unexplained = dict.fromkeys(found.agrees)
+        self._unexplained = dict.fromkeys(chain(*(one.agrees for one in having)))
         pairs = (
             pair for one, other in combinations(faults, 2) for pair in self._pairs([one], [other])
         )
         self._seek([*faults, *pairs])
         if self._unexplained:
             self._found = before
+        else:
+            for found in having:
+                self._found = {
+                    ids: _as_well(one, found, others) for ids, one in self._found.items()
+                }
         self._unexplained = unexplained
 
     def _seek(self, hypotheses: Sequence[Faults], *, patience: int | None = None) -> None:
@@ -200,7 +221,9 @@ class Search:
                 # The interval of a poor accumulator holds much besides: outputs that merely lie
                 # in it show nothing. Nor does one failure, where it takes a place apart to name it.
                 enough = found.equal > 0 and (found.whole or len(found.agrees) > 1)
-                if vector in found.agrees and enough:
+                within = len(found.agrees) - found.equal
+                in_order = found.strained <= max(within, STRAINED * found.equal)
+                if vector in found.agrees and enough and in_order:
                     yield found
 
     def _explanation(self, faults: Faults, place: Place) -> Explanation:
@@ -215,6 +238,8 @@ class Search:
             if (agreement := asked.agreement(altered, self._readings))
         }
         agreeing = {self._evidence.place(vector) for vector in agrees}
+        # Where sums in order would have failed, and nothing did, they are of another kind.
+        free = frozenset(one for one in free if not strain[one] or one in agreeing)
         places = _kernels(agreeing, free, self._evidence.places) or frozenset({place})
         agrees = {v: how for v, how in agrees.items() if self._evidence.place(v) in places}
         return self._counted(faults, agrees, places, strain)
@@ -255,7 +280,8 @@ class Search:
         )
         for vector in best.agrees:
             del self._unexplained[vector]
-        self._found[best.ids] = self._joined(replace(best, alternatives=alike))
+        alternatives = _fewest(best.faults, alike)
+        self._found[best.ids] = self._joined(replace(best, alternatives=alternatives))
 
     def _joined(self, found: Explanation) -> Explanation:
         """An explanation with what the same faults explained elsewhere."""
@@ -280,6 +306,29 @@ class Search:
         if key not in self._cache:
             self._cache[key] = Altered(self._evidence.spec, *(fault.variant for fault in faults))
         return self._cache[key]
+
+
+def _as_well(one: Explanation, found: Explanation, others: Sequence[Explanation]) -> Explanation:
+    """An explanation in place of ``found``, with those of its candidates that ``others`` allow."""
+    if one.agrees.keys() != found.agrees.keys():
+        return one
+    choices = (some for other in others for some in (other.faults, *other.alternatives))
+    allowed = _ids(chain(*choices))
+    more = (some for some in (found.faults, *found.alternatives) if _ids(some) <= allowed)
+    return replace(one, alternatives=_fewest(one.faults, (*one.alternatives, *more)))
+
+
+def _ids(faults: Iterable[Fault]) -> set[str]:
+    return {fault.id for fault in faults}
+
+
+def _fewest(best: Faults, alternatives: Iterable[Faults]) -> tuple[Faults, ...]:
+    """The alternatives that say no more than what is there already."""
+    found: list[Faults] = []
+    for some in sorted(alternatives, key=len):
+        if not any(_ids(one) <= _ids(some) for one in (best, *found)):
+            found.append(some)
+    return tuple(found)
 
 
 def _choices(found: Explanation) -> list[Faults]:

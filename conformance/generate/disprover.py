@@ -34,9 +34,7 @@ def settled(spec: OpSpec, faults: Sequence[Fault], found: Iterable[Standing]) ->
         if unseen:
             if one.part.rank not in asked:
                 asked[one.part.rank] = Disprover(spec, one.part.rank, faults)
-            disprover = asked[one.part.rank]
-            proven = disprover.proven(one.part, unseen)
-            one = one.knowing(proven | disprover.proven(one.part, unseen - proven, taps=True))
+            one = one.knowing(asked[one.part.rank].proven_either_way(one.part, unseen))
         told.append(one)
     return told
 
@@ -73,6 +71,13 @@ class Disprover:
             for name, edges in asked.items()
             if any(self._prover(part).excluded([edge, *profile], part.dtype) for edge in edges)
         )
+
+    def proven_either_way(self, part: Part, names: Iterable[str]) -> frozenset[str]:
+        """Of some mutants, those that are proven to change nothing in a part: by what outputs are
+        made of, or, where that proves nothing, by looking at single taps."""
+        asked = frozenset(names)
+        proven = self.proven(part, asked)
+        return proven | self.proven(part, asked - proven, taps=True)
 
     def showing(self, part: Part, names: Iterable[str]) -> Iterator[Case]:
         """Cases of a part on which mutants change what the outputs are made of, with each pattern:

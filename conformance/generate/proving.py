@@ -109,7 +109,7 @@ def _denied(pool: Pool) -> Iterator[Pair]:
     for part, names in proven(pool.spec).items():
         if part.rank == pool.rank:
             unseen = names - inert(pool.spec, part, catalogue)
-            for name in sorted(unseen - asked.proven(part, unseen)):
+            for name in sorted(unseen - asked.proven_either_way(part, unseen)):
                 yield f"{part.dtype} {part.profile}".strip(), f"mutant {name}"
 
 

@@ -59,12 +59,14 @@ def reduced(
         own = [vector for vector in vectors if vector.inputs[0].ndim == rank]
         if own:
             chosen |= _few(spec, own, _items(spec, rank, own, kills, shown))
-            chosen |= _usual(spec, own, chosen)
             shown |= {edge for vector in own for edge in vector.edges}
     chosen |= _telling_apart(spec, faults, vectors, kills, chosen)
     for name in list(chosen):
         chosen |= {case.id for case in twins(spec, by_id[name].case)} & by_id.keys()
     chosen |= _images(spec, vectors, chosen)
+    for rank in spec.ranks:
+        own = [vector for vector in vectors if vector.inputs[0].ndim == rank]
+        chosen |= _usual(spec, own, chosen) if own else set()
     return [vector for vector in vectors if vector.id in chosen]
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import yaml
 
+from conformance.complaint import unnumbered
 from conformance.errors import UsageError
 from conformance.grade.findings import normalised
+from conformance.grade.known import ENDED
 from conformance.grade.selector import Selector
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.reader import MAX_BYTES
@@ -20,6 +22,9 @@ HEAD = """\
 # link to the issue, and a day on which it expires (expires: 2027-03-31). docs/ci.md explains more.
 """
 
+OUR_WORDS = frozenset(ENDED) - {"raised"} | {"unsteady"}
+"""Kinds of failure whose messages are not the backend's."""
+
 MAX_COMMENT = 110
 """Characters of a comment at most."""
 
@@ -28,17 +33,21 @@ def baseline(
     results: Sequence[Result],
     findings: Iterable[Finding],
     *,
-    reason: str,
+    reason: str | None,
+    otherwise: str,
     earlier: Mapping[str, Mapping[str, Any]],
     whole: bool,
 ) -> str:
     """The YAML text of known failures that name every failure of a run, and nothing else.
 
-    A finding becomes one entry by what its title names (an edge, a type or a must-reject
-    condition) where exactly its vectors have that, otherwise one by their ids; so does a run that
-    was not ``whole``, whose other vectors might have it too. ``reason`` is what each entry says,
-    except those whose failures were known already: they keep the reason, link and expiry of
-    ``earlier``, which holds entries by the name that the results are marked with.
+    A finding that is what mutants give becomes one entry that names these. Others become entries of
+    what is wrong in each vector, or of what the backend says: by what the finding's title names (an
+    edge, a type or a must-reject condition) where exactly its vectors have that, otherwise by their
+    ids; so does a run that was not ``whole``, whose other vectors might have it too.
+
+    ``reason`` is what each entry says; where it is None, what the finding comes from, or
+    ``otherwise`` where nobody knows. Entries whose failures were known already keep the reason,
+    link and expiry of ``earlier``, which holds entries by the name that results are marked with.
 
     Raises UsageError for more failures than such a file can hold.
     """
@@ -47,13 +56,13 @@ def baseline(
     for finding in findings:
         # A log is read from a file: what its findings name need not have failed.
         told = [failed[key] for key in ((finding.op, i) for i in finding.ids) if key in failed]
-        for kind, known in sorted({(r.kind, r.known or "") for r in told}):
-            failures = [r for r in told if (r.kind, r.known or "") == (kind, known)]
-            narrowing = _narrowing(finding, failures, results) if whole else None
-            ids = {"vectors": sorted(failure.id for failure in failures)}
-            why = _why(earlier.get(known), reason)
-            entries.append((finding, {"op": finding.op, **(narrowing or ids), "kind": kind, **why}))
-    entries.sort(key=lambda pair: (pair[0].op, pair[1]["kind"], _dump(pair[1])))
+        cause = _sentence(finding) or otherwise
+        for known in sorted({r.known or "" for r in told}):
+            alike = [r for r in told if (r.known or "") == known]
+            why = _why(earlier.get(known), reason or cause)
+            for named in _named(finding, alike, results, whole=whole):
+                entries.append((finding, {"op": finding.op, **named, **why}))
+    entries.sort(key=lambda pair: (pair[0].op, pair[1].get("kind", ""), _dump(pair[1])))
     listed = "\n".join(_comments(finding) + _dump(entry) for finding, entry in entries)
     text = f"{HEAD}\nformat: 1\nknown:\n{listed}" if entries else f"{HEAD}\nformat: 1\nknown: []\n"
     if len(text.encode()) > MAX_BYTES:
@@ -63,6 +72,51 @@ def baseline(
             "or check one operator at a time with --op",
         )
     return text
+
+
+def _named(
+    finding: Finding, failures: Sequence[Result], results: Sequence[Result], *, whole: bool
+) -> Iterator[dict[str, Any]]:
+    """What names the failures of a finding, an entry at a time."""
+    mutants = _mutants(finding)
+    given = [r for r in failures if mutants and r.returned is not None and r.kind in ENDED]
+    if given:
+        yield {"mutants": mutants}
+    others = [r for r in failures if r not in given]
+    for kind in sorted({r.kind for r in others}):
+        of_kind = [r for r in others if r.kind == kind]
+        compared = {r.id: r.wrong for r in sorted(of_kind, key=lambda r: r.id) if r.wrong}
+        if compared:
+            yield {"wrong": compared, "kind": kind}
+        rest = [r for r in of_kind if not r.wrong]
+        for message in sorted({_message(r) for r in rest}):
+            alike = [r for r in rest if _message(r) == message]
+            narrowing = _narrowing(finding, alike, results) if whole else None
+            ids = {"vectors": sorted(r.id for r in alike)}
+            says = {"message": message} if message else {}
+            yield {**(narrowing or ids), **says, "kind": kind}
+
+
+def _mutants(finding: Finding) -> list[str]:
+    """The ids of the mutants that a finding was diagnosed as; a log may say anything."""
+    faults = (finding.diagnosis or {}).get("faults")
+    if not isinstance(faults, list | tuple):
+        return []
+    ids = [one.get("id") if isinstance(one, Mapping) else None for one in faults]
+    named = [one for one in ids if isinstance(one, str) and one]
+    return named if len(named) == len(ids) else []
+
+
+def _sentence(finding: Finding) -> str:
+    """What a finding comes from, on one line that can be seen; empty where nobody knows."""
+    said = (finding.diagnosis or {}).get("sentence")
+    line = " ".join(said.split()) if isinstance(said, str) else ""
+    return "".join(c if c.isprintable() else "?" for c in line)
+
+
+def _message(failure: Result) -> str:
+    """What tells an exception or a crash apart; empty for what is told in our own words."""
+    return "" if failure.kind in OUR_WORDS else unnumbered(failure.message)
 
 
 def _narrowing(
@@ -90,7 +144,9 @@ def _narrowing(
 
 
 def _alike(result: Result, failure: Result) -> bool:
-    return result.status in FAILED and result.kind == failure.kind
+    """Whether a vector fails as another does."""
+    same = result.kind == failure.kind and _message(result) == _message(failure)
+    return result.status in FAILED and same
 
 
 def _candidates(finding: Finding, first: Result) -> Iterator[dict[str, Any]]:

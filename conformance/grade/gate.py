@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from conformance.errors import UsageError
 from conformance.grade import ledger, required
-from conformance.grade.known import KnownFailures, read_known
+from conformance.grade.known import Gives, KnownFailures, read_known
 from conformance.grade.ledger import Ledger
 from conformance.grade.required import Inspection, Requirements, read_required
 from conformance.grade.selector import CaseOf, Listed
@@ -56,9 +56,15 @@ class Gate:
         }
 
     def watch(
-        self, vectors: Sequence[Listed], selected: Sequence[Listed], case_of: CaseOf
+        self,
+        vectors: Sequence[Listed],
+        selected: Sequence[Listed],
+        case_of: CaseOf,
+        gives: Gives,
     ) -> Watch:
         """The gate of one run, which asks ``selected`` of all the ``vectors`` of a suite.
+
+        ``gives`` tells whether the outputs of a failure are those of some mutants.
 
         Raises :class:`~conformance.errors.SpecError` for an entry that would excuse all of an
         operator of the suite.
@@ -70,7 +76,7 @@ class Gate:
             self.known.check(vectors, case_of)
             today = self.today or datetime.now(UTC).date()
             ids = {vector.id for vector in selected}
-            watch.ledger = Ledger(self.known, vectors, ids, case_of, today)
+            watch.ledger = Ledger(self.known, vectors, ids, case_of, today, gives)
         if self.required is not None:
             watch.inspection = Inspection(self.required, vectors, case_of)
         return watch

@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from conformance.grade.compare import Mismatch, witness
 from conformance.grade.evidence import BASE, evidence
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
-from conformance.grade.outcome import LOST, Ending, Outcome
+from conformance.grade.outcome import LOST, Ending, Outcome, described
 from conformance.grade.returned import packed
-from conformance.model import Result, Status, Vector, Witness
+from conformance.model import FAILED, Result, Status, Vector, Witness
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
-ABNORMAL = LOST | {Ending.ABORTED, Ending.ABANDONED}
+SMALL = 2_000
+"""Elements of the inputs and outputs of a failure that are kept with it, at most."""
+
+DIGITS = 12
+"""Hexadecimal digits of a digest of what is wrong."""
+
+ABNORMAL = LOST | {Ending.ADAPTER, Ending.ABORTED, Ending.ABANDONED}
 """Endings that are an error whatever was asked; none of them rejects anything."""
 
 
 def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[str, str]) -> Result:
-    """Judge one vector.
+    """Judge one vector; a failure keeps what was asked and expected, where that is small.
 
     ``level`` is the level of the run: at ``must`` the outputs may follow the base or any one
     reading, all outputs the same; at ``should`` only the base. ``precision`` maps a dtype to the
     precision asked of it; dtypes not in it are judged at ``standard``. Whatever the backend
     returned, this raises nothing.
     """
+    verdict = _judged(vector, outcome, level, precision)
+    if verdict.status not in FAILED or verdict.size > SMALL:
+        return verdict
+    right = [one.expected if one.rounded is None else one.rounded for one in vector.answers]
+    return replace(verdict, inputs=packed(vector.inputs), expected=packed(right))
+
+
+def _judged(vector: Vector, outcome: Outcome, level: str, precision: Mapping[str, str]) -> Result:
+    """The verdict with what it is told by."""
     if not applies(vector, level):
         return skipped(vector)
     seconds = outcome.seconds
@@ -45,6 +63,9 @@ def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[st
     elif outcome.ending is Ending.RETURNED:
         message = f"accepted, but {vector.case.reject} must be rejected"
         return result(vector, Status.FAIL, "accepted", message, seconds=seconds)
+    elif outcome.refuses_valid:
+        why = f"the valid case that it was made from is refused, too: {outcome.refuses_valid}"
+        return unsupported(vector, why, seconds=seconds)
     else:
         verdict = result(vector, Status.PASS, message=outcome.message, seconds=seconds)
     if verdict.status is Status.PASS and outcome.changed:
@@ -104,6 +125,7 @@ def result(
         shows=shows or NOTHING,
         rank=vector.inputs[0].ndim if vector.inputs else 0,
         within=within,
+        asked=vector.case.asked,
     )
 
 
@@ -145,13 +167,14 @@ def _judge_arrays(
         )
     other = nearest(found)
     followed = None if other.wrong else other.reading
-    failure = _failure(vector, told, followed, precision, seconds)
+    failure = _failure(vector, told, outputs, followed, precision, seconds)
     return replace(failure, shows=shows, within=told.within(precision))
 
 
 def _failure(
     vector: Vector,
     told: Match,
+    outputs: Sequence[Any],
     followed: str | None,
     precision: Mapping[str, str],
     seconds: float,
@@ -170,7 +193,7 @@ def _failure(
         kind = "reading"
         message = f"follows the reading {followed}, which level should excludes; {message}"
     values = kind in ("value", "index", "reading")
-    return result(
+    failed = result(
         vector,
         Status.FAIL if values else Status.ERROR,
         kind,
@@ -180,6 +203,21 @@ def _failure(
         seconds=seconds,
         witness=worst,
     )
+    return replace(failed, wrong=_digest(told, outputs))
+
+
+def _digest(told: Match, outputs: Sequence[Any]) -> str:
+    """Which elements are wrong, or what the structure is where that is wrong, in a few letters."""
+    seen = hashlib.sha256()
+    if told.mismatch is None:
+        for comparison in told.comparisons:
+            seen.update(repr(comparison.wrong.shape).encode())
+            seen.update(np.packbits(comparison.wrong).tobytes())
+    else:
+        for output in outputs:
+            one = described(output)
+            seen.update(f"{one.type} {one.dtype} {one.shape}\n".encode("utf-8", "replace"))
+    return seen.hexdigest()[:DIGITS]
 
 
 def _wrong_elements(match: Match, precision: Mapping[str, str]) -> tuple[str, str, Witness]:

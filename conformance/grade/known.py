@@ -6,19 +6,22 @@ a new one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from conformance import renamed
+from conformance.complaint import unnumbered
 from conformance.errors import Problem, SpecError
-from conformance.grade.findings import WORDS, names, unnumbered
+from conformance.grade.findings import WORDS, names
+from conformance.grade.findings import unnumbered as without_counts
 from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
 from conformance.model import FAILED, Result
 from conformance.spec.kinds import closest
 from conformance.spec.model import OpSpec
 from conformance.spec.source import Path, Source
+from conformance.suite.vector_ids import current
 
 ENDED = (
     *("value", "index", "shape", "dtype", "outputs", "input-changed", "accepted", "reading"),
@@ -26,7 +29,13 @@ ENDED = (
 )
 """Kinds of failure of a call that ended as calls do; any other is excused only by its name."""
 
-NARROWING = ("vectors", "edges", "dtypes", "ranks", "reject", "when", "finding")
+NARROWING = (
+    *("vectors", "edges", "dtypes", "ranks", "reject", "when"),
+    *("finding", "mutants", "wrong", "message"),
+)
+
+Gives = Callable[[Result, tuple[str, ...]], bool]
+"""Whether the outputs of a failure are what some mutants together give on its vector."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +43,19 @@ class KnownFailure:
     """An entry: the failures that it names, and why they are tolerated until when.
 
     Without ``kind`` it names failures of every kind in :data:`ENDED`. ``finding`` is the title of
-    a finding without its counts. ``column`` goes with the line in the selector's ``place``.
+    a finding without its counts, ``mutants`` are ids of those that together give what the backend
+    gives, ``wrong`` says by id what is wrong in a vector (:attr:`Result.wrong`), ``message`` is
+    what the backend says, its numbers replaced (:func:`conformance.complaint.unnumbered`).
+    ``column`` goes with the line in the selector's ``place``.
     """
 
     selector: Selector
     reason: str
     kind: str | None = None
     finding: str = ""
+    mutants: tuple[str, ...] = ()
+    wrong: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""
     link: str | None = None
     expires: date | None = None
     line: int = 1
@@ -55,7 +70,14 @@ class KnownFailure:
     def about(self) -> str:
         """What it names, in a few words."""
         kind = f"kind {self.kind}" if self.kind else ""
-        return ", ".join(filter(None, (str(self.selector), self.finding, kind)))
+        mutants = f"outputs of {' with '.join(self.mutants)}" if self.mutants else ""
+        said = f"message {self.message!r}" if self.message else ""
+        return ", ".join(filter(None, (str(self.selector), self.finding, mutants, said, kind)))
+
+    @property
+    def of_failures(self) -> bool:
+        """Whether it is about how vectors fail: then it says nothing of those that pass."""
+        return bool(self.finding or self.mutants or self.message)
 
     def lists(self, vector: Listed) -> bool:
         """Whether it may name a failure of a vector, by all that the manifest says of that."""
@@ -67,13 +89,16 @@ class KnownFailure:
         """Whether it may name a failure of a vector."""
         return self.lists(vector) and self.selector.matches(vector, case_of)
 
-    def names(self, result: Result, case_of: CaseOf) -> bool:
-        """Whether it names a failure."""
+    def names(self, result: Result, case_of: CaseOf, gives: Gives) -> bool:
+        """Whether it names a failure; ``gives`` is asked only where all else holds."""
         return (
             result.status in FAILED
             and (result.kind == self.kind if self.kind else result.kind in ENDED)
             and (not self.finding or self.finding in names(result))
+            and (not self.wrong or self.wrong.get(current(result.id)) == result.wrong)
+            and (not self.message or self.message == unnumbered(result.message))
             and self.concerns(result, case_of)
+            and (not self.mutants or gives(result, self.mutants))
         )
 
     def covers(self, vectors: Iterable[Listed], case_of: CaseOf) -> str | None:
@@ -81,7 +106,7 @@ class KnownFailure:
 
         Of an operator that has vectors with values, only those count.
         """
-        if self.selector.vectors:
+        if self.selector.vectors or self.mutants:
             return None
         by_op: dict[str, list[Listed]] = {}
         for vector in vectors:
@@ -139,6 +164,10 @@ def _entry(
         source.problem(path, message, expected=f"one of {', '.join(NARROWING)}")
     if not raw["reason"].strip():
         source.problem((*path, "reason"), "there is no reason")
+    if "mutants" in raw and "op" not in raw:
+        source.problem(
+            (*path, "mutants"), "mutants are one operator's", hint="say which with 'op'", key=True
+        )
     if "kind" in raw and raw["kind"] not in WORDS:
         source.problem(
             (*path, "kind"),
@@ -147,10 +176,13 @@ def _entry(
             hint=closest(raw["kind"], WORDS),
         )
     return KnownFailure(
-        selector=read_selector(source, path, raw, f"{file}:{line}", specs),
+        selector=read_selector(source, path, _by_id(raw), f"{file}:{line}", specs),
         reason=raw["reason"],
         kind=raw.get("kind"),
         finding=_finding(source, path, raw),
+        mutants=renamed.faults(raw.get("mutants", ())),
+        wrong={current(name): said for name, said in raw.get("wrong", {}).items()},
+        message=raw.get("message", ""),
         link=raw.get("link"),
         expires=_expires(source, path, raw),
         line=line,
@@ -158,10 +190,16 @@ def _entry(
     )
 
 
+def _by_id(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An entry with the ids of the vectors of which it says what is wrong."""
+    listed = set(raw.get("vectors", raw.get("wrong", ())))
+    return {**raw, "vectors": sorted(listed & raw["wrong"].keys())} if "wrong" in raw else raw
+
+
 def _finding(source: Source, path: Path, raw: Mapping[str, Any]) -> str:
     if "finding" not in raw:
         return ""
-    title = unnumbered(raw["finding"].strip())
+    title = without_counts(raw["finding"].strip())
     if "op" not in raw:
         hint = "say which with 'op'"
         source.problem((*path, "finding"), "a finding is one operator's", hint=hint, key=True)

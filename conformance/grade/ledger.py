@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from conformance.grade.known import KnownFailure, KnownFailures
+from conformance.grade.known import Gives, KnownFailure, KnownFailures
 from conformance.grade.selector import CaseOf, Listed, some, unknown
 from conformance.model import Result, Status
 from conformance.suite.vector_ids import current
@@ -31,7 +31,8 @@ class Use:
 class Ledger:
     """Marks the known failures of a run, and says in the end which entries are out of date.
 
-    ``vectors`` are all of the suite, ``selected`` the ids of those that the run asks.
+    ``vectors`` are all of the suite, ``selected`` the ids of those that the run asks; ``gives``
+    tells whether outputs are those of some mutants.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Ledger:
         selected: Collection[str],
         case_of: CaseOf,
         today: date,
+        gives: Gives,
     ) -> None:
         self._vectors, self._selected, self._case_of = vectors, selected, case_of
+        self._gives = gives
         self.uses = [
             Use(entry, expired=entry.expires is not None and entry.expires < today)
             for entry in known.entries
@@ -53,17 +56,23 @@ class Ledger:
         """The result, marked with the first entry that names it if it is a failure."""
         if result.status is Status.PASS:
             for use in self._in_force:
-                # A finding holds those that fail; of the others it says nothing.
-                if not use.entry.finding and use.entry.concerns(result, self._case_of):
+                if not use.entry.of_failures and use.entry.concerns(result, self._case_of):
                     use.passes.append(result.id)
             return result
-        naming = [use for use in self._in_force if use.entry.names(result, self._case_of)]
+        naming = [
+            use for use in self._in_force if use.entry.names(result, self._case_of, self._gives)
+        ]
         for use in naming[1:]:
             use.shared += 1
         if not naming:
             return result
         naming[0].failures += 1
         return replace(result, known=naming[0].entry.name)
+
+    def why(self, result: Result) -> str:
+        """Why a failure that is marked is tolerated, and the entry that says so."""
+        entry = next(use.entry for use in self.uses if use.entry.name == result.known)
+        return "; ".join(filter(None, (entry.reason, entry.link, entry.name)))
 
     def summary(self, *, whole: bool) -> list[dict[str, Any]]:
         """Each entry with what it met, as JSON data with the :func:`problems` that it has."""

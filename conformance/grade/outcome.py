@@ -9,8 +9,14 @@ import numpy as np
 
 from conformance.dtypes import DTYPES, name_of
 
-MESSAGE_LIMIT = 400
+MESSAGE_LIMIT = 600
+HEAD = 400
+"""Characters of a long message's beginning; the rest of the limit is its end, where many frameworks
+say what is wrong after they have said where."""
+
 NAME_LIMIT = 200
+READ = 10 * MESSAGE_LIMIT
+"""Characters of each end of a message that are looked at."""
 
 
 class Ending(enum.StrEnum):
@@ -21,6 +27,8 @@ class Ending(enum.StrEnum):
     """An ordinary exception, a subclass of ``Exception`` other than ``ImportError``."""
     UNSUPPORTED = "unsupported"
     """The backend raised :class:`conformance.errors.Unsupported`."""
+    ADAPTER = "adapter"
+    """A backend that marks the calls of its framework raised outside of them."""
     ABORTED = "aborted"
     """``SystemExit``, another exception that is no ``Exception``, or ``ImportError``."""
     CRASHED = "crashed"
@@ -60,6 +68,7 @@ class Outcome:
     first line says it the same way wherever the cause is the same. ``changed`` holds the positions
     of the inputs that the call changed. ``seconds`` is the wall time of the call alone.
     ``unsteady`` says in what several calls on the same inputs differed; empty if in nothing.
+    ``refuses_valid`` of a negative test says how the valid case that it was made from was refused.
     """
 
     ending: Ending
@@ -68,6 +77,7 @@ class Outcome:
     changed: tuple[int, ...] = ()
     seconds: float = 0.0
     unsteady: str = ""
+    refuses_valid: str = ""
 
 
 def described(value: object) -> Described:
@@ -87,18 +97,25 @@ def describe(error: BaseException) -> str:
     """The type and the text of an exception on one printable line of bounded length.
 
     All lines are joined, since many frameworks begin with where an error was raised and say only
-    later what it is. The exception comes from a backend: its text may be anything, or fail to be
-    made.
+    later what it is; of a long text the beginning and the end are kept. The exception comes from a
+    backend: its text may be anything, or fail to be made.
     """
     name = printable(type(error).__name__[:NAME_LIMIT])
     try:
-        text = " ".join(str(error)[: 10 * MESSAGE_LIMIT].split())
+        text = str(error)
+        if len(text) > 2 * READ:
+            text = f"{text[:READ]} {text[-READ:]}"
+        text = shortened(printable(" ".join(text.split())))
     except (Exception, SystemExit):
         return f"{name} (its message cannot be shown)"
-    text = printable(text)
-    if len(text) > MESSAGE_LIMIT:
-        text = text[: MESSAGE_LIMIT - 1] + "…"
     return f"{name}: {text}" if text else name
+
+
+def shortened(text: str) -> str:
+    """At most ``MESSAGE_LIMIT`` characters of a text: its beginning and its end."""
+    if len(text) <= MESSAGE_LIMIT:
+        return text
+    return f"{text[:HEAD]} … {text[HEAD + 3 - MESSAGE_LIMIT :]}"
 
 
 def printable(text: str) -> str:

@@ -13,6 +13,9 @@ from conformance.model import Finding, Result, Returned, Status, Witness
 FORMAT = 1
 """The format of the run log that this version writes."""
 
+ARRAYS = ("inputs", "expected", "returned")
+"""The arrays that are kept of a failure."""
+
 PIECE = 4000
 """Characters of one piece of a long text that may not be cut."""
 
@@ -55,8 +58,14 @@ def _only_some_have(result: Result) -> dict[str, Any]:
         some["within"] = list(result.within)
     if result.left_out:
         some["left_out"] = list(result.left_out)
-    if result.returned is not None:
-        some["returned"] = [_returned_data(one) for one in result.returned]
+    if result.wrong:
+        some["wrong"] = result.wrong
+    if result.asked is not None:
+        some["asked"] = dict(result.asked)
+    for name in ARRAYS:
+        kept = getattr(result, name)
+        if kept is not None:
+            some[name] = [_returned_data(one) for one in kept]
     return some
 
 
@@ -83,7 +92,9 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         rank=event.get("rank", 0),
         within=None if event.get("within") is None else tuple(event["within"]),
         left_out=tuple(event.get("left_out", ())),
-        returned=_returned(event.get("returned")),
+        **{name: _returned(event.get(name)) for name in ARRAYS},
+        wrong=event.get("wrong", ""),
+        asked=event.get("asked"),
     )
 
 

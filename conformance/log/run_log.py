@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from conformance.evidence import Evidence
+from conformance.log.causes import Cause, causes
 from conformance.log.gate import gate_contradictions
 from conformance.log.tally import Tally, tally
 from conformance.model import Finding, Result, Status
@@ -62,6 +63,11 @@ class RunLog:
         """
         told = None if self.footer is None else self.footer.get("strength")
         return None if told is None else Evidence.from_json(told)
+
+    @cached_property
+    def causes(self) -> tuple[Cause, ...]:
+        """What is wrong, the worst first; see :func:`conformance.log.causes.causes`."""
+        return causes(self.findings, self.results)
 
     @property
     def partial(self) -> bool:

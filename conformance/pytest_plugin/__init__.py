@@ -43,6 +43,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="exact, standard or native, or one for each type (f16=native,f32=standard). "
         "Default: standard.",
     )
+    group.addoption(
+        "--conformance-known-failures",
+        metavar="FILE",
+        help="Failures that a file of known failures names are expected to fail (xfail).",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -12,10 +12,12 @@ import pytest
 
 from conformance.api import check_command, suite_option
 from conformance.errors import ConformanceError, UsageError
+from conformance.grade.gate import Watch, load_gate
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.pytest_plugin.failure import failure
 from conformance.run.isolation import Isolation
+from conformance.run.prediction import Prediction
 from conformance.run.selection import select
 from conformance.run.single import Examiner
 from conformance.suite.manifest import Entry
@@ -36,6 +38,7 @@ class Question:
     level: str
     precision: str
     named: Sequence[str] = ()
+    known: str | None = None
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -54,6 +57,8 @@ class VectorCollector(pytest.Collector):
 
     suite: Suite
     examiner: Examiner
+    watch: Watch
+    prediction: Prediction
 
     def __init__(self, *, question: Question, **more: Any) -> None:
         super().__init__(**more)
@@ -66,6 +71,8 @@ class VectorCollector(pytest.Collector):
             precision = parse_precision(question.precision)
             self.suite = open_suite(question.suite)
             entries = _chosen(self.suite, question)
+            self.prediction = Prediction(self.suite, question.level, precision)
+            self.watch = _watch(self.suite, entries, question.known, self.prediction)
             if not self.config.option.collectonly:
                 executor = Isolation().executor_for(question.backend)
                 self.examiner = Examiner(
@@ -86,6 +93,7 @@ class VectorItem(pytest.Item):
     def __init__(self, *, entry: Entry, **more: Any) -> None:
         super().__init__(**more)
         self.entry = entry
+        self.result: Result | None = None
         facts = {"op": entry.op, "dtype": entry.dtype, "level": entry.level, "kind": entry.kind}
         if entry.reject is not None:
             facts["reject"] = entry.reject
@@ -107,16 +115,34 @@ class VectorItem(pytest.Item):
                 result, outcome = collector.examiner.ask(vector)
         except ConformanceError as error:
             pytest.fail(str(error), pytrace=False)
+        result = self.result = collector.watch.take(result)
         self.user_properties.extend(_properties(result))
         if result.status in (Status.UNSUPPORTED, Status.SKIPPED):
             pytest.skip(result.message)
+        if result.known is not None and collector.watch.ledger is not None:
+            pytest.xfail(collector.watch.ledger.why(result))
         if result.status is not Status.PASS:
+            could_be = collector.prediction.could_be(result)
             examiner, command = collector.examiner, collector.question.command
-            pytest.fail(failure(vector, result, outcome, examiner, command), pytrace=False)
+            pytest.fail(
+                failure(vector, result, outcome, examiner, command, could_be), pytrace=False
+            )
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """The vector's file and the item's name, as a headline."""
         return self.parent.suite.path / self.entry.path, None, self.name
+
+
+def _watch(
+    suite: Suite, entries: Sequence[Entry], known: str | None, prediction: Prediction
+) -> Watch:
+    """The gate of a session: known failures, or nothing.
+
+    Raises SpecError for a file that cannot be used.
+    """
+    gate = load_gate(None if known is None else Path(known), specs=suite.specs)
+    case_of = lambda vector: suite.get(vector).case  # noqa: E731
+    return gate.watch(suite.manifest.vectors, entries, case_of, prediction)
 
 
 def _chosen(suite: Suite, question: Question) -> tuple[Entry, ...]:

@@ -14,6 +14,9 @@ from conformance.report.lines import one_line
 from conformance.run.single import Examiner
 
 WIDTH = 96
+MUTANTS = 3
+"""Mutants that a failure could be that are told at most."""
+
 ELEMENTS = 5
 """Wrong elements of an output that are listed."""
 
@@ -24,9 +27,12 @@ def failure(
     outcome: Outcome | None,
     examiner: Examiner,
     command: Sequence[str],
+    could_be: Sequence[str] = (),
 ) -> str:
-    """The text of a failure; ``command`` is the check that asks the same of all vectors."""
-    return "\n".join(_lines(vector, result, outcome, examiner, command))
+    """The text of a failure; ``command`` is the check that asks the same of all vectors, and
+    ``could_be`` are the sentences of mutants that give the same outputs.
+    """
+    return "\n".join(_lines(vector, result, outcome, examiner, command, could_be))
 
 
 def _lines(
@@ -35,13 +41,20 @@ def _lines(
     outcome: Outcome | None,
     examiner: Examiner,
     command: Sequence[str],
+    could_be: Sequence[str],
 ) -> Iterator[str]:
     # The first line stands alone in pytest's summary.
     yield one_line(result.message)
     yield ""
     yield from wrapped("  ", vector.description, WIDTH)
-    if vector.edges:
-        yield from wrapped("  edges  ", ", ".join(vector.edges), WIDTH)
+    yield f"  kind   {one_line(result.kind)}"
+    conditions = [result.dtype, f"rank {result.rank}", *vector.edges]
+    conditions += [f"{name} left out" for name in result.left_out]
+    yield from wrapped("  with   ", ", ".join(conditions), WIDTH)
+    for number, said in enumerate(could_be[:MUTANTS]):
+        yield from wrapped("  or     " if number else "  maybe  ", said, WIDTH)
+    if len(could_be) > MUTANTS:
+        yield f"         and {len(could_be) - MUTANTS} more give the same here"
     level, precision = examiner.level, examiner.precision
     match = verdict_text.match_of(vector, outcome, level, precision)
     if match is not None:

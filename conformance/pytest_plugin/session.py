@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 
-from conformance.pytest_plugin.collection import EDGE, NAME, PREFIX, Question, VectorCollector
+from conformance.grade.precision import parse_precision
+from conformance.model import FAILED, Result
+from conformance.pytest_plugin.causes import packed, told, unpacked
+from conformance.pytest_plugin.collection import (
+    EDGE,
+    NAME,
+    PREFIX,
+    Question,
+    VectorCollector,
+    VectorItem,
+)
+from conformance.suite.store import open_suite
+
+RESULT = "conformance_result"
+"""The attribute of a report in which its result travels."""
 
 
 class VectorSession:
@@ -29,10 +43,12 @@ class VectorSession:
             ops=config.getoption("conformance_op"),
             level=config.getoption("conformance_level"),
             precision=config.getoption("conformance_precision"),
+            known=config.getoption("conformance_known_failures"),
             named=[] if PREFIX in own else [argument.removeprefix(PREFIX) for argument in own],
         )
         self._verdicts: Counter[tuple[str, str]] = Counter()
         self._readings: Counter[str] = Counter()
+        self._results: list[Result] = []
         self._problem = ""
 
     def pytest_report_header(self) -> str:
@@ -57,10 +73,23 @@ class VectorSession:
             report.result = [*(report.result or ()), vectors]
         return report
 
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """The report of a vector carries its result, from a worker too."""
+        report = yield
+        if call.when == "call" and isinstance(item, VectorItem) and item.result is not None:
+            setattr(report, RESULT, packed(item.result))
+        return report
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count a verdict; under pytest-xdist they arrive here from all workers."""
         if report.when != "call" or not report.nodeid.startswith(PREFIX):
             return
+        result = getattr(report, RESULT, None)
+        if isinstance(result, str):
+            self._results.append(unpacked(result))
         facts = dict(report.user_properties)
         verdict, kind = facts.get("conformance_verdict"), facts.get("conformance_kind")
         if isinstance(verdict, str) and isinstance(kind, str):
@@ -80,11 +109,25 @@ class VectorSession:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """The counts in a line, and why the session fails if no test does."""
+        """The causes of what failed, the counts in a line, and why the session fails if no test
+        does.
+        """
+        if any(result.status in FAILED for result in self._results):
+            for line in self._causes():
+                terminalreporter.write_line(line)
         if self._verdicts:
             terminalreporter.write_line(self._counts())
         if self._problem:
             terminalreporter.write_line(f"conformance: {self._problem}", red=True, bold=True)
+
+    def _causes(self) -> Iterator[str]:
+        asked = self._question
+        yield from told(
+            self._results,
+            open_suite(asked.suite),
+            level=asked.level,
+            precision=parse_precision(asked.precision),
+        )
 
     def _nothing_graded(self, config: pytest.Config) -> str:
         """What keeps the session from being green; empty if nothing does."""
@@ -118,6 +161,9 @@ class VectorSession:
         if self._readings:
             names = ", ".join(sorted({n for joined in self._readings for n in joined.split("+")}))
             parts[0] += f" ({sum(self._readings.values())} by an allowed reading: {names})"
+        known = sum(result.known is not None for result in self._results)
+        if known:
+            parts.append(f"of these {known} known failures")
         total = sum(by_verdict.values())
         noun = "vector" if total == 1 else "vectors"
         return f"conformance: {self._question.backend}, {total} {noun}: {', '.join(parts)}"

@@ -24,7 +24,7 @@ def answer(
     if output.holds == "index":
         expected = _indices(env, dtype)
         choices = _choices(env, expected)
-        expected, mask, choices = (_laid_out(env, one) for one in (expected, mask, choices))
+        expected, mask, choices = (laid_out(env, one) for one in (expected, mask, choices))
         return Answer(output.name, dtype, expected, open=mask, choices=choices)
     largest = values(env)
     if not DTYPES[dtype].is_float:
@@ -50,10 +50,10 @@ def indices(env: DataEnvironment, dtype: str) -> Array:
 
     They are (N, C, *out), or by the rule ``index_axes`` with ``out`` reversed.
     """
-    return _laid_out(env, _indices(env, dtype))
+    return laid_out(env, _indices(env, dtype))
 
 
-def _laid_out(env: DataEnvironment, array: Any) -> Any:
+def laid_out(env: DataEnvironment, array: Any) -> Any:
     """An array (N, C, *out, ...) with its axes in the order of the rule ``index_axes``."""
     if array is None or env["index_axes"] == "own":
         return array

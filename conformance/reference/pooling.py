@@ -105,6 +105,15 @@ def placed(env: DataEnvironment, found: list[Array]) -> list[Array]:
     return [machine.placed(env, output) for output in found]
 
 
+def unspecified(env: DataEnvironment, spec: OpSpec) -> list[Array]:
+    """For each output which elements have no value to check, by the rule ``open``."""
+    shape = (*env.data.shape[:2], *env.out)
+    mask = np.broadcast_to(np.asarray(env["open"], np.bool_), shape)
+    return [
+        maximum.laid_out(env, mask) if output.holds == "index" else mask for output in spec.outputs
+    ]
+
+
 def dtype_of(spec: OpSpec, output: OutputSpec, env: DataEnvironment) -> str:
     """The type of an output: a type variable's, or what an attribute says."""
     if output.type in spec.types:

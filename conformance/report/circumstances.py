@@ -1,4 +1,4 @@
-"""What the result of a vector may depend on besides the vector, as plain facts."""
+"""What the result of a vector may depend on besides the vector, and other JSON data, as facts."""
 
 from __future__ import annotations
 
@@ -25,13 +25,29 @@ def circumstances(run: RunLog) -> dict[str, str]:
         "options": {key: value for key, value in header["options"].items() if key not in GATE},
         "environment": header["environment"],
     }
-    return dict(_facts(told))
+    return dict(_spelled(told))
 
 
-def _facts(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _spelled(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, value in data.items():
         name = f"{prefix}{key}".replace("_", " ")
         if isinstance(value, Mapping):
-            yield from _facts(value, f"{name}, ")
+            yield from _spelled(value, f"{name}, ")
         elif value is not None:
             yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def facts(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Each fact with its name: ``processor, flags`` and ``avx, avx2``."""
+    for key, value in data.items():
+        name = f"{prefix}, {key}" if prefix else str(key)
+        if isinstance(value, Mapping) and value:
+            yield from facts(value, name)
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            yield name, ", ".join(value) or "none"
+        elif isinstance(value, str):
+            yield name, value
+        elif value is None or value == {}:
+            yield name, "not known" if value is None else "none"
+        else:
+            yield name, json.dumps(value, ensure_ascii=False)

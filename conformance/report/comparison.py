@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from conformance.complaint import unnumbered
 from conformance.errors import LogError
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
+from conformance.report.cause_changes import CauseChange, CauseTurn, cause_changes, identity
 from conformance.report.circumstances import circumstances
+from conformance.report.wording import when
 from conformance.suite.vector_ids import current
 
 
@@ -32,6 +34,9 @@ class Turn(StrEnum):
     SAME = "same"
 
 
+MAX_LABEL = 40
+"""Characters of a fact that names a run."""
+
 WORSE = (Turn.BROKEN, Turn.LOST)
 """What makes a new run worse than the old one."""
 
@@ -40,6 +45,31 @@ ORDER = (
     *(Turn.WITHDRAWN, Turn.FIXED, Turn.SUPPORTED, Turn.PRECISION, Turn.ADDED, Turn.REMOVED),
 )
 """What is told, worst first."""
+
+
+SIDES: Mapping[Turn, str] = {
+    Turn.BROKEN: "fails in {other} only",
+    Turn.LOST: "passes in {one}, unsupported in {other}",
+    Turn.FAILING: "fails in both",
+    Turn.CHANGED: "fails in both, in different ways",
+    Turn.WITHDRAWN: "fails in {one}, unsupported in {other}",
+    Turn.FIXED: "fails in {one} only",
+    Turn.SUPPORTED: "passes in {other}, unsupported in {one}",
+    Turn.WRONG: "fails in {other}, unsupported in {one}",
+    Turn.PRECISION: "passes in both with another precision or reading",
+    Turn.ADDED: "asked in {other} only",
+    Turn.REMOVED: "asked in {one} only",
+}
+"""The same of two backends, of which none is the newer one."""
+
+CAUSE_SIDES: Mapping[CauseTurn, str] = {
+    CauseTurn.NEW: "in {other} only",
+    CauseTurn.STILL: "in both",
+    CauseTurn.OTHERWISE: "where the other fails otherwise",
+    CauseTurn.WITHDRAWN: "in {one}, unsupported in {other}",
+    CauseTurn.FIXED: "in {one} only",
+}
+"""The same of causes."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +99,32 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two whole runs. ``changes`` has one entry a vector, ordered by operator and id."""
+    """Two whole runs. ``changes`` has one entry a vector, ordered by operator and id; ``causes``
+    what became of each cause. ``labels`` tell the runs apart by what differs in their headers.
+    """
 
     old: RunLog
     new: RunLog
     changes: tuple[Change, ...]
     differences: tuple[Difference, ...]
+    causes: tuple[CauseChange, ...]
+    labels: tuple[str, str]
+
+    @property
+    def one_backend(self) -> bool:
+        """Whether the runs are of one backend: then what differs has changed."""
+        return bool(self.old.header["backend"]["name"] == self.new.header["backend"]["name"])
+
+    def said(self, turn: Turn | CauseTurn) -> str:
+        """What became of vectors or causes, or how two backends differ in them."""
+        if self.one_backend:
+            return turn.value
+        sides = CAUSE_SIDES[turn] if isinstance(turn, CauseTurn) else SIDES[turn]
+        return sides.format(one=self.labels[0], other=self.labels[1])
+
+    def told(self, turn: CauseTurn) -> tuple[CauseChange, ...]:
+        """The causes of which that became."""
+        return tuple(one for one in self.causes if one.turn is turn)
 
     def of(self, turn: Turn) -> tuple[Change, ...]:
         """The vectors of which that became."""
@@ -101,17 +151,47 @@ def compare(old: RunLog, new: RunLog) -> Comparison:
     """
     _check_parts(old, new)
     before, after = _asked(old), _asked(new)
+    causes = [_explained(run) for run in (old, new)]
     changes = []
     for key in sorted(before.keys() | after.keys()):
         was, now = before.get(key), after.get(key)
-        changes.append(Change(_turn(was, now), was, now))
-    comparison = Comparison(old, new, tuple(changes), tuple(_differences(old, new)))
+        same = key in causes[0] and causes[0][key] == causes[1].get(key)
+        changes.append(Change(_turn(was, now, same), was, now))
+    differences = tuple(_differences(old, new))
+    comparison = Comparison(
+        old,
+        new,
+        tuple(changes),
+        differences,
+        cause_changes(old, new, before, after),
+        labels(old, new, differences),
+    )
     if not comparison.common:
         raise LogError(
             "the runs have no vector in common, so there is nothing to compare",
             hint="compare runs of the same suite and operators",
         )
     return comparison
+
+
+def labels(old: RunLog, new: RunLog, differences: Sequence[Difference]) -> tuple[str, str]:
+    """Names for two runs, by the first thing that differs in their headers."""
+    backends = [run.header["backend"] for run in (old, new)]
+    names = [f"{one['name']} {one['version']}" for one in backends]
+    if backends[0]["name"] != backends[1]["name"] or names[0] != names[1]:
+        return names[0], names[1]
+    for difference in differences:
+        values = [_short(value) for value in (difference.old, difference.new)]
+        if values[0] != values[1]:
+            what = difference.name.rpartition(", ")[2]
+            return f"{what} {values[0]}", f"{what} {values[1]}"
+    times = [when(run.header["started"]) for run in (old, new)]
+    return (times[0], times[1]) if times[0] != times[1] else ("old", "new")
+
+
+def _short(value: str | None) -> str:
+    text = "not told" if value is None else value
+    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
 
 
 def _check_parts(old: RunLog, new: RunLog) -> None:
@@ -154,7 +234,17 @@ def _asked(run: RunLog) -> dict[tuple[str, str], Result]:
     return {(r.op, current(r.id)): r for r in run.results if r.status is not Status.SKIPPED}
 
 
-def _turn(old: Result | None, new: Result | None) -> Turn:
+def _explained(run: RunLog) -> dict[tuple[str, str], str]:
+    """The cause of each failure that has one, by operator and the id that the vector has now."""
+    return {
+        (op, current(name)): identity(cause)
+        for cause in run.causes
+        if cause.explained
+        for op, name in cause.vectors
+    }
+
+
+def _turn(old: Result | None, new: Result | None, same_cause: bool) -> Turn:
     if old is None:
         return Turn.ADDED
     if new is None:
@@ -163,7 +253,8 @@ def _turn(old: Result | None, new: Result | None) -> Turn:
     if was != now:
         return _TURNS[was, now]
     if was == FAILS:
-        return Turn.FAILING if _way(old) == _way(new) else Turn.CHANGED
+        same = (same_cause and old.kind == new.kind) or _way(old) == _way(new)
+        return Turn.FAILING if same else Turn.CHANGED
     return Turn.SAME if _how(old) == _how(new) else Turn.PRECISION
 
 
@@ -186,8 +277,8 @@ def _rough(result: Result) -> str:
 
 
 def _way(result: Result) -> tuple[Any, ...]:
-    """How a vector fails. Addresses differ from run to run."""
-    message = re.sub(r"0x[0-9a-fA-F]+", "0x", result.message)
+    """How a vector fails. Addresses differ from run to run, and an exception may be renamed."""
+    message = unnumbered(result.message) if result.kind == "raised" else result.message
     return result.status, result.kind, message, result.precision
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from conformance.report.wording import ulps
 
@@ -39,11 +40,14 @@ class Element:
 
 @dataclass(frozen=True)
 class Place:
-    """One place of an output: what is expected and what came, and whether that is wrong."""
+    """One place of an output: what is expected and what came, whether that is wrong, and what the
+    diagnosed bug gives there, or nothing.
+    """
 
     expected: str
     got: str
     wrong: bool
+    given: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,11 @@ class Plane:
     wrong: int
     cut: bool
 
+    @property
+    def told(self) -> bool:
+        """Whether it says what the diagnosed bug gives."""
+        return any(place.given for row in self.rows for place in row)
+
 
 def elements(data: object) -> tuple[Element, ...]:
     """The elements of a finding's ``detail["elements"]``, without those not of the form."""
@@ -70,15 +79,17 @@ def planes(data: object) -> tuple[Plane, ...]:
     """The slices of a finding's ``detail["plane"]``; none where that is not of the form."""
     if not isinstance(data, Mapping):
         return ()
-    three = [data.get(name) for name in ("expected", "got", "wrong")]
-    axes = _axes(three[0])
-    if not 1 <= axes <= 3 or not _alike(three, axes):
+    parts = [data.get(name) for name in ("expected", "got", "wrong")]
+    axes = _axes(parts[0])
+    if not 1 <= axes <= 3 or not _alike(parts, axes):
         return ()
+    if _alike([*parts, data.get("given")], axes):
+        parts.append(data["given"])
     if axes == 3:
-        slices = zip(*(part[:MAX_SLICES] for part in three if isinstance(part, list)), strict=True)
+        slices = zip(*(part[:MAX_SLICES] for part in parts if isinstance(part, list)), strict=True)
         found = (_plane(f"Slice {n}", part) for n, part in enumerate(slices))
         return tuple(found)
-    return (_plane("", [[part] for part in three] if axes == 1 else three),)
+    return (_plane("", [[part] for part in parts] if axes == 1 else parts),)
 
 
 def _element(item: Mapping[str, object]) -> Element:
@@ -116,10 +127,13 @@ def _index(data: object) -> str:
     return ", ".join(map(str, data[:MAX_AXES]))
 
 
-def _plane(caption: str, three: Sequence[object]) -> Plane:
+def _plane(caption: str, parts: Sequence[Any]) -> Plane:
     rows = tuple(
-        tuple(Place(str(e), str(g), w is True) for e, g, w in zip(*row, strict=True))
-        for row in zip(*three, strict=True)
+        tuple(
+            Place(str(e), str(g), w is True, *map(str, given))
+            for e, g, w, *given in zip(*row, strict=True)
+        )
+        for row in zip(*parts, strict=True)
     )
     shown = tuple(row[:MAX_SIDE] for row in rows[:MAX_SIDE])
     wrong = sum(place.wrong for row in rows for place in row)

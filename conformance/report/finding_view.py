@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import DTYPES
+from conformance.log.diagnosis import Condition, Diagnosis, diagnosis
 from conformance.model import Finding
-from conformance.report.diagnosis import Diagnosis, diagnosis
 from conformance.report.elements import Element, Plane, elements, planes
 from conformance.report.picture import Picture, picture, picture_under
-from conformance.report.wording import precision, words
+from conformance.report.relation import relation
+from conformance.report.wording import distance, precision, words
 
 SHOW = ["conformance", "show"]
 
@@ -27,7 +28,6 @@ class FindingView:
     ``known`` where every failure in it is a known one. ``header`` is that of the run.
     """
 
-    number: int
     finding: Finding
     dtype: str
     header: Mapping[str, Any]
@@ -86,6 +86,19 @@ class FindingView:
     def diagnosis(self) -> Diagnosis | None:
         """What is wrong in the backend, as far as its failures tell."""
         return diagnosis(self.finding.diagnosis)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions under which it fails; none where it is what a mutant gives."""
+        return () if self.diagnosis is None else self.diagnosis.conditions
+
+    @cached_property
+    def off(self) -> str:
+        """How wrong elements are off: in words where that says more than a distance."""
+        witness = self.finding.witness
+        if witness is None:
+            return ""
+        return relation(self.finding.detail) or distance(witness)
 
     @cached_property
     def picture(self) -> Picture | None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.log.causes import Severity
+from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
-from conformance.model import Finding
-from conformance.report.diagnosis import because
-from conformance.report.findings import Findings, alarm
-from conformance.report.location import backend_file
+from conformance.report.cause_view import CauseView
+from conformance.report.failures import Failures, alarm, backend_file
 from conformance.report.view import view
 from conformance.report.visible import visible
 from conformance.report.wording import evidence
@@ -27,45 +27,49 @@ MAX_MESSAGE = 2000
 
 
 def render(run: RunLog) -> str:
-    """An error or warning a finding, worst first, as many as are shown; then one notice."""
+    """An error or warning a cause, worst first, as many as are shown; then one notice."""
     shown = view(run)
-    findings = Findings(run)
+    failures = Failures(run)
     file = backend_file(run)
     commands: dict[str, list[str]] = {"error": [], "warning": []}
     trouble = alarm(shown)
     if trouble is not None:
         commands["error"].append(_command("error", "conformance", trouble, None))
     suppressed = 0
-    for finding in run.findings:
-        if findings.why_known(finding) is not None:
+    for one in shown.causes:
+        if failures.why_known(one.cause) is not None:
             suppressed += 1
             continue
-        level = "warning" if findings.mild(finding) else "error"
-        text = "\n".join(_lines(finding))
-        commands[level].append(_command(level, f"{finding.op}: {finding.title}", text, file))
+        level = "warning" if one.cause.severity is Severity.MILD else "error"
+        commands[level].append(_command(level, one.cause.headline, "\n".join(_lines(one)), file))
     kept = [line for lines in commands.values() for line in lines[:MAX_PER_LEVEL]]
     more = sum(map(len, commands.values())) - len(kept)
     notice = f"{shown.headline}. {shown.sentence}"
     if more:
-        notice += f"\n{_findings(more)} more: see the report."
+        notice += f"\n{_causes(more)} more: see the report."
     if suppressed:
-        notice += f"\n{_findings(suppressed)} known."
+        notice += f"\n{_causes(suppressed)} known."
     title = f"conformance: {shown.headline}"
     return "\n".join([*kept, _command("notice", title, notice, None)]) + "\n"
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def _lines(one: CauseView) -> Iterator[str]:
+    finding = one.lead.finding
     if told := because(finding):
         yield told
+    if one.cause.fixed:
+        yield f"fixed in {', '.join(one.cause.fixed)}"
+    if len(one.cause.operators) > 1:
+        yield f"operators: {', '.join(one.cause.operators)}"
     yield f"smallest: {finding.smallest}"
-    yield from (f"{label}: {text}" for label, text in evidence(finding.witness))
+    yield from (f"{label}: {text}" for label, text in evidence(finding.witness, one.lead.off))
     yield finding.message
     if finding.reproduce:
         yield f"reproduce: {finding.reproduce}"
 
 
-def _findings(count: int) -> str:
-    return "1 finding" if count == 1 else f"{count:,} findings"
+def _causes(count: int) -> str:
+    return "1 cause" if count == 1 else f"{count:,} causes"
 
 
 def _command(level: str, title: str, message: str, file: str | None) -> str:

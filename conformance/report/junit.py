@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from conformance.log.causes import Cause
+from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.report.diagnosis import because
-from conformance.report.findings import Findings, alarm
+from conformance.report.failures import Failures, alarm
 from conformance.report.strength import headline
 from conformance.report.view import View, view
 from conformance.report.visible import visible
@@ -30,10 +31,10 @@ def render(run: RunLog) -> str:
     trouble = alarm(shown)
     if trouble is not None:
         _testsuite(root, "conformance", shown, [_run_case(trouble)])
-    findings = Findings(run)
+    failures = Failures(run)
     cases: dict[str, list[Element]] = {op: [] for op in run.tallies}
     for result in run.results:
-        cases[result.op].append(_case(result, findings))
+        cases[result.op].append(_case(result, failures))
     for op in cases:
         _testsuite(root, op, shown, cases[op])
     indent(root)
@@ -60,8 +61,14 @@ def _testsuite(root: Element, name: str, shown: View, cases: list[Element]) -> N
     for key, value in _properties(shown):
         SubElement(properties, "property", name=key, value=_line(value))
     suite.extend(cases)
-    SubElement(suite, "system-out").text = _text(f"{shown.headline}. {shown.sentence}")
+    SubElement(suite, "system-out").text = _text("\n".join(_end(name, shown)))
     SubElement(suite, "system-err")
+
+
+def _end(name: str, shown: View) -> Iterable[str]:
+    """The verdict, and the causes of an operator's failures."""
+    yield f"{shown.headline}. {shown.sentence}"
+    yield from (one.cause.headline for one in shown.causes if name in one.cause.operators)
 
 
 def _properties(shown: View) -> Iterable[tuple[str, str]]:
@@ -91,18 +98,20 @@ def _run_case(trouble: str) -> Element:
     return case
 
 
-def _case(result: Result, findings: Findings) -> Element:
+def _case(result: Result, failures: Failures) -> Element:
     case = Element(
         "testcase",
         name=_line(result.id),
         classname=f"conformance.{_line(result.op)}",
         time=f"{result.seconds:.6f}",
     )
-    reason = findings.why_known(result)
+    reason = failures.why_known(result)
     if result.status in FAILED and reason is None:
         tag = "failure" if result.status is Status.FAIL else "error"
-        wrong = SubElement(case, tag, type=_line(result.kind), message=_line(result.message))
-        wrong.text = _text("\n".join(_body(result, findings.of(result))))
+        cause = failures.cause_of(result)
+        said = result.message if cause is None else f"{cause.title}: {result.message}"
+        wrong = SubElement(case, tag, type=_line(result.kind), message=_line(said))
+        wrong.text = _text("\n".join(_body(result, failures.of(result), cause)))
     elif result.status in FAILED:
         SubElement(case, "skipped", message=_line(f"known failure: {reason}"))
     elif result.status is Status.UNSUPPORTED:
@@ -112,13 +121,16 @@ def _case(result: Result, findings: Findings) -> Element:
     return case
 
 
-def _body(result: Result, finding: Finding | None) -> Iterable[str]:
+def _body(result: Result, finding: Finding | None, cause: Cause | None) -> Iterable[str]:
+    """What failed, under which conditions, and what it comes from."""
     yield result.message
+    if cause is not None:
+        yield f"cause: {cause.headline}"
     yield from (f"{label}: {text}" for label, text in evidence(result.witness))
     if result.edges:
         yield f"edges: {', '.join(result.edges)}"
     if finding is not None:
-        yield f"one of: {finding.title}"
+        yield f"here: {finding.op}: {finding.title}"
         if told := because(finding):
             yield told
         if finding.reproduce:

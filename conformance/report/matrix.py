@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
-from conformance.report.named import flaws, heading
 from conformance.report.strength import headline, strengths
 from conformance.report.view import OperatorRow, View, view
 
 FAILED_TO_RUN = "Not run"
+
+MAX_CAUSES = 5
+"""Causes that are named at most."""
+
+
+def heading(run: RunLog, label: str = "") -> str:
+    """The backend and its version, after the label where that says something else."""
+    name, version = run.header["backend"]["name"], run.header["backend"]["version"]
+    return f"{name} {version}" if label in ("", name) else f"{label}: {name} {version}"
+
+
+def flaws(causes: Iterable[Cause], op: str) -> tuple[str, ...]:
+    """What is wrong in an operator, the worst first: the titles of its causes."""
+    titles = [cause.title for cause in causes if op in cause.operators]
+    more = len(titles) - MAX_CAUSES
+    return (*titles[:MAX_CAUSES], *([f"and {more:,} more"] if more > 0 else []))
 
 
 @dataclass(frozen=True)
@@ -78,7 +94,7 @@ def _cell(row: OperatorRow, shown: View, strength: str) -> Cell:
 
 
 def _notes(row: OperatorRow, shown: View) -> Iterator[str]:
-    yield from flaws(shown.run.findings, row.op)
+    yield from flaws(shown.run.causes, row.op)
     if row.tally.unsupported and row.tally.graded:
         yield f"unsupported: {row.tally.unsupported:,}"
     if row.missing:

@@ -12,8 +12,8 @@ from conformance.report.wording import precision
 FILE = "matrix.md"
 
 LEGEND = (
-    "Passed of the vectors that were asked and are supported. Below that the faults of the "
-    "catalogue that failures were diagnosed as."
+    "Passed of the vectors that were asked and are supported. Below that the causes of "
+    "the failures."
 )
 
 

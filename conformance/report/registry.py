@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, cast, runtime_checkable
+from typing import Protocol, cast
 
 from conformance.errors import UsageError
 from conformance.log.run_log import RunLog
@@ -24,17 +24,6 @@ class Format(Protocol):
 
     def render(self, run: RunLog) -> str:
         """The run in this format; the same log gives the same text."""
-
-
-@runtime_checkable
-class Pages(Protocol):
-    """A format that puts further files beside its file where the run is long."""
-
-    def pages(self, run: RunLog, file: str) -> Mapping[str, str]:
-        """The text of each file by its name, that called ``file`` last."""
-
-    def beside(self, name: str, file: str) -> bool:
-        """Whether a file of that name is one that it puts beside ``file``."""
 
 
 FORMATS: Mapping[str, str] = MappingProxyType(
@@ -66,25 +55,19 @@ def write_report(
 ) -> Path:
     """Write a report into a folder, made where missing, and return its path.
 
-    Each file appears whole or not at all. Raises :class:`UsageError`, with the ``hint``, where it
+    The file appears whole or not at all. Raises :class:`UsageError`, with the ``hint``, where it
     cannot be written.
     """
     return write_format(run, Path(directory) / report_format(name).FILE, name, hint=hint)
 
 
 def write_format(run: RunLog, path: Path, name: str, *, hint: str = ELSEWHERE) -> Path:
-    """Write a run in a format to a file, and what belongs beside that, and return its path.
+    """Write a run in a format to a file, and return its path.
 
-    What an earlier run left beside it goes. Each file appears whole or not at all. Raises
-    :class:`UsageError`, with the ``hint``, where it cannot be written.
+    The file appears whole or not at all. Raises :class:`UsageError`, with the ``hint``, where it
+    cannot be written.
     """
-    chosen = report_format(name)
-    if not isinstance(chosen, Pages) or (path.exists() and not path.is_file()):
-        return write_text(path, chosen.render(run), hint=hint)
-    remove_beside(path, name)
-    for file, text in chosen.pages(run, path.name).items():
-        write_text(path.with_name(file), text, hint=hint)
-    return path
+    return write_text(path, report_format(name).render(run), hint=hint)
 
 
 def write_text(path: Path, text: str, *, hint: str = ELSEWHERE) -> Path:
@@ -105,25 +88,3 @@ def write_text(path: Path, text: str, *, hint: str = ELSEWHERE) -> Path:
             f"{path}: the file cannot be written: {error.strerror or error}", hint=hint
         ) from error
     return path
-
-
-def remove_beside(path: Path, name: str) -> None:
-    """Remove what a format put beside its file.
-
-    Raises :class:`UsageError` where something is there and cannot be removed.
-    """
-    chosen = report_format(name)
-    if isinstance(chosen, Pages) and path.parent.is_dir():
-        for other in path.parent.iterdir():
-            if chosen.beside(other.name, path.name):
-                _remove(other)
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise UsageError(
-            f"{path}: the report of an earlier run cannot be removed: {error.strerror or error}",
-            hint="choose another folder",
-        ) from error

@@ -1,20 +1,21 @@
-"""A run as SARIF 2.1.0: one result a finding, within what GitHub code scanning takes."""
+"""A run as SARIF 2.1.0: one result a cause, within what GitHub code scanning takes."""
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from conformance.log.causes import Cause, Severity
+from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
-from conformance.model import Finding
-from conformance.report.diagnosis import because
-from conformance.report.findings import Findings, alarm
-from conformance.report.fingerprint import digest, fingerprint
-from conformance.report.location import backend_file
+from conformance.report.cause_view import CauseView
+from conformance.report.failures import Failures, alarm, backend_file
 from conformance.report.view import View, view
 from conformance.report.visible import visible
 from conformance.report.wording import evidence
@@ -38,13 +39,16 @@ MAX_NAME = 200
 """Characters of the id of a rule."""
 
 MAX_LISTED = 10
-"""Vectors and edges of a finding that are listed."""
+"""Vectors, operators and edges of a cause that are listed."""
+
+THE_RUN = "conformance/run"
+"""The rule of what is wrong with the run as a whole."""
 
 Json = dict[str, Any]
 
 
 def render(run: RunLog) -> str:
-    """The document, with as many findings as GitHub takes, worst first."""
+    """The document, with as many causes as GitHub takes, worst first."""
     results = _results(run)
     kept = min(len(results), MAX_RESULTS)
     text = _document(run, results[:kept], len(results))
@@ -59,6 +63,7 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
     rules = {name: i for i, name in enumerate(dict.fromkeys(r["ruleId"] for r in results))}
     for result in results:
         result["ruleIndex"] = rules[result["ruleId"]]
+    causes = {_name(one.id.removeprefix("known-")): one for one in run.causes}
     header = run.header
     names = (header["backend"]["name"], header["suite"]["name"])
     document = {
@@ -70,7 +75,7 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
                     "driver": {
                         "name": _name(header["tool"]["name"]),
                         "version": _name(header["tool"]["version"]),
-                        "rules": [_rule(name) for name in rules],
+                        "rules": [_rule(name, causes) for name in rules],
                     }
                 },
                 "automationDetails": {"id": f"conformance/{'/'.join(map(_name, names))}/"},
@@ -85,10 +90,11 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
 
 def _results(run: RunLog) -> list[Json]:
     """Every result, the worst first, each with a fingerprint of its own."""
-    findings = Findings(run)
-    trouble = alarm(view(run))
+    failures = Failures(run)
+    shown = view(run)
+    trouble = alarm(shown)
     results = [] if trouble is None else [_run_result(run, trouble)]
-    results += [_result(run, finding, findings) for finding in run.findings]
+    results += [_result(run, one, failures) for one in shown.causes]
     seen: Counter[str] = Counter()
     for result in results:
         identity = result["partialFingerprints"]["conformance/v1"]
@@ -100,28 +106,33 @@ def _results(run: RunLog) -> list[Json]:
     return results
 
 
-def _result(run: RunLog, finding: Finding, findings: Findings) -> Json:
+def _result(run: RunLog, one: CauseView, failures: Failures) -> Json:
+    cause, finding = one.cause, one.lead.finding
     lines = [
-        f"{finding.op}: {finding.title}.",
+        f"{cause.headline}.",
         because(finding),
+        f"Fixed in {', '.join(cause.fixed)}." if cause.fixed else "",
+        f"Operators: {', '.join(cause.operators)}" if len(cause.operators) > 1 else "",
         f"Smallest vector: {finding.smallest}",
-        *(f"{label}: {text}" for label, text in evidence(finding.witness)),
+        *(f"{label}: {text}" for label, text in evidence(finding.witness, one.lead.off)),
         finding.message,
         f"Reproduce: {finding.reproduce}" if finding.reproduce else "",
     ]
+    vectors = sorted(cause.vectors)
     result: Json = {
-        "ruleId": _rule_id(finding.op, finding.kind),
-        "level": "warning" if findings.mild(finding) else "error",
+        "ruleId": _name(cause.id.removeprefix("known-")),
+        "level": "warning" if cause.severity is Severity.MILD else "error",
         "message": {"text": _message("\n".join(line for line in lines if line))},
         "locations": [_location(run, finding.op)],
-        "partialFingerprints": {"conformance/v1": fingerprint(finding)},
+        "partialFingerprints": {"conformance/v1": digest(cause.id.removeprefix("known-"))},
         "properties": {
-            "vectors": len(finding.ids),
-            "ids": [_text(name) for name in finding.ids[:MAX_LISTED]],
+            "vectors": len(vectors),
+            "ids": [_text(name) for _, name in vectors[:MAX_LISTED]],
+            "operators": [_text(op) for op in cause.operators[:MAX_LISTED]],
             "edges": [_text(edge) for edge in finding.edges[:MAX_LISTED]],
         },
     }
-    reason = findings.why_known(finding)
+    reason = failures.why_known(cause)
     if reason is not None:
         # Without a status it is accepted; drafts and the standard spell that differently.
         result["suppressions"] = [{"kind": "external", "justification": _text(reason)}]
@@ -130,7 +141,7 @@ def _result(run: RunLog, finding: Finding, findings: Findings) -> Json:
 
 def _run_result(run: RunLog, trouble: str) -> Json:
     return {
-        "ruleId": _rule_id("conformance", "run"),
+        "ruleId": THE_RUN,
         "level": "error",
         "message": {"text": _message(trouble)},
         "locations": [_location(run, "run")],
@@ -138,27 +149,28 @@ def _run_result(run: RunLog, trouble: str) -> Json:
     }
 
 
-def _rule_id(op: str, kind: str) -> str:
-    return _name(f"{op}/{kind or 'failed'}")
-
-
-def _rule(rule_id: str) -> Json:
-    op, _, kind = rule_id.partition("/")
+def _rule(rule_id: str, causes: Mapping[str, Cause]) -> Json:
+    """A cause as a rule: it is the same in every run, however many vectors show it."""
     what = "Something is wrong with the run itself, and its results do not count."
-    if rule_id != "conformance/run":
-        what = f"The backend does not do what the specification of {op} says ({kind})."
+    if rule_id in causes:
+        what = f"{_name(causes[rule_id].title)}."
     return {
         "id": rule_id,
         "shortDescription": {"text": _message(what)},
         "fullDescription": {"text": _message(what)},
         "help": {
-            "text": "Each result is one distinct failure, with the smallest vector that shows it. "
+            "text": "Each result is one cause, with the smallest vector that shows it. "
             "Its command shows it again; 'conformance show' with the id of a vector shows how "
             "the expected values come about."
         },
         "defaultConfiguration": {"level": "error"},
-        "properties": {"precision": "very-high", "tags": sorted({"conformance", op})},
+        "properties": {"precision": "very-high", "tags": ["conformance"]},
     }
+
+
+def digest(*parts: str) -> str:
+    """SHA-256 of some texts, in hexadecimal."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _location(run: RunLog, op: str) -> Json:

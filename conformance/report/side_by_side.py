@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from conformance.errors import LogError
 from conformance.log.run_log import RunLog
+from conformance.report.cause_changes import identity
 from conformance.report.circumstances import circumstances
-from conformance.report.comparison import Comparison, compare
-from conformance.report.matrix import Column
-from conformance.report.named import flaws
+from conformance.report.comparison import MAX_LABEL, Comparison, compare
+from conformance.report.matrix import Column, flaws
 from conformance.report.readings import Question
+from conformance.report.templating import bounded
 from conformance.report.view import OperatorRow, View, view
+from conformance.report.wording import when
 
 MAX_FACTS = 60
 """Facts in which runs differ that are shown at most."""
@@ -50,8 +52,9 @@ class SideBySide:
     operator one row a run, or None where a run did not ask it, ``faults`` short names of what is
     wrong; ``readings`` the questions of each operator; ``precision`` what each run reaches of each
     type. ``differences`` are facts in which the runs differ, of which ``left_out`` are not shown;
-    ``judged_alike`` tells whether level and precision are not among them. ``changes`` compares
-    two runs; of more, or of a run that is not whole, there is none, and ``unchanged`` says why.
+    ``judged_alike`` tells whether level and precision are not among them. ``causes`` has the size
+    of each cause in each run. ``changes`` compares two runs; of more, or of a run that is not
+    whole, there is none, and ``unchanged`` says why.
     """
 
     views: tuple[View, ...]
@@ -65,6 +68,7 @@ class SideBySide:
     differences: tuple[Row, ...]
     left_out: int
     judged_alike: bool
+    causes: tuple[Row, ...]
     changes: Comparison | None
     unchanged: str
 
@@ -89,11 +93,11 @@ def side_by_side(columns: Sequence[Column]) -> SideBySide:
     changes, unchanged = _changes(runs)
     return SideBySide(
         views=views,
-        names=tuple(column.name for column, _ in told),
+        names=_names(told, differences),
         places=tuple(column.label for column, _ in told),
         missing={column.label: column.why for column in columns if column.run is None},
         faults={
-            op: tuple(flaws(run.findings, op) for run in runs)
+            op: tuple(flaws(run.causes, op) for run in runs)
             for op in dict.fromkeys(row.op for shown in views for row in shown.rows)
         },
         operators=_operators(views),
@@ -102,9 +106,35 @@ def side_by_side(columns: Sequence[Column]) -> SideBySide:
         differences=tuple(differences[:MAX_FACTS]),
         left_out=max(0, len(differences) - MAX_FACTS),
         judged_alike=not any(row.name.startswith(JUDGED) for row in differences),
+        causes=tuple(_causes(runs)),
         changes=changes,
         unchanged=unchanged,
     )
+
+
+def _names(told: Sequence[tuple[Column, RunLog]], differences: Sequence[Row]) -> tuple[str, ...]:
+    """A heading for each run; of runs that would have the same, with what differs in them."""
+    names = [column.name for column, _ in told]
+    if len(set(names)) == len(names):
+        return tuple(names)
+    for row in differences:
+        if len(set(row.values)) == len(names):
+            what = row.name.rpartition(", ")[2]
+            values = (bounded(value or "not told", MAX_LABEL) for value in row.values)
+            return tuple(
+                f"{name} ({what} {value})" for name, value in zip(names, values, strict=True)
+            )
+    times = (when(run.header["started"]) for _, run in told)
+    return tuple(f"{name} ({time})" for name, time in zip(names, times, strict=True))
+
+
+def _causes(runs: Sequence[RunLog]) -> Iterator[Row]:
+    """Each cause with how many vectors show it in each run, the worst of the first run first."""
+    found = [{identity(cause): cause for cause in run.causes} for run in runs]
+    for name in dict.fromkeys(name for one in found for name in one):
+        there = [one.get(name) for one in found]
+        title = next(cause.title for cause in there if cause is not None)
+        yield Row(title, tuple(None if one is None else one.size for one in there))
 
 
 def _changes(runs: Sequence[RunLog]) -> tuple[Comparison | None, str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
-from conformance.report.diagnosis import because
-from conformance.report.finding_view import FindingView
-from conformance.report.findings import Findings
+from conformance.report.cause_view import CauseView
+from conformance.report.failures import Failures
 from conformance.report.markdown import block, inline
 from conformance.report.view import OperatorRow, View, view
 from conformance.report.wording import duration, evidence, precision, when
@@ -27,18 +27,18 @@ MAX_GROUPS = 10
 
 
 def render(run: RunLog) -> str:
-    """The verdict, the counts and the findings, worst first, as many as there is room for."""
+    """The verdict, the counts and the causes, worst first, as many as there is room for."""
     shown = view(run)
-    findings = Findings(run)
+    failures = Failures(run)
     text = "\n".join([*_heading(shown), *_table(shown), *_unsupported(shown)])
     end = f"\n{inline(shown.claim)}\n"
     room = MAX_BYTES - len((text + end).encode()) - 200
-    for found in shown.findings:
-        told = "\n".join(_finding(found, findings.why_known(found.finding)))
+    for number, one in enumerate(shown.causes, 1):
+        told = "\n".join(_cause(number, one, failures.why_known(one.cause)))
         size = len(told.encode())
         if size > room:
-            rest = len(shown.findings) - found.number + 1
-            text += f"\n{rest:,} findings more; the report has them all.\n"
+            rest = len(shown.causes) - number + 1
+            text += f"\n{rest:,} causes more; the report has them all.\n"
             break
         room -= size
         text += told
@@ -90,19 +90,28 @@ def _unsupported(shown: View) -> Iterator[str]:
     yield ""
 
 
-def _finding(found: FindingView, known: str | None) -> Iterator[str]:
-    finding = found.finding
+def _cause(number: int, one: CauseView, known: str | None) -> Iterator[str]:
+    finding = one.lead.finding
     yield ""
-    yield f"### {found.number}. {inline(f'{finding.op}: {finding.title}')}"
+    yield f"### {number}. {inline(one.cause.headline)}"
     yield ""
     if known is not None:
         yield f"Known: {inline(known)}"
         yield ""
+    if one.cause.fixed:
+        yield inline(f"Fixed in {', '.join(one.cause.fixed)}.")
+        yield ""
     if told := because(finding):
         yield inline(told)
         yield ""
+    for found in one.findings[:MAX_OPERATORS]:
+        other = found.finding
+        yield f"- {inline(f'{other.op}: {other.title}, {other.smallest}')}"
+    if len(one.findings) > MAX_OPERATORS:
+        yield f"- and {len(one.findings) - MAX_OPERATORS:,} more"
+    yield ""
     lines = [f"smallest: {finding.smallest}"]
-    lines += [f"{label}: {text}" for label, text in evidence(finding.witness)]
+    lines += [f"{label}: {text}" for label, text in evidence(finding.witness, one.lead.off)]
     yield block("\n".join([*lines, finding.message]))
     if finding.reproduce:
         yield ""

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
-from conformance.report.diagnosis import diagnosis
-from conformance.report.finding_view import FindingView
+from conformance.report.cause_view import CauseView
 from conformance.report.lines import one_line, vectors, wrap
 from conformance.report.strength import strengths
 from conformance.report.terminal_gate import gate
@@ -25,6 +24,9 @@ MAX_MESSAGE = 6
 MAX_THREADS = 3
 """Public threads about a fault shown at most."""
 
+MAX_OPERATORS = 8
+"""Operators of a cause shown at most."""
+
 MAX_EDGES = 8
 """Edges of a finding shown at most."""
 
@@ -36,15 +38,15 @@ TONES = {"good": GREEN, "known": YELLOW, "weak": YELLOW, "neutral": "", "bad": R
 
 
 def render(run: RunLog) -> str:
-    """The whole summary, every new finding in it, 80 columns wide and without colour."""
-    return summary(run, limit=len(run.findings)) + "\n"
+    """The whole summary, every new cause in it, 80 columns wide and without colour."""
+    return summary(run, limit=len(run.causes)) + "\n"
 
 
 def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 10) -> str:
-    """The summary of a run; its last line is the claim. New findings are shown, known ones told.
+    """The summary of a run; its last line is the claim. New causes are shown, known ones told.
 
     No line is wider than ``width`` except those made to be copied: the claim, and a command with
-    a word that is wider. At most ``limit`` findings are shown, the rest counted.
+    a word that is wider. At most ``limit`` causes are shown, the rest counted.
     """
     shown = view(run)
     paint = _Paint(color)
@@ -52,7 +54,7 @@ def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 1
         _heading(shown, width, paint),
         _table(shown, width),
         _unsupported(shown, width),
-        _findings(shown, width, limit, paint),
+        _causes(shown, width, limit, paint),
         *gate(shown, width),
         _readings(shown, width, paint),
         _weak(shown, width),
@@ -140,46 +142,61 @@ def _unsupported(shown: View, width: int) -> list[str]:
     return lines
 
 
-def _findings(shown: View, width: int, limit: int, paint: _Paint) -> list[str]:
+def _causes(shown: View, width: int, limit: int, paint: _Paint) -> list[str]:
     if not shown.new:
         return []
-    heading = "New findings" if shown.known else "Findings"
+    heading = "New causes" if shown.known else "Causes"
     lines = [f"{heading} ({len(shown.new)}), worst first"]
-    for found in shown.new[:limit]:
-        lines += ["", *_finding(found, width, paint)]
+    for number, one in enumerate(shown.new[:limit], 1):
+        lines += ["", *_cause(number, one, width, paint)]
     if len(shown.new) > limit:
-        lines += ["", f"and {len(shown.new) - limit} more findings; the log has them all."]
+        lines += ["", f"and {len(shown.new) - limit} more causes; the log has them all."]
     return lines
 
 
-def _finding(found: FindingView, width: int, paint: _Paint) -> Iterator[str]:
-    finding = found.finding
-    number = f"{found.number:>3}. "
-    title = wrap(f"{finding.op}: {finding.title}", width, " " * len(number), number)
+def _cause(number: int, one: CauseView, width: int, paint: _Paint) -> Iterator[str]:
+    cause, finding = one.cause, one.lead.finding
+    label = f"{number:>3}. "
+    title = wrap(cause.headline, width, " " * len(label), label)
     yield from (paint(line, BOLD) for line in title)
-    yield from _diagnosis(finding, width)
+    fixed = f"; fixed in {', '.join(cause.fixed)}" if cause.fixed else ""
+    yield from _field("leads to", f"{one.tag}{fixed}", width)
+    yield from _diagnosis(one, width)
+    if cause.common:
+        told = "; ".join(f"{edge} ({why})" for edge, why in cause.common.items())
+        yield from _field("common", told, width)
+    if len(one.findings) > 1:
+        for found in one.findings[:MAX_OPERATORS]:
+            other = found.finding
+            yield from _field("in", f"{other.op}: {other.title}, {other.smallest}", width)
+        if len(one.findings) > MAX_OPERATORS:
+            yield from _field("in", f"{len(one.findings) - MAX_OPERATORS} more", width)
+    else:
+        yield from _field("in", f"{finding.op}: {finding.title}", width)
     yield from _field("smallest", finding.smallest, width)
     edges = ", ".join(finding.edges[:MAX_EDGES])
     if len(finding.edges) > MAX_EDGES:
         edges += f" and {len(finding.edges) - MAX_EDGES} more"
-    yield from _field("shared", edges, width)
-    for label, text in evidence(finding.witness):
+    yield from _field("edges", edges, width)
+    for label, text in evidence(finding.witness, one.lead.off):
         yield from _field(label, text, width)
     yield from _message(finding, width)
     yield from _command(finding.reproduce, width)
 
 
-def _diagnosis(finding: Finding, width: int) -> Iterator[str]:
+def _diagnosis(one: CauseView, width: int) -> Iterator[str]:
     """What it comes from, how sure that is, and where to read on."""
-    found = diagnosis(finding.diagnosis)
+    found = one.lead.diagnosis
     if found is None:
         return
-    yield from _field("because", found.text, width)
+    # What the title says is not said again.
+    same = found.sentence.rstrip(". ") == one.cause.title
+    yield from _field("because", " ".join(found.evidence) if same else found.text, width)
     others = [", ".join(other.ids) for other in found.alternatives]
     yield from _field("or", "; ".join(others), width)
-    for look in dict.fromkeys(fault.look for fault in found.faults):
+    for look in dict.fromkeys(fault.look for fault in one.faults):
         yield from _field("look at", look, width)
-    for fault in found.faults:
+    for fault in one.faults:
         threads = [thread.text for thread in fault.threads if thread.link]
         for thread in threads[:MAX_THREADS]:
             yield from _field("see", thread, width)

@@ -7,9 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from conformance.errors import EXIT_INCONCLUSIVE
+from conformance.log.causes import SEVERITIES, Severity
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
-from conformance.model import Result, Status
+from conformance.model import FAILED, Result, Status
+from conformance.report.cause_view import CauseView
 from conformance.report.finding_view import FindingView
 from conformance.report.readings import Question, readings
 
@@ -66,9 +68,9 @@ class View:
     ``good`` only where the run is conformant and its gate, if it has one, is met; ``tone`` is
     ``good``, ``known`` (no failure but known ones, and the gate is met), ``weak`` (no failure, and
     too little evidence), ``neutral`` (no failure, and no claim) or ``bad``. ``sentence`` says what
-    ``headline`` does not. Findings stay in the order of the log, which is worst first, known ones
-    after the new. ``readings`` has the questions of each operator, ``known`` and ``required`` the
-    entries of the gate's files as the footer has them.
+    ``headline`` does not. Causes are in their order, worst first, known ones after the new.
+    ``readings`` has the questions of each operator, ``known`` and ``required`` the entries of the
+    gate's files as the footer has them.
     """
 
     run: RunLog
@@ -79,7 +81,7 @@ class View:
     claim: str
     rows: tuple[OperatorRow, ...]
     total: OperatorRow
-    findings: tuple[FindingView, ...]
+    causes: tuple[CauseView, ...]
     readings: Mapping[str, tuple[Question, ...]]
     unsupported: tuple[Unsupported, ...]
     known: tuple[Mapping[str, Any], ...]
@@ -104,9 +106,27 @@ class View:
         return (*(row for row in self.rows if not row.unclaimed), folded)
 
     @property
-    def new(self) -> tuple[FindingView, ...]:
-        """Findings with failures that are not known ones."""
-        return tuple(found for found in self.findings if not found.known)
+    def new(self) -> tuple[CauseView, ...]:
+        """Causes of failures that are not known ones."""
+        return tuple(one for one in self.causes if not one.cause.known)
+
+    @property
+    def glance(self) -> tuple[tuple[str, str, bool], ...]:
+        """What a reader wants first: numbers with their words, and whether that is bad."""
+        t = self.total.tally
+        asked = t.passed + t.failed + t.errors
+        explained = sum(one.cause.explained for one in self.new)
+        kinds = (one.kind for one in self.run.results if one.status in FAILED)
+        lost = sum(SEVERITIES.get(kind) is Severity.LOST for kind in kinds)
+        causes = f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
+        unexplained = len(self.new) - explained
+        if unexplained:
+            causes += f", and {unexplained} kind{'s' * (unexplained != 1)} of failure not explained"
+        return (
+            (f"{explained:,}", causes, bool(self.new)),
+            (f"{t.passed:,}", f"of {asked:,} vectors passed", False),
+            (f"{lost:,}", "crashed or hung", lost > 0),
+        )
 
 
 def view(run: RunLog) -> View:
@@ -115,7 +135,6 @@ def view(run: RunLog) -> View:
     rows = tuple(OperatorRow(op, run.selected(op), tally) for op, tally in run.tallies.items())
     total = OperatorRow("all", sum(row.selected for row in rows), _sum(run.tallies))
     dtypes = {result.id: result.dtype for result in run.results}
-    known = {(result.op, result.id) for result in run.results if result.known is not None}
     tone, headline = _tone(run)
     told = run.footer or {}
     return View(
@@ -127,15 +146,15 @@ def view(run: RunLog) -> View:
         claim=_claim(run),
         rows=rows,
         total=total,
-        findings=tuple(
-            FindingView(
-                number=number,
-                finding=finding,
-                dtype=dtypes.get(finding.smallest, ""),
-                header=run.header,
-                known=all((finding.op, vector) in known for vector in finding.ids),
+        causes=tuple(
+            CauseView(
+                cause,
+                tuple(
+                    FindingView(finding, dtypes.get(finding.smallest, ""), run.header, cause.known)
+                    for finding in cause.findings
+                ),
             )
-            for number, finding in enumerate(run.findings, 1)
+            for cause in run.causes
         ),
         readings=readings(run),
         unsupported=_unsupported(run),

@@ -36,11 +36,14 @@ def ulps(steps: float) -> str:
     return f"{steps:.3g} ULP" if steps >= 1e12 else f"{steps:,.0f} ULP"
 
 
-def evidence(witness: Witness | None) -> list[tuple[str, str]]:
-    """What was wrong with the worst element, as labels and texts; nothing where there is none."""
+def evidence(witness: Witness | None, off: str | None = None) -> list[tuple[str, str]]:
+    """What was wrong with the worst element, as labels and texts; nothing where there is none.
+
+    ``off`` says how wrong elements are off, where that is told otherwise than by their distance.
+    """
     if witness is None:
         return []
-    off = distance(witness)
+    off = distance(witness) if off is None else off
     return [
         ("worst", element(witness)),
         ("exact", witness.exact),

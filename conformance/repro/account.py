@@ -10,23 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.backends.discovery import create, locate
+from conformance.backends.discovery import create, locate, place
 from conformance.errors import BackendError, ConformanceError
+from conformance.model import Vector
 from conformance.repro.native import Call, native_call, parted
 from conformance.repro.trial import run_apart
+from conformance.run import messages, wire
 from conformance.run.inline import fresh
-from conformance.suite.store import open_suite
+from conformance.run.interpreter import command
 
 MAX_ANSWER = 4 << 20
 """Bytes that are read of an answer; no script may be as long."""
-
-_BOOT = """
-import sys
-words, sys.path[:] = sys.argv[1:5], sys.argv[5:]
-del sys.argv[1:]
-from conformance.repro.account import answer
-answer(*words)
-"""
 
 
 @dataclass(frozen=True)
@@ -37,17 +31,20 @@ class Account:
     call: Call
 
 
-def account(spec: str, suite: Path, vector_id: str, seconds: float) -> Account:
-    """Load the backend ``spec`` elsewhere, and ask for its call on a vector of the suite there.
+def account(spec: str, vector: Vector, seconds: float, python: Path | None = None) -> Account:
+    """Load the backend ``spec`` elsewhere, in ``python`` if given, and ask for its call on a vector
+    there.
 
     Raises:
         BackendError: it cannot be loaded, no script can do what it does, or its process crashes
             or takes longer than ``seconds``.
     """
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "answer.json"
-        words = (str(file), spec, str(suite), vector_id)
-        ended = run_apart(["-X", "faulthandler", "-c", _BOOT, *words, *sys.path], seconds)
+        file, asked = Path(folder) / "answer.json", Path(folder) / "question"
+        asked.write_bytes(messages.question(0, vector))
+        words = (str(file), spec if python is None else place(spec), str(asked))
+        executable, *started = command(python, words, module=__name__)
+        ended = run_apart(["-X", "faulthandler", *started], seconds, executable)
         told = _read(file)
     if "error" in told:
         raise BackendError(told["error"], hint=told.get("hint") or None)
@@ -63,15 +60,26 @@ def account(spec: str, suite: Path, vector_id: str, seconds: float) -> Account:
         ) from None
 
 
-def answer(file: str, spec: str, suite: str, vector_id: str) -> None:
+def main() -> None:
+    """Answer as the arguments of this process say."""
+    words = sys.argv[1:4]
+    del sys.argv[1:]
+    answer(*words)
+
+
+def answer(file: str, spec: str, asked: str) -> None:
     """Write into ``file`` what :func:`account` reads, and end this process without ceremony."""
     told: dict[str, str]
     try:
-        vector = open_suite(Path(suite)).find(vector_id)
+        inbox = wire.Inbox()
+        inbox.feed(Path(asked).read_bytes())
+        question = inbox.take(sys.maxsize)
+        assert question is not None
+        header, payload = question
         origin = locate(spec)
         backend = create(origin)
-        attributes = fresh(vector.case.attributes)
-        call = native_call(origin, backend, vector.case.op, list(vector.inputs), attributes)
+        inputs, attributes = messages.asked(header, payload), fresh(header["attributes"])
+        call = native_call(origin, backend, header["op"], inputs, attributes)
         told = {
             "backend": f"{backend.name} {backend.version}",
             "imports": "\n".join(call.imports),

@@ -17,6 +17,13 @@ from pathlib import Path
 from conformance.report.visible import visible
 from conformance.run.process import DYING
 
+PATIENCE = 30.0
+"""Seconds that a Python may take to tell its versions."""
+
+_VERSIONS = (
+    "import platform; from importlib.metadata import version; "
+    "print(platform.python_version()); print(version('numpy'))"
+)
 MAX_LINES, MAX_BYTES = 12, 4000
 """How much of what a script prints is kept."""
 
@@ -38,30 +45,37 @@ class Trial:
             return f"was ended by {_signal(-self.code)}"
         return f"exits with {self.code}" + (", so it passes" if self.code == 0 else "")
 
-    def lines(self) -> tuple[str, ...]:
-        """The trial in words, for people who read the script."""
-        system = f"{platform.system()} {platform.machine()}"
-        versions = f"Python {platform.python_version()}, numpy {version('numpy')}, {system}"
-        return (f"Tried with {versions}: it {self.ending}.", *self.printed)
+    def lines(self, where: str) -> tuple[str, ...]:
+        """The trial in words, for people who read the script; ``where`` are :func:`versions`."""
+        return (f"Tried with {where}: it {self.ending}.", *self.printed)
 
 
-def tried(script: str, seconds: float) -> Trial:
-    """Run a script in this environment and folder; see :func:`run_apart`."""
+def versions(python: Path | None = None) -> str:
+    """What a script is run with: Python and numpy, of this environment or another's."""
+    python_version, numpy = platform.python_version(), version("numpy")
+    if python is not None:
+        told = run_apart(["-c", _VERSIONS], PATIENCE, str(python)).printed
+        python_version, numpy = told if len(told) == 2 else ("of another environment", "unknown")
+    return f"Python {python_version}, numpy {numpy}, {platform.system()} {platform.machine()}"
+
+
+def tried(script: str, seconds: float, python: Path | None = None) -> Trial:
+    """Run a script in this environment, or with another ``python``; see :func:`run_apart`."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "script.py"
         file.write_text(script, encoding="utf-8")
-        return run_apart([str(file)], seconds)
+        return run_apart([str(file)], seconds, None if python is None else str(python))
 
 
-def run_apart(arguments: Sequence[str], seconds: float) -> Trial:
-    """Run Python with these arguments in a process of its own; one that takes longer is killed.
+def run_apart(arguments: Sequence[str], seconds: float, python: str | None = None) -> Trial:
+    """Run this Python, or ``python``, in a process of its own; one that takes longer is killed.
 
     What it started, and left in its process group, is ended with it. Only the beginning of what
     it prints is read, made safe to look at.
     """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(  # noqa: S603 - this Python, and what is run is asked for
-            [sys.executable, *arguments],
+            [python or sys.executable, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,14 +10,19 @@ from typing import Any
 from conformance.backends.capabilities import Capabilities
 from conformance.diagnosis.diagnose import Diagnosis
 from conformance.evidence import BAR, Evidence
-from conformance.grade.findings import findings
-from conformance.model import FAILED, Finding, Result
+from conformance.grade.findings import SMALLEST_SPLIT, findings
+from conformance.grade.outcome import describe
+from conformance.model import FAILED, GRADED, Finding, Result
+from conformance.run.given import with_given
 from conformance.run.illustrate import Illustrator
 from conformance.run.readings import readings
 from conformance.run.selection import Selection
 from conformance.run.strength import measured
 from conformance.run.verdict import Question, Score, conclude
 from conformance.suite.store import Suite
+
+TO_BLAME = 0.25
+"""The share of the vectors with an edge that fail, for the edge to be told as what is common."""
 
 
 def in_suite_order(results: Iterable[Result], suite: Suite) -> list[Result]:
@@ -48,8 +54,43 @@ def found(
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
-        drawn = illustrator.illustrated(finding, smallest, diagnosis.variants(finding))
-        yield replace(drawn, diagnosis=diagnosis.of(finding))
+        told, defect = finding, diagnosis.defects.get(finding.op, "")
+        common = _common(finding, smallest, results, suite)
+        try:  # a defect of this tool costs a picture or a name, never the run
+            told = replace(told, diagnosis=diagnosis.of(finding))
+            variants = diagnosis.variants(finding)
+            told = illustrator.illustrated(told, smallest, variants)
+            told = with_given(told, suite, variants)
+        except Exception as error:
+            defect = describe(error)
+        also = {"defect": defect} if defect else {}
+        yield replace(told, detail={**told.detail, **common, **also})
+
+
+def _common(
+    finding: Finding, smallest: Result, results: Sequence[Result], suite: Suite
+) -> dict[str, dict[str, str]]:
+    """The edges that all vectors of a finding share and that are common in real models, and why.
+
+    What a single vector shows besides is chance; nor is an edge to blame on which most vectors do
+    not fail so.
+    """
+    spec = suite.specs.get(finding.op)
+    if spec is None or len(finding.ids) < SMALLEST_SPLIT or smallest.reject is not None:
+        return {}
+    shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
+    graded = Counter(
+        edge
+        for result in results
+        if result.op == finding.op and result.status in GRADED and result.reject is None
+        for edge in result.edges
+    )
+    found = {
+        name: why
+        for name, why in shared.items()
+        if why and len(finding.ids) >= TO_BLAME * graded[name]
+    }
+    return {"common": found} if found else {}
 
 
 def footer(

@@ -24,6 +24,7 @@ from conformance.run.environment import fingerprint, peak_memory
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.interruption import Interruption, Stopped
+from conformance.run.prediction import Prediction
 from conformance.run.selection import Selection, select
 from conformance.run.shard import Shard
 from conformance.run.single import Examiner
@@ -111,7 +112,10 @@ def run(
     for op in selection.by_op:
         suite.specs.get(op)  # a specification that cannot be used is found before the first result
     watch = options.gate.watch(
-        suite.manifest.vectors, selection.entries, lambda vector: suite.get(vector).case
+        suite.manifest.vectors,
+        selection.entries,
+        lambda vector: suite.get(vector).case,
+        Prediction(suite, level, precision),
     )
     interruption = interruption or Interruption()
     done = [(e.op, e.id) for e in selection.entries if (e.op, e.id) in options.done]
@@ -154,7 +158,12 @@ def run(
         executor.probes = probes
         try:
             asked = answered(
-                vectors(), executor, take, unasked=examiner.unasked, repeat=options.repeat
+                vectors(),
+                executor,
+                take,
+                unasked=examiner.unasked,
+                valid_of=examiner.valid_of,
+                repeat=options.repeat,
             )
             for vector, seen in asked:
                 verdict = seen if isinstance(seen, Result) else examiner.judged(vector, seen)

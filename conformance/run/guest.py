@@ -14,11 +14,13 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: P
 
 
 def main() -> None:
-    """Serve as the arguments of this process say, or tell why that cannot be."""
+    """Do what the arguments of this process say, or tell why that cannot be."""
+    module = sys.argv.pop(1)
     beside = os.path.join(PACKAGE, "run")  # noqa: PTH118
     sys.path[:] = [folder for folder in sys.path if folder != beside]  # where Python puts scripts
     if sys.version_info < OLDEST:
         _refuse(
+            module,
             f"its Python is {sys.version.split()[0]}, and a backend needs "
             f"{OLDEST[0]}.{OLDEST[1]} or newer",
             "make the environment with a newer Python",
@@ -28,6 +30,7 @@ def main() -> None:
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         _refuse(
+            module,
             f"there is no {' and no '.join(missing)}, in which arrays reach the backend",
             f"install it there: {sys.executable} -m pip install {' '.join(missing)}",
         )
@@ -38,18 +41,21 @@ def main() -> None:
     )
     assert spec is not None
     assert spec.loader is not None
-    sys.modules["conformance"] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    from conformance.run import worker
-
-    worker.main()
+    sys.modules["conformance"] = package = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(package)
+    importlib.import_module(module).main()
 
 
-def _refuse(message: str, hint: str) -> None:
-    """Say so in the form of :mod:`conformance.run.wire`, which cannot be imported yet."""
+def _refuse(module: str, message: str, hint: str) -> None:
+    """Say so as the module would, which cannot be imported: a worker in the form of
+    :mod:`conformance.run.wire`, :mod:`conformance.repro.account` in its file."""
     import json
     import struct
 
+    if module != "conformance.run.worker":
+        with open(sys.argv[1], "w") as file:  # noqa: PTH123
+            json.dump({"error": message, "hint": hint}, file)
+        sys.exit(1)
     told = json.dumps({"error": {"message": message, "hint": hint}}).encode("ascii")
     os.write(int(sys.argv[3]), struct.pack(">IQ", len(told), 0) + told)
     sys.exit(1)

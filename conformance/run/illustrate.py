@@ -80,31 +80,34 @@ def _window(
     if not variants:
         return found
     try:
-        there = _holding(spec, vector, index, variants)
-        other = described(window(spec, vector.case, data, index, there), data)
+        there = holding(spec, vector, index, variants)
+        seen = window(spec, vector.case, data, index, there)
     except ConformanceError:
         return found  # the faults leave no such element
+    other = described(seen, data) if seen.plane == index[:2] else None  # drawn over one plane
     shown = ("positions", "counts", "divisor")
     under = None if other is None else {key: other[key] for key in shown if key in other}
     differs = under is not None and any(under[key] != found[key] for key in under)
     return {**found, "under": under} if differs else found
 
 
-def _holding(
+def holding(
     spec: OpSpec, vector: Vector, index: tuple[int, ...], variants: Sequence[Variant]
 ) -> tuple[Variant, ...]:
-    """The variants whose guards hold for an element, without these."""
+    """The variants that hold for an element, without their guards: where they change the shape of
+    the output together they hold for all of it.
+    """
     env = facts(spec, vector.case, vector.inputs[0])
     shape = vector.answers[0].expected.shape
-    guards = (
-        True if variant.where is None else np.asarray(variant.where.evaluate(env))
-        for variant in variants
-    )
-    return tuple(
-        replace(variant, where=None)
-        for variant, guard in zip(variants, guards, strict=True)
-        if np.broadcast_to(guard, shape)[index]
-    )
+    guards = [
+        np.broadcast_to(True if one.where is None else np.asarray(one.where.evaluate(env)), shape)
+        for one in variants
+    ]
+    bare = [replace(one, where=None) for one in variants]
+    some = tuple(one for one, guard in zip(bare, guards, strict=True) if guard.any())
+    if facts(spec, vector.case, vector.inputs[0], some).out != env.out:
+        return some
+    return tuple(one for one, guard in zip(bare, guards, strict=True) if guard[index])
 
 
 def _plane(told: Match, output: str, index: tuple[int, ...]) -> dict[str, Any] | None:

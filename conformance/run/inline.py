@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.backends.marking import is_the_adapters
 from conformance.backends.protocol import Backend
 from conformance.errors import Unsupported
 from conformance.grade.outcome import Ending, Outcome, describe
@@ -81,7 +82,7 @@ def call(
         raise
     except BaseException as error:
         seconds = perf_counter() - started
-        ending, message = _ending(error), describe(error)
+        ending, message = _ending(backend, error), describe(error)
         returned = None
     changed = tuple(
         i
@@ -99,12 +100,13 @@ def fresh(attributes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _ending(error: BaseException) -> Ending:
+def _ending(backend: Runnable, error: BaseException) -> Ending:
     if isinstance(error, Unsupported):
         return Ending.UNSUPPORTED
     # What is not installed says nothing of the question, so it refuses nothing either.
-    ordinary = isinstance(error, Exception) and not isinstance(error, ImportError)
-    return Ending.RAISED if ordinary else Ending.ABORTED
+    if not isinstance(error, Exception) or isinstance(error, ImportError):
+        return Ending.ABORTED
+    return Ending.ADAPTER if is_the_adapters(backend, error) else Ending.RAISED
 
 
 def _copied(returned: object) -> object:

@@ -10,10 +10,13 @@ from pathlib import Path
 from conformance.errors import UsageError
 from conformance.run import guest
 
+WORKER = "conformance.run.worker"
+
 _BOOT = """
 import sys
-sys.path[:] = sys.argv[5:]
-from conformance.run.worker import main
+count = int(sys.argv.pop(1))
+sys.argv[1 + count :], sys.path[:] = [], sys.argv[1 + count :]
+from {module} import main
 main()
 """
 
@@ -42,12 +45,14 @@ def python_of(env: str) -> Path:
     return found.absolute()  # not resolved: by this path Python knows its environment
 
 
-def command(python: Path | None, words: Sequence[str]) -> list[str]:
-    """What starts a worker with its arguments: in ``python``, or (None) as this process is.
+def command(python: Path | None, words: Sequence[str], *, module: str = WORKER) -> list[str]:
+    """What starts ``main`` of a module of this package with its arguments: in ``python``, or (None)
+    as this process is.
 
-    A worker in this Python looks for modules where this process does, one in another where that
-    does by itself.
+    In this Python it looks for modules where this process does, in another where that does by
+    itself.
     """
     if python is None:
-        return [sys.executable, "-c", _BOOT, *words, *sys.path]
-    return [str(python), guest.__file__, *words]
+        boot = _BOOT.format(module=module)
+        return [sys.executable, "-c", boot, str(len(words)), *words, *sys.path]
+    return [str(python), guest.__file__, module, *words]

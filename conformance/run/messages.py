@@ -36,13 +36,23 @@ MAX_OUTPUTS = 64
 MAX_COUNT = 1 << 20
 """The largest number of returned objects that is told as it is."""
 
+TIMES_AS_LARGE = 4
+SMALL = 1 << 20
+"""An output is sent up to so many times the size of the right one, or so many bytes."""
+
 MAX_RANK = 64
 MAX_ERROR = 4000
 """Characters of an error that are handed on."""
 
 ANSWERED = {
     ending.value: ending
-    for ending in (Ending.RETURNED, Ending.RAISED, Ending.UNSUPPORTED, Ending.ABORTED)
+    for ending in (
+        Ending.RETURNED,
+        Ending.RAISED,
+        Ending.UNSUPPORTED,
+        Ending.ADAPTER,
+        Ending.ABORTED,
+    )
 }
 
 
@@ -96,7 +106,7 @@ def _process(told: Header) -> dict[str, Any]:
 
 
 def question(number: int, vector: Vector) -> bytes:
-    """The message that asks a vector. Of the answers only the size of the largest is told."""
+    """The message that asks a vector. Of the answers only how large an output may be is told."""
     case = vector.case
     header = {
         "number": number,
@@ -105,14 +115,17 @@ def question(number: int, vector: Vector) -> bytes:
         "inputs": [
             {"dtype": name_of(array.dtype), "shape": list(array.shape)} for array in vector.inputs
         ],
-        "limit": largest(vector),
+        "limit": room(vector),
     }
     return pack(header, vector.inputs)
 
 
-def largest(vector: Vector) -> int:
-    """Bytes of the largest output that could be right; larger ones are told, not sent."""
-    return max(
+def room(vector: Vector) -> int:
+    """Bytes of an output that is sent; larger ones are told.
+
+    Outputs of a wrong shape are often larger than the right one, and are diagnosed too.
+    """
+    largest = max(
         (
             math.prod(answer.expected.shape) * DTYPES[answer.dtype].numpy.itemsize
             for answers in (vector.answers, *vector.readings.values())
@@ -120,6 +133,7 @@ def largest(vector: Vector) -> int:
         ),
         default=0,
     )
+    return max(TIMES_AS_LARGE * largest, SMALL)
 
 
 def asked(header: Header, payload: bytes) -> list[Array]:

@@ -12,7 +12,9 @@ from conformance.errors import SuiteError
 from conformance.grade.judge import applies, judge, result, skipped, unsupported
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case, Result, Status, Vector
+from conformance.run.asking import refusal
 from conformance.run.executor import Executor
+from conformance.run.paired import paired
 from conformance.run.readings import with_observations
 from conformance.spec.model import OpSpec
 
@@ -42,7 +44,16 @@ class Examiner:
             return verdict, None
         self.executor.submit(vector)
         outcome = self.executor.take()
+        valid = self.valid_of(vector)
+        if valid is not None:
+            self.executor.submit(valid)
+            outcome = replace(outcome, refuses_valid=refusal(self.executor.take()))
         return self.judged(vector, outcome), outcome
+
+    def valid_of(self, vector: Vector) -> Vector | None:
+        """The valid vector that a negative test was made from, where one is found."""
+        spec = self.specs.get(vector.case.op)
+        return None if spec is None or vector.case.reject is None else paired(spec, vector)
 
     def unasked(self, vector: Vector) -> Result | None:
         """The result of a vector that the level or the backend's declaration leaves out."""
@@ -62,8 +73,14 @@ class Examiner:
         return None if reason is None else self._complete(unsupported(vector, reason), vector)
 
     def judged(self, vector: Vector, outcome: Outcome) -> Result:
-        """The verdict of a call; unsupported outside of what the backend declared is an error."""
-        if outcome.ending is Ending.UNSUPPORTED and self._claimed(vector) and not outcome.unsteady:
+        """The verdict of a call; unsupported outside of what the backend declared is an error.
+
+        A negative test may be one that the backend's interface has no way to write; a declaration
+        speaks of valid cases.
+        """
+        undeclared = vector.case.reject is None and outcome.ending is Ending.UNSUPPORTED
+        claimed = self.executor.identity.capabilities is not None
+        if undeclared and claimed and not outcome.unsteady:
             message = f"{outcome.message} (not among what the backend declared before the run)"
             kind = "undeclared-unsupported"
             verdict = result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
@@ -71,12 +88,6 @@ class Examiner:
         verdict = judge(vector, outcome, level=self.level, precision=self.precision)
         spec = self.specs.get(vector.case.op)
         return self._complete(with_observations(verdict, spec, vector, outcome), vector)
-
-    def _claimed(self, vector: Vector) -> bool:
-        """Whether the backend declared before that it supports a vector that was asked."""
-        declared = self.executor.identity.capabilities
-        spec = self.specs.get(vector.case.op)
-        return declared is not None and not (spec and declared.unclear(spec, vector.case))
 
     def _complete(self, verdict: Result, vector: Vector) -> Result:
         """The verdict with the attributes that the vector leaves out, as its specification tells.

@@ -63,7 +63,7 @@ class Worker:
         """Bytes of arrays that the next message may hold."""
         if not self.tickets:
             return 0
-        return messages.MAX_OUTPUTS * messages.largest(self.tickets[0].vector)
+        return messages.MAX_OUTPUTS * messages.room(self.tickets[0].vector)
 
     def doing(self) -> str:
         """What the oldest question is, in one line."""

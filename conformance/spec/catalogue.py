@@ -6,7 +6,7 @@ A file of ``specs/faults/`` holds the faults of one kind. The format is in docs/
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path as FilePath
@@ -58,9 +58,11 @@ class Fault:
     """One way in which an implementation of one operator goes wrong.
 
     ``says`` is a sentence for whoever wrote the kernel, ``look`` where in it to look; ``threads``
-    are public places where a real one had it. ``reading`` names the interpretation that excuses it
-    at level must, ``equivalent`` why nothing can show it (both empty where there is none), and
-    ``stated`` why nothing can in some element types, ranks and profiles.
+    are public places where a real one had it, ``fixed`` runtimes that had it, each with the version
+    in which it was fixed. ``cause`` are words that mutants of one origin share, or empty.
+    ``reading`` names the interpretation that excuses it at level must, ``equivalent`` why nothing
+    can show it (both empty where there is none), and ``stated`` why nothing can in some element
+    types, ranks and profiles.
     """
 
     id: str
@@ -73,6 +75,8 @@ class Fault:
     reading: str = ""
     equivalent: str = ""
     stated: tuple[Stated, ...] = ()
+    cause: str = ""
+    fixed: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 Refused = dict[str, tuple[str, ConformanceError]]
@@ -174,6 +178,8 @@ def _faults(
                         fault_id, next((equivalent[n] for n in spelled if n in equivalent), "")
                     ),
                     stated=tuple(stated(raw.get("stated", ()), spelled)),
+                    cause=filled(raw.get("cause", ""), keys),
+                    fixed=raw.get("fixed", {}),
                 )
 
 

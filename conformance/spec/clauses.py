@@ -128,7 +128,15 @@ class Clauses:
             aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))
             if when is not None:
                 usual = self._optional((*path, "usual"), raw)
-                yield Edge(name, when, raw["why"], aims, raw.get("vacuous", {}), usual)
+                yield Edge(
+                    name,
+                    when,
+                    raw["why"],
+                    aims,
+                    raw.get("vacuous", {}),
+                    usual,
+                    raw.get("common", ""),
+                )
 
     def _optional(self, path: Path, raw: Mapping[str, Any]) -> Expression | None:
         """A condition on the case that may be left out."""

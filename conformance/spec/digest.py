@@ -12,7 +12,7 @@ from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec
 
 PROSE = frozenset(
-    {"summary", "document", "errata", "observe", "why", "question", "answer", "adopted"}
+    {"summary", "document", "errata", "observe", "why", "question", "answer", "adopted", "common"}
 )
 """What people read: another wording promises nothing else."""
 

@@ -13,6 +13,9 @@ from conformance.spec.model import Bound, Draw, OpSpec, Quantity, Reject
 from conformance.spec.quantities import conditions
 
 Place = tuple[str | int, ...]
+MOST_COMMON = 0.25
+"""The share of the edges that may be marked as common in real models."""
+
 Note = tuple[Place, str, str]
 """Where, what, and what to do."""
 
@@ -101,6 +104,14 @@ def _edges(spec: OpSpec) -> Iterator[Note]:
             yield ("edges", edge.name), f"the same predicate as '{twin}'", "keep one of them"
         if not edge.when.names:
             yield ("edges", edge.name), "the predicate is the same for every case", "remove it"
+        if edge.common and edge.common == edge.why:
+            place = ("edges", edge.name, "common")
+            yield place, "this says what the edge is", "say which models have such cases"
+    common = [edge.name for edge in spec.edges if edge.common]
+    if len(common) > MOST_COMMON * len(spec.edges):
+        place = ("edges", common[-1], "common")
+        message = f"{len(common)} of {len(spec.edges)} edges are marked as common"
+        yield place, message, "where most are common, none comes first: mark a few"
     asked = spec.reach(edge.when for edge in spec.edges)
     for key, quantity in spec.quantities.items():
         if key not in asked:

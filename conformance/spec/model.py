@@ -228,7 +228,8 @@ class Edge:
 
     ``vacuous`` names impostors (:mod:`conformance.audit.vacuity`) that may pass a vector which
     shows the edge, each with the reason why they are right there. A profile that most backends have
-    is ``usual`` for some cases: of these, those outside it are worth less, and few.
+    is ``usual`` for some cases: of these, those outside it are worth less, and few. ``common`` says
+    why cases with the edge are common in real models; empty where nobody says that they are.
     """
 
     name: str
@@ -237,6 +238,7 @@ class Edge:
     aims: tuple[Mapping[str, Draw], ...] = ()
     vacuous: Mapping[str, str] = field(default_factory=dict)
     usual: Expression | None = None
+    common: str = ""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,10 @@ def _entry(fault: Fault) -> Iterator[tuple[str, Any]]:
     yield "replace", {name: rule.text for name, rule in fault.variant.replace.items()}
     if fault.variant.where is not None:
         yield "where", fault.variant.where.text
+    if fault.cause:
+        yield "cause", fault.cause
+    if fault.fixed:
+        yield "fixed", dict(fault.fixed)
     if fault.threads:
         yield "threads", list(fault.threads)
     if fault.reading:
@@ -109,4 +113,6 @@ def _fault(
         reading=reading,
         equivalent=raw.get("equivalent", ""),
         stated=tuple(stated(raw.get("stated", ()), ())),
+        cause=raw.get("cause", ""),
+        fixed=raw.get("fixed", {}),
     )

@@ -97,8 +97,8 @@ class TestSmoke:
             assert {kill.fault for kill in kills} == stated[vector_id], vector_id
 
     def test_each_vector_is_needed(self, op: str) -> None:
-        """Without it an edge, a must-reject entry, an attribute that is left out, or a fault at one
-        level is lost."""
+        """Without it an edge, a must-reject entry, an attribute that is left out, a rank in the
+        usual type, or a fault at one level is lost."""
         kills = score("smoke", op).kills
         optional = {one.name for one in find(op).attributes if one.default is not None}
 
@@ -109,6 +109,8 @@ class TestSmoke:
                 yield "reject", entry.reject
             else:
                 case = suite("smoke").read(entry).case
+                if entry.dtype == base_type(find(op)):
+                    yield "rank", len(case.shapes[find(op).data.name])
                 yield from (("left out", name) for name in optional - case.attributes.keys())
 
         shown = {entry.id: set(shows(entry)) for entry in entries("smoke", op)}

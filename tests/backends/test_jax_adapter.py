@@ -81,6 +81,9 @@ def test_jax_itself_refuses_what_is_invalid(jax: Backend, attributes: Any) -> No
         (result,) = jax.run("AvgPool-1", [plane(range(8))], attributes)
     except (TypeError, ValueError):
         return
+    except Unsupported:  # there is nothing to write it to
+        assert len(attributes["pads_begin"]) != len(attributes["pads_end"])
+        return
     assert result.size == 0  # JAX calls it right that a window fits nowhere
 
 

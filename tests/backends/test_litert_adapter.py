@@ -164,7 +164,7 @@ def test_other_types_ranks_and_operators_are_not_claimed(litert: Backend) -> Non
 def test_lists_of_other_lengths_cannot_be_written(litert: Backend, attributes: Attributes) -> None:
     words = {**avg([2, 2]), **attributes}
     assert unclaimed(litert, "AvgPool-1", words, reject="length") is None
-    with pytest.raises(ValueError, match=r"cannot be written|unpack"):
+    with pytest.raises(Unsupported):
         litert.run("AvgPool-1", [np.zeros((1, 1, 8, 8), np.float32)], words)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import tiers
+from stored import Kept
 
 from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.search import Explanation, Search
@@ -42,7 +43,7 @@ def run(op: str, ids: Sequence[str]) -> Iterator[Result]:
             # Each fault alone passes, so what it changes is beyond what is graded.
             yield result(one, Status.PASS)
             continue
-        subject = Subject(spec, one.case, one.inputs[0])
+        subject = Subject(spec, one.case, one.inputs[0], Kept())
         outcome = Outcome(Ending.RETURNED, list(subject.under(altered)))
         yield judge(one, outcome, level="must", precision={})
 

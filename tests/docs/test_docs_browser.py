@@ -88,4 +88,4 @@ def test_the_first_key_skips_to_the_content(opened):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
-    assert page.url.endswith("#main")
+    wait_until(page, "location.hash === '#main'")

@@ -38,6 +38,11 @@ def unasked(vector):
     raise AssertionError(f"the case of {vector} was read though the manifest decides")
 
 
+def never(result, mutants):
+    """No outputs are those of any mutant."""
+    return False
+
+
 def case(rank, dtype="f32", **attributes):
     shape = (1,) * rank
     return Case("AvgPool-1", {"T": dtype}, {"data": shape}, attributes)
@@ -46,9 +51,11 @@ def case(rank, dtype="f32", **attributes):
 class Watched:
     """Results taken by a gate: ``results`` as they were marked, ``entries`` of its summary."""
 
-    def __init__(self, results, *, known=None, require=None, suite=None, case_of=unasked, **more):
+    def __init__(
+        self, results, *, known=None, require=None, suite=None, case_of=unasked, gives=never, **more
+    ):
         gate = load_gate(known, require, specs=shipped(), today=TODAY, **more)
-        watch = gate.watch(suite or results, results, case_of)
+        watch = gate.watch(suite or results, results, case_of, gives)
         self.results = [watch.take(one) for one in results]
         said = watch.summary(whole=True)
         self.known = said.get("known_failures", [])

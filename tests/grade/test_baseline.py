@@ -23,7 +23,9 @@ REASON = "because: of 'this' # and \"that\" \u202e \x07"
 
 def text_of(results, *, whole=True, earlier=None, reason="x"):
     found = findings(results, command=())
-    return baseline(results, found, reason=reason, earlier=earlier or {}, whole=whole)
+    return baseline(
+        results, found, reason=reason, otherwise="nobody knows", earlier=earlier or {}, whole=whole
+    )
 
 
 def entries_of(results, **more):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from gate_files import TODAY, result, unasked, written
+from gate_files import TODAY, never, result, unasked, written
 
 from conformance.grade.gate import Gate, load_gate, merged
 from conformance.model import Status
@@ -43,7 +43,7 @@ def test_parts_come_to_the_same(tmp_path, parts):
         specs=shipped(),
         today=TODAY,
     )
-    one = gate.watch(RESULTS, RESULTS, unasked)
+    one = gate.watch(RESULTS, RESULTS, unasked, never)
     marked = {r.id: one.take(r).known for r in RESULTS}
     expected = one.summary(whole=True)
     assert [len(entry["problems"]) for entry in expected["known_failures"]] == [0, 1, 1, 1, 1]
@@ -52,7 +52,7 @@ def test_parts_come_to_the_same(tmp_path, parts):
     footers = []
     for first in range(parts):
         part = RESULTS[first::parts]
-        watch = gate.watch(RESULTS, part, unasked)
+        watch = gate.watch(RESULTS, part, unasked, never)
         assert {r.id: watch.take(r).known for r in part}.items() <= marked.items()
         footers.append(watch.summary(whole=False))
     found = merged(footers, whole=True)
@@ -69,7 +69,7 @@ def test_parts_come_to_the_same(tmp_path, parts):
 
 
 def test_no_gate_says_nothing():
-    watch = Gate().watch(RESULTS, RESULTS, unasked)
+    watch = Gate().watch(RESULTS, RESULTS, unasked, never)
     assert [watch.take(r) for r in RESULTS] == RESULTS
     assert watch.summary(whole=True) == {}
     assert merged([{}, {}], whole=True) == {}

@@ -219,6 +219,14 @@ class TestDescribe:
         assert text.isprintable()
         assert len(text) < MESSAGE_LIMIT + 20
 
+    def test_of_long_text_both_ends_survive(self):
+        """What is wrong stands last, after where it was found: OpenVINO, ONNX Runtime, TVM."""
+        where = "Check 'status' failed at src/core/shape_inference.hpp:42: " * 500
+        text = describe(RuntimeError(where + "Kernel after dilation is larger than the data."))
+        assert len(text) < MESSAGE_LIMIT + 20
+        assert text.startswith("RuntimeError: Check 'status' failed at ")
+        assert text.endswith("Kernel after dilation is larger than the data.")
+
     @pytest.mark.parametrize("failure", [RuntimeError, SystemExit])
     def test_a_message_that_cannot_be_made(self, failure):
         class HostileError(Exception):

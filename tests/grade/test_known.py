@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from gate_files import TODAY, Watched, case, result, unasked, written
+from gate_files import TODAY, Watched, case, never, result, unasked, written
 
 from conformance.errors import SpecError, UsageError
 from conformance.grade.findings import WORDS, findings
@@ -151,7 +151,9 @@ class TestOutOfDate:
 
     def test_an_interrupted_run_cannot_tell(self, tmp_path):
         known = written(tmp_path, "known:\n  - {vectors: [c], kind: value, reason: x}\n")
-        watch = load_gate(known, specs=shipped(), today=TODAY).watch(RESULTS, RESULTS, unasked)
+        watch = load_gate(known, specs=shipped(), today=TODAY).watch(
+            RESULTS, RESULTS, unasked, never
+        )
         assert watch.summary(whole=False)["known_failures"][0]["problems"] == []
         assert watch.summary(whole=True)["known_failures"][0]["problems"] != []
 

@@ -436,6 +436,12 @@ def _witness() -> Witness:
     )
 
 
+def distinct(finding: Finding, count: int) -> tuple[Finding, ...]:
+    """That many findings like one, each of a cause of its own."""
+    faults = [{"id": f"bug-{n:04}", "says": f"Bug {n:04}."} for n in range(count)]
+    return tuple(replace(finding, diagnosis={"faults": [fault]}) for fault in faults)
+
+
 def _finding(title: str, results: list[Result], window: Any = None) -> Finding:
     smallest = min(results, key=lambda result: (result.size, result.id))
     shared = set(smallest.edges).intersection(*(result.edges for result in results))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import itertools
+import json
 import re
 from html.parser import HTMLParser
 
@@ -19,6 +20,7 @@ class Page(HTMLParser):
         self.open = []
         self.elements = []
         self.words = []
+        self.whole = text
         self.feed(text)
         self.close()
         assert self.open == []
@@ -66,17 +68,26 @@ def check_safe(text, inline=("style", "script")):
 
 
 def check_policy(text, inline=("style", "script")):
-    """The policy allows exactly the style and script that stand in the page, one of each."""
+    """The policy allows exactly the style and script that stand in the page, one of each; data is
+    no script.
+    """
     parsed = Page(text)
     policy = next(a["content"] for a in parsed.all("meta") if "Content-Security" in str(a.values()))
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
     for tag in ("style", "script"):
         found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
-        assert len(found) == len(parsed.all(tag)) == (tag in inline)
+        code = [a for a in parsed.all(tag) if a.get("type") != "application/json"]
+        assert len(found) == len(code) == (tag in inline)
         named = [base64.b64encode(hashlib.sha256(one.encode()).digest()).decode() for one in found]
         assert re.findall(rf"{tag}-src 'sha256-(.*?)'", policy) == named
         assert (f"{tag}-src" in policy) == (tag in inline)
+
+
+def vectors(text):
+    """The data of a page's table of vectors."""
+    (found,) = re.findall(r'<script type="application/json" id="vector-data">(.*?)</script>', text)
+    return json.loads(found)
 
 
 def check_structure(text):
@@ -88,10 +99,13 @@ def check_structure(text):
         assert len(parsed.all(tag)) == 1, tag
     ids = [a["id"] for _, a in parsed.elements if "id" in a]
     assert len(ids) == len(set(ids))
+    rows = {row["v"] for row in vectors(text)["rows"]} if "vector-data" in ids else set()
     for _, attributes in parsed.elements:
         if "aria-labelledby" in attributes:
             assert attributes["aria-labelledby"] in ids
-        if attributes.get("href", "").startswith("#"):
+        if attributes.get("href", "").startswith("#vector="):
+            assert attributes["href"].removeprefix("#vector=") in rows
+        elif attributes.get("href", "").startswith("#"):
             assert attributes["href"][1:] in ids
         if attributes.get("role") in ("img", "region"):
             assert attributes["aria-label"].strip()

@@ -9,7 +9,8 @@ import sample_runs
 
 from conformance.errors import LogError
 from conformance.log.reader import read
-from conformance.model import Result, Status
+from conformance.model import Finding, Result, Status
+from conformance.report.cause_changes import CauseTurn
 from conformance.report.comparison import WORSE, Turn, compare
 from conformance.report.comparison_terminal import text
 
@@ -86,7 +87,6 @@ def test_nothing_in_common(tmp_path):
     ("change", "name", "said"),
     [
         (lambda h: h["backend"].update(version="2.5"), "backend, version", "2.4.1 -> 2.5"),
-        (lambda h: h["backend"].update(name="other"), "backend, name", "example -> other"),
         (lambda h: h["suite"].update(digest="f" * 64), "suite, digest", "5f0c9b1e"),
         (lambda h: h["options"].update(level="should"), "options, level", "must -> should"),
         (lambda h: h["options"]["precision"].update(f16="native"), "options, precision, f16",
@@ -110,6 +110,125 @@ def test_a_warning_names_what_differs(tmp_path, change, name, said):
     assert "WARNING: the runs differ" in shown
     assert f"{name}: " in shown
     assert said in shown
+
+
+FAULT = {"faults": [{"id": "a-bug", "says": "A bug."}]}
+OTHER = {"faults": [{"id": "b-bug", "says": "Another bug."}]}
+
+
+def found(told, *ids, kind="value"):
+    return Finding("AvgPool-1", kind, "t", ids, (), ids[0], "", None, "", diagnosis=told)
+
+
+def with_findings(run, *findings):
+    return replace(run, findings=findings)
+
+
+class TestCauses:
+    """What became of a cause, by what became of the vectors that showed it."""
+
+    def compared(self, tmp_path, old, new):
+        """Runs of three vectors; each is given by id what comes of it and the cause of that."""
+        runs = []
+        for side in (old, new):
+            results = [replace(one, id=name) for name, (one, _) in side.items()]
+            told = {}
+            for name, (_, cause) in side.items():
+                if cause is not None:
+                    told.setdefault(cause["faults"][0]["id"], (cause, []))[1].append(name)
+            findings = (found(cause, *ids) for cause, ids in told.values())
+            runs.append(with_findings(run_of(tmp_path, *results), *findings))
+        return compare(*runs)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "turns"),
+        [
+            ((FAIL, FAULT), (PASS, None), {"a-bug": CauseTurn.FIXED}),
+            ((PASS, None), (FAIL, FAULT), {"a-bug": CauseTurn.NEW}),
+            ((FAIL, FAULT), (FAIL, FAULT), {"a-bug": CauseTurn.STILL}),
+            ((FAIL, FAULT), (UNSUPPORTED, None), {"a-bug": CauseTurn.WITHDRAWN}),
+            ((UNSUPPORTED, None), (FAIL, FAULT), {"a-bug": CauseTurn.NEW}),
+            # A vector that goes on failing is not mended by another name for it.
+            (
+                (FAIL, FAULT),
+                (FAIL, OTHER),
+                {"a-bug": CauseTurn.OTHERWISE, "b-bug": CauseTurn.OTHERWISE},
+            ),
+        ],
+    )
+    def test_every_turn(self, tmp_path, old, new, turns):
+        compared = self.compared(tmp_path, {"v": old}, {"v": new})
+        assert {one.id: one.turn for one in compared.causes} == turns
+
+    def test_one_that_is_mended_in_part_is_still_there(self, tmp_path):
+        compared = self.compared(
+            tmp_path,
+            {"v": (FAIL, FAULT), "w": (FAIL, FAULT)},
+            {"v": (FAIL, FAULT), "w": (PASS, None)},
+        )
+        (cause,) = compared.causes
+        assert (cause.turn, cause.old, cause.new) == (CauseTurn.STILL, 2, 1)
+        assert "still there: A bug (vectors: 2 -> 1)" in text(compared)
+
+    def test_the_sentence_names_what_is_fixed_and_what_is_new(self, tmp_path):
+        compared = self.compared(
+            tmp_path,
+            {"v": (FAIL, FAULT), "w": (PASS, None)},
+            {"v": (PASS, None), "w": (FAIL, OTHER)},
+        )
+        said = " ".join(text(compared).split())
+        assert "BROKEN. Fixed: A bug; new: Another bug. Of 3 vectors" in said
+
+    def test_the_same_mutant_is_the_same_failure_whatever_it_says(self, tmp_path):
+        worse = replace(FAIL, message="3 of 4 wrong")
+        compared = self.compared(tmp_path, {"v": (FAIL, FAULT)}, {"v": (worse, FAULT)})
+        assert compared.of(Turn.FAILING)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Other: no kernel for 7", "pkg.Other: no kernel for 9", "Other: src/k.cpp:3: no kernel for 7"],
+)
+def test_a_renamed_exception_is_the_same_failure(tmp_path, message):
+    old = replace(ERROR, message="RuntimeError: no kernel for 7")
+    runs = [run_of(tmp_path, old), run_of(tmp_path, replace(ERROR, message=message))]
+    assert compare(*runs).of(Turn.FAILING)
+    assert not compare(*runs).of(Turn.CHANGED)
+
+
+class TestLabels:
+    @pytest.mark.parametrize(
+        ("change", "labels"),
+        [
+            (lambda h: h["backend"].update(name="other"), ("example 2.4.1", "other 2.4.1")),
+            (lambda h: h["backend"].update(version="3"), ("example 2.4.1", "example 3")),
+            (lambda h: h["options"].update(level="should"), ("level must", "level should")),
+            (
+                lambda h: h["environment"]["backend"].update(threads="x" * 90),
+                ("threads 4", f"threads {'x' * 39}…"),
+            ),
+            (
+                lambda h: h.update(started="2026-03-02T00:00:00+00:00"),
+                ("2026-03-01 12:00:05 UTC", "2026-03-02 00:00:00 UTC"),
+            ),
+            (lambda h: None, ("old", "new")),
+        ],
+    )
+    def test_say_what_differs(self, tmp_path, change, labels):
+        old, new = run_of(tmp_path, PASS), run_of(tmp_path, PASS)
+        change(new.header)
+        assert compare(old, new).labels == labels
+
+    def test_two_backends_are_no_change(self, tmp_path):
+        old, new = run_of(tmp_path, FAIL, replace(PASS, id="w")), run_of(tmp_path, PASS, FAIL)
+        new = replace(new, results=(KEPT, PASS, replace(FAIL, id="w")))
+        new.header["backend"].update(name="other", version="{one}")
+        said = text(compare(old, new))
+        assert "Fails in example 2.4.1 only (1 vector)" in said
+        assert "Fails in other {one} only (1 vector)" in said
+        assert "TWO BACKENDS. " in said
+        assert "BROKEN." not in said
+        assert "WARNING" not in said
 
 
 def test_a_gate_is_no_circumstance(tmp_path):

@@ -9,7 +9,7 @@ import runs
 import sample_runs
 
 from conformance.model import Status
-from conformance.report.findings import Findings, alarm
+from conformance.report.failures import Failures, alarm
 from conformance.report.view import view
 
 
@@ -48,25 +48,26 @@ def test_failures_speak_for_themselves_unless_something_required_is_missing():
     assert "exit code 1" in alarm(view(lacking))
 
 
-def test_a_finding_is_known_only_where_all_of_it_is():
+def test_a_cause_is_known_only_where_all_of_it_is():
     log = runs.all_known("see issue 7")
-    finding = log.findings[0]
-    assert Findings(log).why_known(finding) == "see issue 7"
+    cause = log.causes[0]
+    assert Failures(log).why_known(cause) == "see issue 7"
+    last = max(cause.vectors)
     new = tuple(
-        replace(result, known=None) if result.id == finding.ids[-1] else result
+        replace(result, known=None) if (result.op, result.id) == last else result
         for result in log.results
     )
-    assert Findings(replace(log, results=new)).why_known(finding) is None
-    gone = tuple(result for result in log.results if result.id != finding.ids[-1])
-    assert Findings(replace(log, results=gone)).why_known(finding) is None
+    assert Failures(replace(log, results=new)).why_known(cause) is None
+    gone = tuple(result for result in log.results if (result.op, result.id) != last)
+    assert Failures(replace(log, results=gone)).why_known(cause) is None
 
 
 def test_the_reason_comes_with_its_link_and_its_end():
     log = runs.all_known("slow to mend")
     entry = log.footer["known_failures"][0] | {"link": "https://x.org/7", "expires": "2027-01-31"}
     log = replace(log, footer={**log.footer, "known_failures": [entry]})
-    assert Findings(log).why_known(log.findings[0]) == (
+    assert Failures(log).why_known(log.causes[0]) == (
         "slow to mend; https://x.org/7; until 2027-01-31"
     )
     without = replace(log, footer={**log.footer, "known_failures": []})
-    assert Findings(without).why_known(log.findings[0]) == "known.yaml:3"
+    assert Failures(without).why_known(log.causes[0]) == "known.yaml:3"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sample_runs
+from pages import vectors
 
 from conformance.log.reader import read
 from conformance.report.html import render
@@ -17,11 +18,12 @@ def run_of(tmp_path, events):
 def test_new_findings_come_first_and_known_ones_apart(tmp_path):
     run = run_of(tmp_path, sample_runs.gated())
     shown = view(run)
-    assert [found.known for found in shown.findings] == [False, False, True]
+    assert [one.cause.known for one in shown.causes] == [False, False, True]
     text = summary(run)
     new, rest = text.split("Known failures (10 vectors)")
-    assert "New findings (2), worst first" in new
+    assert "New causes (2), worst first" in new
     assert "ceil-overrun: 10 of 14" not in text
+    assert "  2. " in new
     assert "known.yaml:3  AvgPool-1, edge ceil-overrun, kind value (10 vectors)" in rest
     flat = " ".join(rest.split())
     assert "rounding up was never built; https://example.org/issues/12; until 2027-03-31" in flat
@@ -32,12 +34,14 @@ def test_new_findings_come_first_and_known_ones_apart(tmp_path):
 def test_the_page_has_the_same(tmp_path):
     page = render(run_of(tmp_path, sample_runs.gated()))
     new, gate = page.split('<h2 id="gate">')
-    assert ">New findings</h2>" in new
+    assert ">New causes</h2>" in new
     assert "ceil-overrun: 10 of 14" not in new
-    assert "Findings that are known, 1 in all" in gate
+    assert "Known causes, 1 in all" in gate
     assert "ceil-overrun: 10 of 14" in gate
     assert "rounding up was never built; https://example.org/issues/12; until 2027-03-31" in gate
-    assert "known failure (known.yaml:3): result: 3 of 12" in gate
+    told = vectors(page)
+    marks = [told["names"][row["k"]] for row in told["rows"] if "k" in row]
+    assert marks == ["known.yaml:3"] * 10
 
 
 def test_without_a_gate_nothing_is_said_of_one(tmp_path):

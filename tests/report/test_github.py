@@ -10,7 +10,6 @@ import sample_runs
 from hypothesis import given
 from runner import commands
 
-from conformance.model import Finding
 from conformance.report.github import MAX_PER_LEVEL, render
 
 
@@ -34,47 +33,57 @@ def test_only_our_own_commands_come_out(log):
 @pytest.mark.parametrize("text", ["100% of a: b, c\nnext", "%0A%25::x", "a]b;c", "x=y,z=1"])
 def test_texts_arrive_as_they_were(text):
     log = runs.run(sample_runs.failing())
-    finding = replace(log.findings[0], title=text.replace("\n", " "), message=text)
+    title = text.replace("\n", " ")
+    told = {"faults": [{"id": "a-bug", "says": title}]}
+    finding = replace(log.findings[0], diagnosis=told, message=text)
     first = annotations(replace(log, findings=(finding,)))[0]
-    assert first.properties["title"] == f"{finding.op}: {finding.title}"
+    assert first.properties["title"] == f"{title}: AvgPool-1, 10 vectors"
     assert text in first.data
 
 
-def test_findings_come_worst_first_with_what_they_take_to_be_understood():
+def test_causes_come_worst_first_with_what_they_take_to_be_understood():
     log = runs.run(sample_runs.failing())
     *found, notice = annotations(log)
     assert [c.name for c in found] == ["error"] * 3
-    for command, finding in zip(found, log.findings, strict=True):
-        assert command.properties["title"] == f"{finding.op}: {finding.title}"
+    for command, cause in zip(found, log.causes, strict=True):
+        assert command.properties["title"] == cause.headline
         assert command.properties["file"] == "examples/backend.py"
-        assert f"reproduce: {finding.reproduce}" in command.data
+        assert f"reproduce: {cause.findings[0].reproduce}" in command.data
     assert "got: 8.444445 (4,427,423 ULP)" in found[0].data
     assert notice.properties["title"] == "conformance: Not conformant"
 
 
+def test_a_cause_names_its_operators_and_where_it_was_fixed():
+    log = runs.run(sample_runs.failing())
+    fault = {"id": "a-bug", "says": "A bug.", "fixed": {"runtime": "1.2"}}
+    first, second, _ = (replace(f, diagnosis={"faults": [fault]}) for f in log.findings)
+    (command, _) = annotations(replace(log, findings=(first, second)))
+    assert command.properties["title"] == "A bug: 2 operators, 15 vectors"
+    assert "fixed in runtime 1.2" in command.data
+    assert f"operators: {first.op}, {second.op}" in command.data
+
+
 def many(count):
     log = runs.run(sample_runs.failing())
-    first: Finding = log.findings[0]
-    findings = [replace(first, title=f"{number}") for number in range(count)]
-    return replace(log, findings=tuple(findings))
+    return replace(log, findings=sample_runs.distinct(log.findings[0], count))
 
 
-@pytest.mark.parametrize(
-    ("count", "more"), [(10, None), (11, "1 finding"), (1500, "1,490 finding")]
-)
+@pytest.mark.parametrize(("count", "more"), [(10, None), (11, "1 cause"), (1500, "1,490 causes")])
 def test_no_more_than_are_shown_and_the_rest_is_counted(count, more):
     *found, notice = annotations(many(count))
     assert len(found) == MAX_PER_LEVEL
-    assert [c.properties["title"] for c in found] == [f"AvgPool-1: {n}" for n in range(10)]
+    assert [c.properties["title"] for c in found] == [
+        f"Bug {n:04}: AvgPool-1, 10 vectors" for n in range(10)
+    ]
     assert (f"{more}" in notice.data) if more else ("more" not in notice.data)
 
 
-def test_the_run_itself_comes_before_its_findings():
+def test_the_run_itself_comes_before_its_causes():
     log = replace(many(20), footer=None)
     found = annotations(log)
     assert [c.name for c in found] == ["error"] * MAX_PER_LEVEL + ["notice"]
     assert found[0].data.startswith("Cut short: ")
-    assert "11 findings more" in found[-1].data
+    assert "11 causes more" in found[-1].data
 
 
 def test_what_only_a_should_breaks_is_a_warning():

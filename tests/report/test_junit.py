@@ -66,16 +66,26 @@ def test_counts_are_those_of_its_cases():
         assert int(suite.get("skipped")) == ends["skipped"]
 
 
+def test_an_operator_ends_with_the_causes_of_its_failures():
+    log = runs.run(sample_runs.failing())
+    for suite in ET.fromstring(render(log)).iter("testsuite"):
+        told = suite.find("system-out").text.splitlines()[1:]
+        of = [cause.headline for cause in log.causes if suite.get("name") in cause.operators]
+        assert told == of
+
+
 def test_a_failure_says_what_the_finding_says():
     log = runs.run(sample_runs.failing())
     failure = next(ET.fromstring(render(log)).iter("failure"))
     assert failure.get("type") == "value"
-    assert failure.get("message") == "result: 3 of 12 elements are wrong"
+    said = "Wrong values, not explained: result: 3 of 12 elements are wrong"
+    assert failure.get("message") == said
     for part in (
         "exact: 12.666666666666666",
         "accepted: [12.666666, 12.666668]",
         "got: 8.444445 (4,427,423 ULP)",
         log.findings[0].title,
+        log.causes[0].headline,
         log.findings[0].reproduce,
     ):
         assert part in failure.text

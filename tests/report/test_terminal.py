@@ -56,9 +56,11 @@ def test_a_finding_in_full(tmp_path):
     text = summary(run_of(tmp_path, events))
     flat = " ".join(text.split())
     for part in (
-        f"1. AvgPool-1: {finding.title}",
+        "1. Wrong values, not explained: AvgPool-1, 10 vectors",
+        "leads to wrong values",
+        f"in AvgPool-1: {finding.title}",
         f"smallest {finding.smallest}",
-        "shared ceil-overrun, pads-asymmetric, channels",
+        "edges ceil-overrun, pads-asymmetric, channels",
         "worst result[0, 1, 1, 1]",
         "exact 12.666666666666666",
         "accepted [12.666666, 12.666668], rounded 12.666667",
@@ -73,7 +75,7 @@ def test_a_finding_in_full(tmp_path):
 def test_readings_stand_between_findings_and_verdict(tmp_path):
     text = summary(run_of(tmp_path, sample_runs.failing()))
     before, after = text.split("How it reads the document")
-    assert "Findings (3)" in before
+    assert "Causes (3)" in before
     assert "\n\nNOT CONFORMANT" in after
     lines = after.split("NOT CONFORMANT")[0].rstrip().splitlines()[2:]
     assert lines == [
@@ -105,7 +107,7 @@ def test_findings_beyond_the_limit_are_counted(tmp_path):
     text = summary(run, limit=1)
     assert "  1. " in text
     assert "  2. " not in text
-    assert "and 2 more findings" in text
+    assert "and 2 more causes" in text
     assert "  3. " in render(run)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
@@ -77,7 +78,9 @@ class TestQuestions:
         )
         vector = Vector("id", case, "must", (), "", "", tuple(inputs), answers)
         header, payload = received(messages.question(3, vector))
-        assert (header["number"], header["op"], header["limit"]) == (3, "Op-1", 120)
+        assert (header["number"], header["op"], header["limit"]) == (3, "Op-1", 1 << 20)
+        large = replace(vector, answers=(Answer("a", "f32", np.zeros((1 << 19,))),))
+        assert messages.room(large) == 4 * (1 << 21)
         assert header["attributes"] == case.attributes
         arrived = messages.asked(header, payload)
         for before, after in zip(inputs, arrived, strict=True):

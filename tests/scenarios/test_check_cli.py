@@ -76,7 +76,7 @@ class TestExitCodes:
         shown = check("--backend", adapter(returned))
         assert shown.exit_code == 1
         assert "NOT conformant" in shown.stdout.splitlines()[-1]
-        assert "Findings" in shown.stdout
+        assert "Causes (1), worst first" in shown.stdout
         assert "--only" in shown.stdout
 
     @pytest.mark.parametrize(

@@ -72,10 +72,11 @@ def one_line(text):
 class TestKnownFailures:
     def test_a_baseline_lets_its_own_run_pass(self, check, baseline):
         known = baseline(CEIL)
-        assert "edges:" in known
+        assert "wrong:" in known
+        assert "reason: Fails on exactly the vectors with ceil-overrun." in known
         shown = check(CEIL, "--strict", known=known)
         assert shown.exit_code == 0
-        assert "Findings" not in shown.stdout
+        assert "auses (" not in shown.stdout
         assert "Known failures (6 vectors)" in shown.stdout
         said = one_line(shown.stdout)
         assert "NO NEW FAILURES. Not conformant: 10 of 16 vectors passed, 6 failed" in said
@@ -87,7 +88,7 @@ class TestKnownFailures:
         assert {r.status for r in shown.log.results if r.known} == {Status.FAIL}
         assert '<section class="verdict known"' in shown.page
         assert ">No new failures</h1>" in shown.page
-        assert "Findings that are known, 1 in all" in shown.page
+        assert "Known causes, 1 in all" in shown.page
 
     @pytest.mark.parametrize(
         "returned",
@@ -114,8 +115,8 @@ class TestKnownFailures:
     def test_only_what_is_new_is_shown(self, check, baseline):
         shown = check(CEIL_OR_CUBE, known=baseline(CEIL))
         assert shown.exit_code == 1
-        assert "New findings (1), worst first" in shown.stdout
-        findings = shown.stdout.split("New findings")[1].split("Known failures")[0]
+        assert "New causes (1), worst first" in shown.stdout
+        findings = shown.stdout.split("New causes")[1].split("Known failures")[0]
         assert gated.MAX in findings
         assert gated.AVG not in findings
         assert "of these 6 known and 2 new" in one_line(shown.stdout)
@@ -148,7 +149,7 @@ class TestKnownFailures:
             shown = check(CEIL, known=text)
             assert shown.exit_code == code
         assert "expired on 2020-01-01, so it excuses nothing" in one_line(shown.stdout)
-        assert "New findings (1)" in shown.stdout
+        assert "New causes (1)" in shown.stdout
 
     def test_a_typing_error_is_told_and_strict_fails(self, check):
         known = "known:\n  - {edges: [no-such-edge], reason: x}\n"
@@ -251,10 +252,10 @@ class TestBaseline:
         (entry,) = yaml.safe_load(out.read_text())["known"]
         assert entry["reason"] == "see #12"
 
-    def test_without_one_it_says_what_is_known_of_it(self, log, tmp_path):
+    def test_without_one_it_is_the_diagnosis(self, log, tmp_path):
         self.baseline("--from", log, "--out", tmp_path / "known.yaml")
         (entry,) = yaml.safe_load((tmp_path / "known.yaml").read_text())["known"]
-        assert entry["reason"].startswith("Failed with mine 1.0 on 20")
+        assert entry["reason"] == "Fails on exactly the vectors with ceil-overrun."
 
     def test_somebodys_reasons_are_not_overwritten(self, log, tmp_path):
         out = tmp_path / "known.yaml"

@@ -52,7 +52,7 @@ def prepared(small_suite: Any) -> None:
     """Templates, specifications and faults, made once for all processes that are forked."""
     run = conformance.check(small_suite, lambda op, inputs, attributes: [inputs[0]])
     assert not run.conformant
-    assert html.pages(run.log, "index.html")
+    assert html.render(run.log)
 
 
 def killed_at(step: int, folder: Path, *words: object) -> Ended:

@@ -64,7 +64,7 @@ class TestVersions:
             f"numpy {np.__version__}: CONFORMANT, STRENGTH UNKNOWN",
         ]
         lines = [" ".join(line.split()) for block in blocks[:2] for line in block.split("\n")]
-        assert "AvgPool-1 1/2 findings not diagnosed: 1" in lines
+        assert "AvgPool-1 1/2 Wrong values, not explained" in lines
         assert "AdaptiveMaxPool-8 unsupported" in lines
 
     def test_each_has_its_log_and_its_page(self, shown, tmp_path, home):

@@ -140,7 +140,7 @@ def test_the_page_names_the_mutant_and_the_interpretations_in_words(
     assert finding["op"] == POOL
     assert "Padding is counted although exclude-pad is true." in json.dumps(finding["diagnosis"])
     page = (folder / "index.html").read_text("utf-8")
-    assert "Padding is counted although exclude-pad is true." in page
+    assert "<h3>Padding is counted although exclude-pad is true</h3>" in page
     (footer,) = events(folder, "footer")
     asked = {(one["op"], one["question"]) for one in footer["readings"]}
     assert (BLOCK, "elements that fill no block") in asked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from spec_examples import place
 
 from conformance.data import directory
 from conformance.errors import Problem, SpecError
+from conformance.spec import mutants
 from conformance.spec.catalogue import Fault, faults, load, load_text
 from conformance.spec.loader import load_text as load_spec
 from conformance.spec.loader import shipped
@@ -72,6 +74,22 @@ def problems_of(text: str) -> tuple[Problem, ...]:
 def of_named(text: str) -> list[Fault]:
     """The faults of the operators that a file names, without those of their dialects."""
     return [fault for fault in load_text(text) if fault.op in text]
+
+
+def test_a_fault_tells_its_cause_and_where_it_was_fixed() -> None:
+    told = "    cause: f{type} is odd\n    fixed: {runtime: '1.2'}\n    says: Of {type}"
+    found = {fault.id: fault for fault in of_named(spoiled("    says: Of {type}", told))}
+    assert found["tail-4-half"].cause == "fhalf is odd"
+    assert found["tail-4-half"].fixed == {"runtime": "1.2"}
+    assert (found["one-less"].cause, found["one-less"].fixed) == ("", {})
+    # So does what a suite carries of the catalogue.
+    spec = shipped()["AvgPool-1"]
+    carried = json.dumps(mutants.to_data(spec, [found["tail-4-half"], found["one-less"]]))
+    again = mutants.load_text(carried, spec)
+    assert [(one.cause, one.fixed) for one in again] == [
+        ("fhalf is odd", {"runtime": "1.2"}),
+        ("", {}),
+    ]
 
 
 def test_a_fault_for_each_operator_and_choice() -> None:

@@ -63,6 +63,19 @@ def test_the_documented_example_is_clean() -> None:
         ("draw: {max: 4}", "draw: {values: [0, 2]}", "draw: {values", "below its minimum 1"),
         ("draw: {min: 1, max: 3}", "draw: {min: 3, max: 1}", "draw: {min: 3", "between 3 and 1"),
         ("block: {min: 2}, size", "block: 0, size", "aim: {block: 0", "below its minimum 1"),
+        (
+            "why: More than one image.",
+            "why: More than one image., common: More than one image.",
+            "common: More",
+            "says what the edge is",
+        ),
+        (
+            "why: More than one image.}\n  channels: {when: C > 1, why: More than one channel.",
+            "why: More than one image., common: All.}\n"
+            "  channels: {when: C > 1, why: More than one channel., common: Most.",
+            "common: Most",
+            "2 of 5 edges are marked as common",
+        ),
         ("breaks: block-fits", "breaks: block.min", "block-fits: {that", "breaks 'block-fits'"),
         ("breaks: rank,", "breaks: block.min,", "inputs:", "breaks 'rank'"),
         ("breaks: rank,", "level: should, breaks: rank,", "rank-2", "at level must, this case at"),

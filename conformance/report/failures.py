@@ -1,13 +1,16 @@
-"""What a run went wrong in, for formats that show failures one by one: findings, and an alarm."""
+"""Failures and run-level problems, for CI formats, and where in a repository they point."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
+from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.report.view import View
+from conformance.report.visible import visible
 from conformance.report.wording import why
 
 
@@ -30,8 +33,8 @@ def alarm(shown: View) -> str | None:
     return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text
 
 
-class Findings:
-    """The findings of a run, beside the results that they are about."""
+class Failures:
+    """The failures of a run, with the finding and the cause that each belongs to."""
 
     def __init__(self, run: RunLog) -> None:
         self._results = {(result.op, result.id): result for result in run.results}
@@ -41,6 +44,7 @@ class Findings:
             for finding in reversed(run.findings)
             for name in finding.ids
         }
+        self._cause_of = {at: cause for cause in run.causes for at in cause.vectors}
         entries = (run.footer or {}).get("known_failures", ())
         self._why = {entry["entry"]: why(entry) for entry in entries}
 
@@ -48,22 +52,32 @@ class Findings:
         """The finding that a result belongs to, if any."""
         return self._of.get((result.op, result.id))
 
-    def mild(self, finding: Finding) -> bool:
-        """Whether it breaks only what a document recommends."""
-        found = self._found(finding)
-        return bool(found) and all(r.level == "should" or r.kind == "reading" for r in found)
+    def cause_of(self, result: Result) -> Cause | None:
+        """The cause that a result belongs to, if any."""
+        return self._cause_of.get((result.op, result.id))
 
-    def why_known(self, about: Result | Finding) -> str | None:
-        """Why a failure, or each in a finding, is known to the vendor; None for a new one."""
+    def why_known(self, about: Result | Cause) -> str | None:
+        """Why a failure, or each of a cause, is known to the vendor; None for a new one."""
         if isinstance(about, Result):
             entry = about.known
             return None if entry is None else self._why.get(entry, entry)
-        found = self._found(about)
+        found = [self._results[at] for at in sorted(about.vectors) if at in self._results]
         reasons = [self.why_known(result) for result in found]
-        if len(found) < len(about.ids) or not reasons or None in reasons:
+        if len(found) < len(about.vectors) or not reasons or None in reasons:
             return None
-        return " / ".join(dict.fromkeys(str(reason) for reason in reasons))
+        return " / ".join(dict.fromkeys(map(str, reasons)))
 
-    def _found(self, finding: Finding) -> list[Result]:
-        found = (self._results.get((finding.op, name)) for name in finding.ids)
-        return [result for result in found if result is not None]
+
+def backend_file(run: RunLog) -> str | None:
+    """The backend's file, relative to where the check ran; None where it is not a file there.
+
+    A run log knows the backend as the user named it, and nothing of a repository. A relative
+    ``path/to/file.py:object`` is taken to lie in one; a name, a module and an absolute path are
+    not.
+    """
+    path, _, _ = str(run.header["backend"]["spec"]).rpartition(":")
+    file = PurePosixPath(path.replace("\\", "/"))
+    drive = len(path) > 1 and path[1] == ":"
+    if file.suffix != ".py" or file.is_absolute() or drive or ".." in file.parts:
+        return None
+    return visible(str(file)).replace("\n", " ")

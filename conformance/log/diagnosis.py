@@ -28,13 +28,19 @@ class Thread:
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of the catalogue that the backend has; ``look`` says where, and may be empty."""
+    """A fault of the catalogue that the backend has; ``look`` says where, and may be empty.
+
+    ``cause`` are words that mutants of one origin share, empty where there are none; ``fixed`` are
+    runtimes that had it, each with the version in which it was fixed.
+    """
 
     id: str
     kind: str
     says: str
     threads: tuple[Thread, ...]
     look: str
+    cause: str = ""
+    fixed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,8 @@ def _fault(data: Mapping[str, Any]) -> Fault:
         says=_text(data.get("says")),
         threads=tuple(Thread(text, followed(text)) for text in _texts(data.get("threads"))),
         look=_text(data.get("look")),
+        cause=_text(data.get("cause")),
+        fixed=tuple(_pairs(data.get("fixed"))),
     )
 
 
@@ -161,6 +169,13 @@ def _counts(data: object, *names: str) -> Sequence[int] | None:
     found = [data.get(name) for name in names]
     counts = [n for n in found if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 2**53]
     return counts if len(counts) == len(names) else None
+
+
+def _pairs(data: object) -> Iterator[tuple[str, str]]:
+    """Names with a text each."""
+    for name, text in list(data.items())[:MAX_LISTED] if isinstance(data, Mapping) else ():
+        if isinstance(name, str) and isinstance(text, str):
+            yield name, text
 
 
 def _mappings(data: object) -> list[Mapping[str, Any]]:

@@ -1,0 +1,53 @@
+"""The mark by which an adapter tells its framework's failures from its own."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+
+MAX_CAUSES = 16
+"""How far a chain of causes is followed."""
+
+
+class _Passed(threading.local):
+    """The last exception that left a mark in this thread."""
+
+    error: BaseException | None = None
+
+
+_PASSED = _Passed()
+
+
+class framework:  # noqa: N801 - reads as a statement: with framework(): ...
+    """Marks the framework's own calls within ``run`` of a backend whose ``marked`` is True.
+
+    What is raised within the mark is the framework's answer; what is raised outside of it is a
+    failure of the adapter, which accuses nobody.
+    """
+
+    def __enter__(self) -> None:
+        _PASSED.error = None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        _PASSED.error = error
+
+
+def is_the_adapters(backend: object, error: BaseException) -> bool:
+    """Whether what ``run`` raised is the adapter's own failure, and not its framework's answer.
+
+    One that was raised from an exception of the framework (``raise ... from``) is an answer, too.
+    """
+    if getattr(backend, "marked", False) is not True:
+        return False
+    passed, _PASSED.error = _PASSED.error, None
+    cause: BaseException | None = error
+    for _ in range(MAX_CAUSES):
+        if cause is None or cause is passed:
+            return cause is None
+        cause = cause.__cause__
+    return True

@@ -1,0 +1,62 @@
+"""Which vector of a suite would tell mutants apart that explain the same failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+import numpy as np
+
+from conformance.diagnosis.search import Faults
+from conformance.model import Vector
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.model import OpSpec
+from conformance.suite.manifest import Entry
+
+LOOKED_AT = 10
+"""Vectors that kill all candidates and whose outputs are worked out, at most."""
+
+
+def decider(
+    spec: OpSpec,
+    candidates: Sequence[Faults],
+    entries: Sequence[Entry],
+    read: Callable[[str], Vector],
+) -> str | None:
+    """The smallest of some vectors, by its id, on which two candidates give different outputs.
+
+    None where there is none, or it takes a look at too many to tell.
+    """
+    ids = [{fault.id for fault in one} for one in candidates]
+    some = [one for one in sorted(entries, key=lambda one: (one.bytes, one.id)) if one.kills]
+    all_killed = []
+    for entry in some:
+        killed = [not one.isdisjoint(entry.kills) for one in ids]
+        if all(killed):
+            all_killed.append(entry)
+        elif any(killed):
+            return entry.id
+    altered = [Altered(spec, *(fault.variant for fault in one)) for one in candidates]
+    for entry in all_killed[:LOOKED_AT]:
+        if _differ(spec, read(entry.id), altered):
+            return entry.id
+    return None
+
+
+def unasked(
+    entries: Sequence[Entry], op: str, asked: Collection[str], dtypes: Collection[str]
+) -> Iterator[Entry]:
+    """The value vectors of an operator that a run did not ask, of some element types."""
+    for entry in entries:
+        of_these = entry.op == op and entry.reject is None and entry.dtype in dtypes
+        if of_these and entry.id not in asked:
+            yield entry
+
+
+def _differ(spec: OpSpec, vector: Vector, altered: Sequence[Altered]) -> bool:
+    subject = Subject(spec, vector.case, vector.inputs[0])
+    first, *others = (subject.under(one) for one in altered)
+    return any(
+        a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")
+        for other in others
+        for a, b in zip(first, other, strict=True)
+    )

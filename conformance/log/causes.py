@@ -1,0 +1,267 @@
+"""What is wrong in a backend: the findings of all operators that come from one cause, as one.
+
+A cause is told by its diagnosis: the mutants whose outputs the backend gives, what its exceptions
+say, or the conditions under which it fails. Counts, ranks and vectors are no part of what it is, so
+it has the same id in another run.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from conformance.complaint import alike, said
+from conformance.log.diagnosis import Diagnosis, Fault, diagnosis
+from conformance.model import Finding, Result
+
+MAX_SLUG = 48
+"""Letters of an id before its digest."""
+
+MAX_CONDITIONS = 3
+"""Conditions in a title."""
+
+
+class Severity(enum.IntEnum):
+    """What a cause leads to at its worst, the worst first."""
+
+    LOST = 0
+    """The process crashed, hung, or took too much memory."""
+    SHAPE = 1
+    VALUE = 2
+    RAISED = 3
+    ACCEPTED = 4
+    MILD = 5
+    """Only what a document recommends."""
+
+
+SEVERITIES: Mapping[str, Severity] = {
+    **dict.fromkeys(("crashed", "hung", "memory", "aborted", "abandoned"), Severity.LOST),
+    **dict.fromkeys(("shape", "dtype", "outputs"), Severity.SHAPE),
+    **dict.fromkeys(("raised", "undeclared-unsupported"), Severity.RAISED),
+    "accepted": Severity.ACCEPTED,
+    "reading": Severity.MILD,
+}
+"""By kind of failure; any other is a wrong value."""
+
+WORDS: Mapping[str, str] = {
+    "value": "Wrong values",
+    "index": "Wrong indices",
+    "shape": "Wrong shape",
+    "dtype": "Wrong element type",
+    "outputs": "No usable outputs",
+    "raised": "Raises an exception",
+    "aborted": "Ends the call abnormally",
+    "crashed": "Crashes",
+    "hung": "Does not end in time",
+    "memory": "Takes more memory than allowed",
+    "abandoned": "Not tested, the backend being given up",
+    "unsteady": "Results differ from call to call",
+    "accepted": "Accepts what must be rejected",
+    "input-changed": "Writes its input",
+    "reading": "Follows an interpretation that level should excludes",
+    "undeclared-unsupported": "Unsupported, and not declared so",
+}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One cause with the findings that it has, the largest first.
+
+    ``id`` is the same in every run, ``title`` says what is wrong, without counts. ``named`` where
+    it is a mutant of the catalogue, ``explained`` where at least it is known under which conditions
+    it fails, or what its exceptions say. ``common`` are edges, with the reason why they are common
+    in real models, that all vectors of some finding show. ``known`` where every failure is known.
+    """
+
+    id: str
+    title: str
+    named: bool
+    explained: bool
+    severity: Severity
+    findings: tuple[Finding, ...]
+    common: Mapping[str, str]
+    known: bool
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators that have it."""
+        return tuple(dict.fromkeys(finding.op for finding in self.findings))
+
+    @cached_property
+    def vectors(self) -> frozenset[tuple[str, str]]:
+        """The vectors that show it, by operator and id."""
+        return frozenset((finding.op, name) for finding in self.findings for name in finding.ids)
+
+    @property
+    def size(self) -> str:
+        """``9 operators, 143 vectors``; the operator's name where it is one."""
+        ops, count = self.operators, len(self.vectors)
+        where = ops[0] if len(ops) == 1 else f"{len(ops)} operators"
+        return f"{where}, {count:,} vector{'s' * (count != 1)}"
+
+    @property
+    def headline(self) -> str:
+        """The title with its size: ``f64 is computed in f32: 9 operators, 143 vectors``."""
+        return f"{self.title}: {self.size}"
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """``runtime 1.2``, for each version in which a runtime fixed it."""
+        told = (diagnosis(finding.diagnosis) for finding in self.findings)
+        pairs = (pair for one in told if one for fault in one.faults for pair in fault.fixed)
+        return tuple(dict.fromkeys(f"{name} {version}" for name, version in pairs))
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What findings of one cause share, and the words for it.
+
+    ``lists`` where the words end with the conditions that should have been rejected.
+    """
+
+    text: str
+    title: str
+    named: bool = False
+    explained: bool = True
+    lists: bool = False
+
+
+class _Group:
+    """The findings of one cause, and their results."""
+
+    def __init__(self, key: _Key) -> None:
+        self.key = key
+        self.findings: list[Finding] = []
+        self.failures: list[Result] = []
+
+    def take(self, finding: Finding, failures: Sequence[Result]) -> None:
+        self.findings.append(finding)
+        self.failures += failures
+
+
+def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Cause, ...]:
+    """The causes behind the findings of a run, the worst first, known ones after all new ones.
+
+    Crashes come first, then wrong shapes, wrong values, exceptions, and what is wrongly accepted;
+    within these what shows on edges that are common in real models, then what most vectors show.
+    ``results`` are those of the run; a log may hold findings without them.
+    """
+    found = list(findings)
+    named = {(finding.op, name) for finding in found for name in finding.ids}
+    of = {(one.op, one.id): one for one in results if (one.op, one.id) in named}
+    grouped: dict[tuple[str, bool], _Group] = {}
+    several = []
+    # The largest first, so that its words are those of the cause.
+    for finding in sorted(found, key=lambda one: -len(one.ids)):
+        failures = [of[at] for at in ((finding.op, id) for id in finding.ids) if at in of]
+        known = bool(failures) and all(one.known is not None for one in failures)
+        keys = _keys(finding)
+        if len(keys) > 1:
+            several.append((keys, finding, failures, known))
+        else:
+            grouped.setdefault((keys[0].text, known), _Group(keys[0])).take(finding, failures)
+    for keys, finding, failures, known in several:
+        # Mutants that act together on a few vectors are what they are on the others alone.
+        there = [grouped[key.text, known] for key in keys if (key.text, known) in grouped]
+        if there:
+            max(there, key=lambda one: len(one.failures)).take(finding, failures)
+        else:
+            joint = _joint(keys)
+            grouped.setdefault((joint.text, known), _Group(joint)).take(finding, failures)
+    made = (_cause(group, known) for (_, known), group in grouped.items())
+    return tuple(sorted(made, key=_order))
+
+
+def _cause(group: _Group, known: bool) -> Cause:
+    failures = group.failures
+    kinds = {one.kind for one in failures} or {finding.kind for finding in group.findings}
+    mild = bool(failures) and all(one.level == "should" for one in failures)
+    worst = min(SEVERITIES.get(kind, Severity.VALUE) for kind in kinds)
+    common = {edge: why for finding in group.findings for edge, why in _common(finding)}
+    rules = sorted({one.reject for one in failures if one.reject}) if group.key.lists else []
+    return Cause(
+        id=f"{'known-' * known}{slug(group.key.text)}",
+        title=": ".join(filter(None, (group.key.title, _some(rules)))),
+        named=group.key.named,
+        explained=group.key.explained,
+        severity=Severity.MILD if mild else worst,
+        findings=tuple(sorted(group.findings, key=lambda one: -len(one.ids))),
+        common=common,
+        known=known,
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_CONDITIONS} more" if len(names) > MAX_CONDITIONS else ""
+    return ", ".join(names[:MAX_CONDITIONS]) + more
+
+
+def _order(cause: Cause) -> tuple[bool, Severity, bool, int, str]:
+    return cause.known, cause.severity, not cause.common, -len(cause.vectors), cause.id
+
+
+def _keys(finding: Finding) -> list[_Key]:
+    """What a finding comes from: one key, or one for each of several mutants together."""
+    told = diagnosis(finding.diagnosis)
+    if told is not None and told.faults:
+        return list(dict.fromkeys(_of_fault(fault) for fault in told.faults))
+    kind, where = finding.kind, _where(told)
+    what = WORDS.get(kind, kind)
+    if kind == "raised":
+        # An exception without a text has nothing but its type.
+        text = said(finding.message) or finding.message.partition("\n")[0].strip()
+        title = f"Raises “{text}”" if text else " ".join(filter(None, (what, where)))
+        return [_Key(f"raised {alike(finding.message, finding.op) or text}", title)]
+    if SEVERITIES.get(kind) is Severity.LOST:
+        line = finding.message.partition("\n")[0].strip()
+        title = " ".join(filter(None, (what, where)))
+        return [_Key(f"{kind} {where}", ": ".join(filter(None, (title, line))))]
+    if where:
+        return [_Key(f"{kind} {where}", f"{what} {where}")]
+    if kind == "accepted":
+        return [_Key(kind, what, lists=True)]
+    return [_Key(f"{kind} unexplained", f"{what}, not explained", explained=False)]
+
+
+def _of_fault(fault: Fault) -> _Key:
+    """The key of a mutant: what it shares with others of one origin, or its own id."""
+    words = fault.cause or fault.says or fault.id
+    title = words.rstrip(". ")
+    return _Key(fault.cause or fault.id or fault.says, title, named=True)
+
+
+def _joint(keys: Sequence[_Key]) -> _Key:
+    """The key of mutants that show together alone."""
+    title = "; ".join(key.title for key in keys)
+    return _Key("+".join(sorted(key.text for key in keys)), title, named=True)
+
+
+def _where(told: Diagnosis | None) -> str:
+    """The conditions under which vectors fail, in words; empty where nothing tells them apart."""
+    if told is None or not told.conditions:
+        return ""
+    held = [one.name for one in told.conditions if one.holds]
+    lacking = [one.name for one in told.conditions if not one.holds]
+    parts = [f"with {' and '.join(held[:MAX_CONDITIONS])}"] if held else []
+    parts += [f"without {' or '.join(lacking[:MAX_CONDITIONS])}"] if lacking else []
+    return " and ".join(parts)
+
+
+def _common(finding: Finding) -> Iterator[tuple[str, str]]:
+    told = finding.detail.get("common")
+    for edge, why in told.items() if isinstance(told, Mapping) else ():
+        if isinstance(edge, str) and isinstance(why, str):
+            yield edge, why
+
+
+def slug(text: str) -> str:
+    """A name that may stand in any address, and differs for texts that differ."""
+    letters = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    if letters == text and len(letters) <= MAX_SLUG:
+        return letters
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return "-".join(filter(None, (letters[:MAX_SLUG].strip("-"), digest)))

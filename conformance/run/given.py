@@ -1,0 +1,40 @@
+"""What the diagnosed mutants give around the worst element, beside what came and what is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from conformance.errors import ConformanceError
+from conformance.model import Finding
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.model import Variant
+from conformance.suite.store import Suite
+
+
+def with_given(finding: Finding, suite: Suite, variants: Sequence[Variant]) -> Finding:
+    """The finding, its plane with what the reference gives under ``variants``, where that has the
+    plane's shape; the finding as it is where there is nothing to tell.
+    """
+    plane, witness = finding.detail.get("plane"), finding.witness
+    spec = suite.specs.get(finding.op)
+    if not isinstance(plane, Mapping) or witness is None or spec is None or not variants:
+        return finding
+    vector = suite.get(finding.smallest)
+    names = [answer.name for answer in vector.answers]
+    try:
+        subject = Subject(spec, vector.case, vector.inputs[0])
+        output = subject.under(Altered(spec, *variants))[names.index(witness.output)]
+    except (ConformanceError, ValueError, IndexError):
+        return finding
+    index = witness.index[:2]
+    if any(i >= n for i, n in zip(index, output.shape, strict=False)):
+        return finding
+    given: Any = np.vectorize(str, otypes=[object])(output[index])
+    expected: Any = plane.get("expected")
+    if given.shape != np.shape(expected):
+        return finding
+    return replace(finding, detail={**finding.detail, "plane": {**plane, "given": given.tolist()}})

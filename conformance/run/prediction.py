@@ -1,0 +1,69 @@
+"""Whether a failure is what mutants give: told vector by vector, as results come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.errors import ConformanceError
+from conformance.grade.returned import unpacked
+from conformance.model import Result
+from conformance.reference.subject import Altered
+from conformance.spec.catalogue import Fault
+from conformance.suite.store import Suite
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Predicts the outputs of mutants of a suite's operators; ``level`` and ``precision`` are the
+    run's.
+
+    It depends on the vector and its result alone, so that a run says the same of a failure whether
+    it is made whole, in shards or resumed.
+    """
+
+    suite: Suite
+    level: str
+    precision: Mapping[str, str]
+
+    def __call__(self, result: Result, mutants: tuple[str, ...]) -> bool:
+        """Whether the outputs of a failure are what mutants, by id, together give on its vector."""
+        asked, known = self._asked(result), self._known(result.op)
+        if asked is None or not {*mutants} <= known.keys():
+            return False
+        return self._agrees(asked, *(known[mutant] for mutant in mutants)) is not Agreement.NONE
+
+    def could_be(self, result: Result) -> list[str]:
+        """What single mutants do that give exactly the outputs of a failure, a sentence each."""
+        asked = self._asked(result)
+        if asked is None:
+            return []
+        found = (
+            fault.says
+            for fault in self._known(result.op).values()
+            if self._agrees(asked, fault) is Agreement.EQUAL
+        )
+        return list(dict.fromkeys(found))
+
+    def _agrees(self, asked: Asked, *faults: Fault) -> Agreement:
+        try:
+            altered = Altered(asked.spec, *(fault.variant for fault in faults))
+            readings = {one.name: one for one in asked.spec.interpretations}
+            return asked.agreement(altered, readings)
+        except ConformanceError:
+            return Agreement.NONE  # an old suite, of another version of the specification
+
+    def _known(self, op: str) -> dict[str, Fault]:
+        return {fault.id: fault for fault in self.suite.specs.faults(op)}
+
+    def _asked(self, result: Result) -> Asked | None:
+        """The vector with the outputs of a failure; None where there is nothing to compare."""
+        outputs = None if result.returned is None else unpacked(result.returned)
+        spec = self.suite.specs.get(result.op)
+        if outputs is None or spec is None:
+            return None
+        vector = self.suite.get(result.id)
+        if len(outputs) != len(vector.answers):
+            return None
+        return Asked(spec, vector, outputs, self.precision, self.level)

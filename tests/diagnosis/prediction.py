@@ -1,0 +1,87 @@
+"""Whether a name predicts what a backend gives on fresh cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from conformance.diagnosis.cause import candidates
+from conformance.diagnosis.search import Explanation
+from conformance.dtypes import Array
+from conformance.generate.looking import Sight
+from conformance.generate.pool import draw_at_edges
+from conformance.generate.values import data_of
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import Fault
+from conformance.spec.model import OpSpec
+
+if TYPE_CHECKING:
+    from stored import Operator
+
+CASES = 250
+"""Fresh cases of each rank, about."""
+
+ROOT = 1_000_003
+"""Another seed than that of any suite."""
+
+ENOUGH = 3
+"""Fresh cases that a name has to say something of, to be judged."""
+
+RIGHT, FALSE = 0.9, 0.7
+
+
+class Fresh:
+    """Cases of one operator that nobody graded."""
+
+    def __init__(self, spec: OpSpec) -> None:
+        self.spec = spec
+        self._subjects: list[tuple[str, int, Subject]] = []
+        for rank in spec.ranks:
+            half = CASES // 2
+            drawn = draw_at_edges(spec, rank, half, max(1, half // (1 + len(spec.aims))), root=ROOT)
+            distinct = {case.id: case for case in drawn}
+            for case in Sight(spec, rank - 2).sound(list(distinct.values())):
+                data = data_of(spec, case)
+                self._subjects.append((case.types[spec.data.type], rank, Subject(spec, case, data)))
+
+    def judged(self, true: Sequence[Fault], found: Explanation, _: Operator) -> str:
+        """What a finding's names are worth: those of the best candidate."""
+        order = ("right", "symptom", "imprecise", "false", "unshown")
+        several = (self._one(true, named, found) for named in candidates(found))
+        return min(several, key=order.index)
+
+    def _one(self, true: Sequence[Fault], named: Sequence[Fault], found: Explanation) -> str:
+        backend = Altered(self.spec, *(fault.variant for fault in true))
+        told = Altered(self.spec, *(fault.variant for fault in named))
+        places = {(place.dtype, place.rank) for place in found.places}
+        changed = wrong = as_told = 0
+        for dtype, rank, subject in self._subjects:
+            if (dtype, rank) not in places:
+                continue
+            given, predicted = subject.under(backend), subject.under(told)
+            free = subject.unspecified(told)
+            is_changed = not _same(predicted, subject.outputs, free)
+            is_wrong = not _same(given, subject.outputs, free)
+            agrees = _same(given, predicted, free)
+            changed += is_changed
+            wrong += is_wrong
+            as_told += is_changed and is_wrong and agrees
+        if changed < ENOUGH:
+            return "unshown"
+        precision, recall = as_told / changed, as_told / max(1, wrong)
+        if precision < FALSE:
+            return "false"
+        if precision < RIGHT:
+            return "imprecise"
+        return "right" if recall >= RIGHT else "symptom"
+
+
+def _same(some: Sequence[Array], others: Sequence[Array], free: Sequence[Array]) -> bool:
+    """Whether outputs are equal, but for elements that have no value to check."""
+    for a, b, ungraded in zip(some, others, free, strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        equal = (a == b) | ((a != a) & (b != b))
+        if not (equal | ungraded if ungraded.shape == a.shape else equal).all():
+            return False
+    return True

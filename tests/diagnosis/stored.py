@@ -1,0 +1,168 @@
+"""What backends made of mutants return, worked out once for each vector, and diagnosed."""
+
+from __future__ import annotations
+
+import random
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from unittest.mock import patch
+
+from conformance.audit.kills import Bank
+from conformance.diagnosis.agreement import Asked
+from conformance.diagnosis.cause import candidates, is_named
+from conformance.diagnosis.evidence import Evidence
+from conformance.diagnosis.search import Explanation, Search
+from conformance.dtypes import Array
+from conformance.grade.compare import accepts
+from conformance.grade.precision import DEFAULT
+from conformance.grade.returned import MAX_ELEMENTS, packed
+from conformance.model import Result, Status, Vector
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import Fault, faults
+from conformance.spec.loader import find
+from conformance.suite.store import Suite
+
+KEPT = 400
+"""Vectors whose references are kept."""
+
+TRIES = 20
+"""Draws of a pair that fits, for each that is asked for."""
+
+
+class Kept(frozenset[tuple[int, ...]]):
+    """All shapes of outputs that a log may keep: a backend returns no zeros in place of them."""
+
+    def __contains__(self, shape: object) -> bool:
+        return isinstance(shape, tuple) and prod(shape) <= MAX_ELEMENTS
+
+
+@dataclass(frozen=True)
+class Run:
+    """A diagnosed run: what explains its failures, as far as it is told by name."""
+
+    explained: tuple[Explanation, ...]
+
+    @property
+    def named(self) -> Iterator[list[tuple[str, ...]]]:
+        """For each finding with names the candidates, by id."""
+        for one in self.explained:
+            yield [tuple(fault.id for fault in some) for some in candidates(one)]
+
+
+class Operator:
+    """One operator with its vectors of level must, and what each mutant gives on them."""
+
+    def __init__(self, op: str, suite: Suite) -> None:
+        self.op, self.spec = op, find(op)
+        self.bank: dict[str, Fault] = {one.id: one for one in faults(self.spec)}
+        self._vectors = {
+            entry.id: suite.read(entry)
+            for entry in suite.manifest.vectors
+            if entry.op == op and entry.reject is None and entry.level == "must"
+        }
+        self._subjects: OrderedDict[str, Subject] = OrderedDict()
+
+    def subject(self, vector: Vector) -> Subject:
+        """The reference on a vector; those of the last vectors are kept."""
+        found = self._subjects.pop(vector.id, None)
+        if found is None:
+            found = Subject(self.spec, vector.case, vector.inputs[0], Kept())
+        self._subjects[vector.id] = found
+        while len(self._subjects) > KEPT:
+            self._subjects.popitem(last=False)
+        return found
+
+    @cached_property
+    def _kills(self) -> dict[str, dict[str, tuple[bytes, bool]]]:
+        """By mutant, on which vectors it gives wrong outputs, which, and whether at level must."""
+        found: dict[str, dict[str, tuple[bytes, bool]]] = {one: {} for one in self.bank}
+        vectors = list(self._vectors.values())
+        for vector, kills in zip(
+            vectors, Bank(self.spec, list(self.bank.values())).all_kills(vectors), strict=True
+        ):
+            for kill in kills:
+                found[kill.fault][vector.id] = kill.print, kill.must
+        return found
+
+    @cached_property
+    def _noticed(self) -> dict[str, list[str]]:
+        noticed: dict[str, list[str]] = {one: [] for one in self._vectors}
+        for fault, kills in self._kills.items():
+            for vector in kills:
+                noticed[vector].append(fault)
+        return noticed
+
+    @cached_property
+    def _groups(self) -> dict[frozenset[tuple[str, bytes]], frozenset[str]]:
+        groups: dict[frozenset[tuple[str, bytes]], set[str]] = {}
+        for fault in self._kills:
+            groups.setdefault(self._outputs(fault), set()).add(fault)
+        return {outputs: frozenset(some) for outputs, some in groups.items()}
+
+    def _outputs(self, fault: str) -> frozenset[tuple[str, bytes]]:
+        return frozenset((vector, seen) for vector, (seen, _) in self._kills[fault].items())
+
+    def alike(self, fault: str) -> frozenset[str]:
+        """The mutants whose outputs are equal on all vectors."""
+        return self._groups[self._outputs(fault)]
+
+    @property
+    def shown(self) -> list[str]:
+        """The mutants that fail at level must."""
+        return [
+            one for one, kills in self._kills.items() if any(must for _, must in kills.values())
+        ]
+
+    def faults(self, ids: Sequence[str]) -> tuple[Fault, ...]:
+        return tuple(self.bank[one] for one in ids)
+
+    def pairs(self, chance: random.Random, count: int) -> Iterator[tuple[str, str]]:
+        """Random pairs of mutants of different rules that do not give the same."""
+        shown = self.shown
+        for _ in range(count):
+            for _ in range(TRIES):
+                one, other = chance.sample(shown, 2)
+                rules = (self.bank[name].variant.replace.keys() for name in (one, other))
+                if set.isdisjoint(*map(set, rules)) and other not in self.alike(one):
+                    yield one, other
+                    break
+
+    def run(self, ids: Sequence[str], without: Collection[str] = ()) -> Run:
+        """A backend that has some mutants together, diagnosed by a catalogue without others."""
+        evidence = Evidence(
+            self.spec,
+            list(self._results(ids)),
+            read=self._vectors.__getitem__,
+            noticed=self._noticed,
+            precision={},
+            level="must",
+        )
+        bank = [fault for fault in self.bank.values() if fault.id not in without]
+        # The product makes a reference for each run; here all runs ask the same ones.
+        with patch.object(Asked, "subject", lambda asked: self.subject(asked.vector)):
+            found = Search(evidence, bank).run()
+        return Run(tuple(one for one in found if is_named(one)))
+
+    def _results(self, ids: Sequence[str]) -> Iterator[Result]:
+        altered = Altered(self.spec, *(self.bank[one].variant for one in ids))
+        for vector in self._vectors.values():
+            given: list[Array] | None = None
+            if any(vector.id in self._kills[one] for one in ids):
+                given = self.subject(vector).under(altered)
+                sets = (vector.answers, *vector.readings.values())
+                if any(accepts(answers, given, DEFAULT) for answers in sets):
+                    given = None
+            yield Result(
+                vector.id,
+                self.op,
+                Status.PASS if given is None else Status.FAIL,
+                kind="" if given is None else "value",
+                dtype=next(iter(vector.case.types.values())),
+                rank=vector.inputs[0].ndim,
+                size=sum(one.size for one in vector.inputs)
+                + sum(one.expected.size for one in vector.answers),
+                returned=None if given is None else packed(given),
+            )

@@ -1,0 +1,46 @@
+"""A sample of the experiment on names (``experiment.py``): few mutants of one operator."""
+
+from __future__ import annotations
+
+import pytest
+from experiment import Tally, arguments, measured, table
+
+OP = "onnx.GlobalMaxPool-22"
+HELD_OUT = 4
+
+
+@pytest.fixture(scope="module")
+def found(exhaustive: bool) -> dict[str, Tally]:
+    """The outcomes on core, or of few mutants on smoke, whose two dozen vectors show less."""
+    few = [] if exhaustive else ["--suite", "smoke", "--singles", "12"]
+    asked = ["--op", OP, "-j", "1", "--pairs", "6", "--held-out", str(HELD_OUT), *few]
+    return measured(arguments(asked))
+
+
+def test_names_of_single_mutants_are_right(found: dict[str, Tally]) -> None:
+    singles = found["singles"]
+    assert singles.outcomes["right"] >= 0.8 * singles.runs
+    assert not singles.outcomes["wrong"], singles.wrong
+    assert max(singles.names) <= 3
+
+
+def test_names_of_pairs_are_right_but_for_a_few(found: dict[str, Tally]) -> None:
+    pairs = found["pairs"]
+    assert pairs.outcomes["right"] >= pairs.runs / 2
+    assert pairs.outcomes["wrong"] <= 1, pairs.wrong
+
+
+def test_mutants_that_are_held_out_are_judged_by_fresh_cases(
+    found: dict[str, Tally], exhaustive: bool
+) -> None:
+    held = found["held-out"]
+    assert held.runs == HELD_OUT
+    # Core tells most apart; on smoke a name that is nearly right is all that can be told.
+    assert held.outcomes["false"] <= (1 if exhaustive else HELD_OUT - 1), held.wrong
+
+
+def test_the_table_tells_it(found: dict[str, Tally]) -> None:
+    lines = list(table(found))
+    right = found["singles"].outcomes["right"]
+    assert lines[2].startswith(f"| single mutants | {found['singles'].runs} | {right} | 0 | ")
+    assert lines[-1].startswith(f"| held-out mutants | {HELD_OUT} | ")

@@ -1,0 +1,94 @@
+"""What old wheels are known to get wrong, what came of it, and the page that tells it, agree."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+import wheels
+import would_have
+import would_have_table
+
+from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
+from conformance.suite.store import open_suite
+
+HERE = Path(__file__).parent
+EXPECTED = would_have.expectations()
+RUNS, DEFECTS = EXPECTED["runs"], EXPECTED["defects"]
+RESULTS = json.loads((HERE / "results.json").read_text(encoding="utf-8"))
+
+
+def ident(defect) -> str:
+    return f"{defect['run']}: {defect['op']}: {defect['says']}"
+
+
+def test_there_are_many_and_each_is_its_own():
+    assert len(DEFECTS) >= 45
+    assert len({ident(one) for one in DEFECTS}) == len(DEFECTS)
+    assert len({would_have_table.runtime(one["run"]) for one in DEFECTS}) >= 10
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_can_be_made(name):
+    run = RUNS[name]
+    assert run["environment"] in wheels.environments()
+    file, _, object_ = run["backend"].partition(":")
+    if object_:
+        tree = ast.parse((HERE / "adapters" / file).read_text(encoding="utf-8"))
+        assert object_ in {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    listed = set(open_suite(None).manifest.ops)
+    if run.get("suite") != "recorded":
+        assert set(run["ops"]) <= listed
+
+
+def test_versions_are_pinned():
+    for packages in wheels.environments().values():
+        assert all("==" in one for one in packages)
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=ident)
+def test_an_expectation_is_whole(defect):
+    assert defect["op"] in RUNS[defect["run"]]["ops"]
+    assert ("thread" in defect) != ("alike" in defect)
+    assert defect.get("thread", defect.get("alike")).startswith("https://github.com/")
+    assert defect["names"] or "kind" in defect
+    assert isinstance(defect["wrong"], str)
+    assert any(
+        defect["wrong"] in one for one in wheels.environments()[RUNS[defect["run"]]["environment"]]
+    )
+
+
+@pytest.mark.parametrize("op", sorted({one["op"] for one in DEFECTS}))
+def test_the_names_are_mutants_of_the_operator(op):
+    known = {fault.id for fault in faults(find(op))}
+    told = (*DEFECTS, *EXPECTED["besides"])
+    expected = {name for one in told if one["op"] == op for name in one["names"]}
+    assert expected <= known
+
+
+@pytest.mark.parametrize("one", EXPECTED["besides"], ids=lambda one: one["op"])
+def test_what_is_true_besides_says_why(one):
+    assert one["why"]
+    assert all(one["op"] in RUNS[name]["ops"] for name in one["runs"])
+
+
+def test_results_are_of_what_is_expected():
+    for name, run in RESULTS.items():
+        told = [(one["op"], one["says"]) for one in run["defects"]]
+        assert told == [(one["op"], one["says"]) for one in DEFECTS if one["run"] == name]
+        for one, defect in zip(run["defects"], _of(name), strict=True):
+            assert set(one["names"]) <= set(defect["names"])
+            assert (one["verdict"] == "right") == bool(one["names"])
+            assert (one["verdict"] == "missed") <= (one["vectors"] == 0)
+
+
+def test_the_readme_is_what_results_say():
+    made = would_have_table.readme(EXPECTED, RESULTS)
+    assert (HERE / "README.md").read_text(encoding="utf-8") == made
+
+
+def _of(name):
+    return [one for one in DEFECTS if one["run"] == name]

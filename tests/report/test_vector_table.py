@@ -1,0 +1,102 @@
+"""The table of vectors: each with all that its detail shows, as data that is safe in a page."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sample_runs
+from hypothesis import given
+from pages import Page, check_safe, vectors
+from runs import FEW, hostile_runs, run
+
+from conformance.grade.returned import packed
+from conformance.model import Returned
+from conformance.report.arrays import texts
+from conformance.report.html import render
+from conformance.report.vectors import addressable
+
+SIZE = 4005
+
+
+@pytest.fixture(scope="module")
+def long_run():
+    return run(sample_runs.failing(SIZE))
+
+
+def test_every_vector_of_every_operator_is_in_one_table(long_run):
+    text = render(long_run)
+    check_safe(text)
+    found = vectors(text)
+    names = found["names"]
+    told = [(names[row["o"]], row["v"], names[row["s"]], names[row["t"]]) for row in found["rows"]]
+    assert told == [(r.op, r.id, r.status.value, r.dtype) for r in long_run.results]
+    edges = [tuple(names[edge] for edge in row["e"]) for row in found["rows"]]
+    assert edges == [r.edges for r in long_run.results]
+    assert len(text) < 2_000_000
+
+
+def test_a_vector_leads_to_its_cause(long_run):
+    found = vectors(render(long_run))
+    told = {row["v"]: found["causes"][row["c"]][0] for row in found["rows"] if "c" in row}
+    there = {(result.op, result.id) for result in long_run.results}
+    assert told == {
+        name: cause.id
+        for cause in long_run.causes
+        for at, name in cause.vectors
+        if (at, name) in there
+    }
+
+
+def test_a_failure_shows_what_was_asked_given_and_expected():
+    log = run(sample_runs.failing(400))
+    place = next(i for i, one in enumerate(log.results) if one.witness)
+    right, got = (np.array([[[1.5, 2], [3, x]]], "f4") for x in (4, np.nan))
+    asked = {"attributes": {"kernel": [2, 2], "auto_pad": "valid"}, "pattern": "ramp"}
+    result = replace(
+        log.results[place],
+        asked=asked,
+        expected=packed([right]),
+        returned=packed([got]),
+        inputs=packed([np.zeros((1, 1, 600), "f4")]),
+    )
+    log = replace(log, results=(*log.results[:place], result, *log.results[place + 1 :]))
+    row = vectors(render(log))["rows"][place]
+    assert row["a"] == {
+        "attributes, kernel": "[2, 2]", "attributes, auto_pad": "valid", "pattern": "ramp",
+    }  # fmt: skip
+    assert row["x"]["expected"] == [[[["1.5", "2.0"], ["3.0", "4.0"]]]]
+    assert row["x"]["got"] == [[[["1.5", "2.0"], ["3.0", "nan"]]]]
+    assert row["x"]["inputs"] == [None]  # too large to be shown
+    assert row["x"]["wrong"] == [result.witness.wrong, result.witness.total]
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        Returned("f9", (1,), b""),
+        Returned("f4", (1,), b"no zlib"),
+        Returned("f32", (2,), zlib.compress(b"\0" * 4)),
+        Returned("f32", (2,), zlib.compress(b"\0" * 9)),
+        Returned("f32", (1 << 40,), zlib.compress(b"\0" * 9)),
+        Returned("f32", (-1, -1), zlib.compress(b"\0" * 4)),
+        Returned("f32", (), zlib.compress(b"\0" * 4)),
+    ],
+)
+def test_an_array_that_a_log_spoils_is_left_out(one):
+    assert texts([one]) == [None]
+
+
+@FEW
+@given(hostile_runs())
+def test_whatever_a_log_says_the_data_stays_data(log):
+    text = render(log)
+    assert len(Page(text).all("script")) == 1 + bool(log.results)
+    assert not log.results or len(vectors(text)["rows"]) == len(log.results)
+
+
+def test_names():
+    assert addressable("f32-1x1-ramp-0a1b2c3d")
+    assert not any(addressable(text) for text in ("", 'a"b', "a b", "ä", "x" * 300))

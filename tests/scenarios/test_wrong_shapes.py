@@ -1,0 +1,93 @@
+"""Outputs of a wrong shape are diagnosed, alike in every executor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiers
+
+import conformance
+from conformance.api import Run
+from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.model import Finding, Vector
+from conformance.reference import answers
+from conformance.reference.subject import LARGE, Altered, Subject
+from conformance.spec.catalogue import faults
+from conformance.spec.environment import case_of
+from conformance.spec.loader import find
+
+BACKEND = """
+from conformance.errors import InvalidCase
+from conformance.reference import evaluate
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import faults
+from conformance.spec.environment import case_of
+from conformance.spec.loader import find
+
+
+class Faulty:
+    name, version = "faulty", "1"
+
+    def run(self, op, inputs, attributes):
+        spec = find(op)
+        evaluate(spec, inputs, attributes)
+        (fault,) = (one for one in faults(spec) if one.id == "MUTANT")
+        subject = Subject(spec, case_of(spec, inputs, attributes), inputs[0])
+        return list(subject.under(Altered(spec, fault.variant)))
+"""
+
+
+def checked(tmp_path: Path, op: str, mutant: str, executor: str) -> Run:
+    file = tmp_path / "faulty.py"
+    file.write_text(BACKEND.replace("MUTANT", mutant))
+    return conformance.check(tiers.smoke(), f"{file}:Faulty", ops=[op], executor=executor, jobs=1)
+
+
+def told(run: Run) -> list[Finding]:
+    return [one for one in run.findings if one.kind in ("shape", "value", "index")]
+
+
+@pytest.mark.parametrize(
+    ("op", "mutant"),
+    [
+        ("onnx.MaxPool-22", "window-behind-data-stays"),
+        ("onnx.AveragePool-22", "window-behind-data-stays"),
+        ("onnx.AveragePool-22", "dilations-ignored-by-shape"),
+    ],
+)
+def test_a_larger_output_is_named_in_every_executor(op: str, mutant: str, tmp_path: Path) -> None:
+    inline, process = (checked(tmp_path, op, mutant, name) for name in ("inline", "process"))
+    found = told(process)
+    assert found
+    larger = [one for one in process.results if one.kind == "shape"]
+    assert larger
+    assert all(one.returned for one in larger)
+    for finding in found:
+        assert finding.diagnosis is not None
+        assert mutant in str(finding.diagnosis["faults"]) + str(finding.diagnosis["alternatives"])
+    assert [one.diagnosis for one in told(inline)] == [one.diagnosis for one in found]
+
+
+def test_outputs_that_are_too_large_to_be_worked_out_are_no_zeros() -> None:
+    spec = find("AvgPool-1")
+    (fault,) = (one for one in faults(spec) if one.id == "strides-ignored")
+    data = np.ones((1, 1, 600, 600), np.float32)
+    attributes = {
+        "kernel": [2, 2],
+        "strides": [600, 600],
+        "pads_begin": [0, 0],
+        "pads_end": [0, 0],
+        "exclude-pad": True,
+    }
+    case = case_of(spec, [data], attributes)
+    altered = Altered(spec, fault.variant)
+    (given,) = Subject(spec, case, data).under(altered)
+    assert given.size * 4 > LARGE
+    assert not given.any()  # in its place
+    vector = Vector("one", case, "must", (), "", "", (data,), answers(spec, case, data))
+    for value, expected in [(0, Agreement.NONE), (1, Agreement.EQUAL)]:
+        returned = (np.full(given.shape, value, np.float32),)
+        asked = Asked(spec, vector, returned, {}, "must")
+        assert asked.agreement(altered, {}) is expected
