@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import compress
 from types import MappingProxyType
@@ -21,6 +22,9 @@ from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite.parts import Part
+
+OFTEN = 8
+"""How many times as many cases are drawn at each aim for mutants that show in few of them."""
 
 Kills = Mapping[str, tuple[Kill, ...]]
 """What vectors kill, by id."""
@@ -73,6 +77,9 @@ class Killers:
             self._hunt(part, drawn)
             self.inert[part] |= self._proven(part, self._unseen(part))
             self._hunt(part, children(self.spec, part, [*given, *drawn], root=root))
+            if self._unseen(part):
+                more = replace(effort, aimed=OFTEN * effort.aimed)
+                self._hunt(part, drawn_cases(self.spec, part, root=root + 1, effort=more))
             if self._unseen(part) and self._disprover is not None:
                 self._hunt(part, self._disprover.showing(part, self._unseen(part)))
                 left = self._unseen(part)

@@ -18,6 +18,11 @@ from conformance.spec.validity import violations
 @pytest.fixture(scope="module")
 def negative(exhaustive):
     suite = tiers.suite(exhaustive)
+    return of(suite)
+
+
+def of(suite):
+    """The negative tests of a suite, each with its specification."""
     return [(suite.specs[e.op], suite.read(e)) for e in suite.manifest.vectors if e.kind != "value"]
 
 
@@ -44,9 +49,9 @@ def test_which_differs_in_what_is_broken_alone(negative):
         assert all(before.get(n) == after.get(n) for n in {*before, *after} - touched), vector.id
 
 
-def test_the_reference_accepts_it(negative):
+def test_the_reference_accepts_it():
     reference = Reference()
-    for spec, vector in tiers.part(negative) if len(negative) > 400 else negative:
+    for spec, vector in of(tiers.part(tiers.smoke())):
         valid = paired(spec, vector)
         reference.run(spec.op, [np.array(a) for a in valid.inputs], valid.case.attributes)
 

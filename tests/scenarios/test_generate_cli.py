@@ -24,7 +24,7 @@ from conformance.audit.coverage import coverage
 from conformance.cli import main
 from conformance.cli.generate import LISTED
 from conformance.cli.generate import _tell as tell
-from conformance.generate import plan
+from conformance.generate import plan, stream
 from conformance.generate.build import build
 from conformance.generate.pairs import Effort
 from conformance.generate.rank import Ranked, RankTask
@@ -236,11 +236,12 @@ class TestFull:
         self, spec: Path, tmp_path: Path
     ) -> None:
         """The pieces are drawn apart, on one rank after another, and written in their order."""
+        count = stream.PIECE + 100
         for processes in (1, 2):
-            words = ("--suite", "full", "--count", 360, "-j", processes)
+            words = ("--suite", "full", "--count", count, "-j", processes)
             assert generate(spec, tmp_path / str(processes), *words).exit_code == 0
         assert tiny.content(tmp_path / "1") == tiny.content(tmp_path / "2")
-        more = [v for v in open_suite(tmp_path / "1").vectors() if v.case.reject is None][-360:]
+        more = [v for v in open_suite(tmp_path / "1").vectors() if v.case.reject is None][-count:]
         assert {vector.inputs[0].ndim for vector in more} == {3, 4}
 
     @pytest.mark.exhaustive
