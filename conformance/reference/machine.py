@@ -34,7 +34,7 @@ def quotient_in(env: DataEnvironment, accumulator: DType) -> Array:
     dtype = named(env, "quotient") or accumulator
     with np.errstate(all="ignore"):
         total = _added(env, _converted(env, accumulator)).astype(dtype.numpy)
-        return np.asarray(total / _whole(env, "divisor", dtype))
+        return np.asarray(total / whole(env, "divisor").astype(dtype.numpy))
 
 
 def power_sum_in(env: DataEnvironment, accumulator: DType) -> Array:
@@ -49,17 +49,21 @@ def power_sum_in(env: DataEnvironment, accumulator: DType) -> Array:
         powers = data
         for _ in range(env["power"] - 1):
             powers = powers * data
-        scaled = _added(env, powers) / _whole(env, "divisor", accumulator)
-        return np.asarray(scaled * _whole(env, "factor", accumulator))
+        scaled = _added(env, powers) / whole(env, "divisor").astype(accumulator.numpy)
+        return np.asarray(scaled * whole(env, "factor").astype(accumulator.numpy))
 
 
 def _converted(env: DataEnvironment, accumulator: DType) -> Array:
     return converted(env.data, accumulator, saturates=env["conversion"] == "saturates")
 
 
-def _whole(env: DataEnvironment, rule: str, accumulator: DType) -> Array:
-    """What a rule says that is at least 1, in ``accumulator``."""
-    return np.maximum(np.asarray(env[rule]), 1).astype(accumulator.numpy)
+def whole(env: DataEnvironment, rule: str) -> NDArray[np.int64]:
+    """What a rule gives as a divisor or factor, without its sign: at least 1.
+
+    An empty window whose padding does not count has a divisor of 0, and no mean; the
+    specification leaves it open.
+    """
+    return np.maximum(np.abs(np.asarray(env[rule], np.int64)), 1)
 
 
 def _added(env: DataEnvironment, terms: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,15 +21,31 @@ from conformance.spec.model import OutputSpec
 def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_]) -> Answer:
     """The mean of each window: its correctly rounded value and the interval accepted."""
     if not env.dtype.is_float:
-        return whole.answer(env, output, _divisor(env), open_mask)
+        return whole.answer(env, output, open_mask)
     sums = exact_sums(env)
     flushed = env["subnormals"] == "flushed"
-    return bounded.answer(
+    found = bounded.answer(
         env,
         output,
         open_mask,
         rounded=lambda name: _rounded(sums, name),
         within=lambda acc: interval(sums, env.dtype, acc, flushed=flushed),
+    )
+    negative = _negative(env)
+    if not negative.any():
+        return found
+    ends = (found.lo, found.hi), (found.lo_native, found.hi_native)
+    (lo, hi), (lo_native, hi_native) = (
+        (None, None) if lo is None or hi is None else _swapped(lo, hi, negative) for lo, hi in ends
+    )
+    return replace(
+        found,
+        expected=_turned(found.expected, negative),
+        rounded=None if found.rounded is None else _turned(found.rounded, negative),
+        lo=lo,
+        hi=hi,
+        lo_native=lo_native,
+        hi_native=hi_native,
     )
 
 
@@ -38,16 +55,20 @@ def values(env: DataEnvironment, dtype: str) -> Array:
     Means of integers are of their own type.
     """
     if not env.dtype.is_float:
-        return whole.values(env, _divisor(env))
+        return whole.values(env)
     shape = (*env.data.shape[:2], *env.out)
     accumulator = env["accumulator"]
     if accumulator != "exact":
         own = env.dtype if accumulator == "own" else DTYPES[accumulator]
-        return machine.mean_in(env, own).astype(DTYPES[dtype].numpy)
+        means = machine.mean_in(env, own).astype(DTYPES[dtype].numpy)
+        return _turned(means, _negative(env))
     ties: Ties = "even" if env["rounding"] == "nearest" else "zero"
-    rounded = round_ratio(env.total, _divisor(env), env.decoded.exponent, DTYPES[dtype], ties=ties)
+    rounded = round_ratio(
+        env.total, machine.whole(env, "divisor"), env.decoded.exponent, DTYPES[dtype], ties=ties
+    )
     rounded = np.broadcast_to(rounded, shape)
-    return special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
+    means = special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
+    return _turned(means, _negative(env))
 
 
 def ends(env: DataEnvironment) -> tuple[Array, Array]:
@@ -57,7 +78,7 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
     the mean is rounded there and then converted back.
     """
     if not env.dtype.is_float:
-        found = whole.values(env, _divisor(env))
+        found = whole.values(env)
         return found, found
     own = env.dtype if env["accumulator"] == "own" else DTYPES[env["accumulator"]]
     with np.errstate(all="ignore"):
@@ -72,7 +93,7 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
             for end, infinity in ((bounds.lo, -np.inf), (bounds.hi, np.inf))
         )
         lo, hi = (write(end.astype(env.dtype.numpy), env.dtype.numpy) for end in (least, most))
-    return lo, hi
+    return _swapped(lo, hi, _negative(env))
 
 
 def exact_sums(env: DataEnvironment) -> Sums:
@@ -92,18 +113,26 @@ def exact_sums(env: DataEnvironment) -> Sums:
             else np.zeros((1,) * env.data.ndim, np.int64)
         ),
         count=count,
-        divisor=_divisor(env),
+        divisor=machine.whole(env, "divisor"),
         spacing=np.minimum(spacing, 1 << 12),
         exponent=decoded.exponent,
     )
 
 
-def _divisor(env: DataEnvironment) -> NDArray[np.int64]:
-    """What each sum is divided by: 1 for an element that has no divisor.
+def _negative(env: DataEnvironment) -> NDArray[np.bool_]:
+    """Where the divisor is below 0: such a mean is minus that of the same divisor above 0."""
+    return np.asarray(env["divisor"]) < 0
 
-    That is an empty window whose padding does not count, which the specification leaves open.
-    """
-    return np.maximum(np.asarray(env["divisor"], dtype=np.int64), 1)
+
+def _turned(means: Array, negative: NDArray[np.bool_]) -> Array:
+    return np.where(negative, -means, means) if negative.any() else means
+
+
+def _swapped(lo: Array, hi: Array, negative: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """The ends of intervals, each turned about 0 where the divisor is negative."""
+    if not negative.any():
+        return lo, hi
+    return np.where(negative, -hi, lo), np.where(negative, -lo, hi)
 
 
 def _rounded(sums: Sums, dtype: str) -> Array:

@@ -14,29 +14,29 @@ from conformance.reference.facts import DataEnvironment
 from conformance.spec.model import OutputSpec
 
 
-def answer(
-    env: DataEnvironment, output: OutputSpec, divisor: Array, open_mask: NDArray[np.bool_]
-) -> Answer:
+def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_]) -> Answer:
     """The mean of each window; no other is accepted."""
-    found = values(env, divisor)
+    found = values(env)
     return Answer(output.name, env.dtype.name, found, open=open_bits(open_mask, found.shape))
 
 
-def values(env: DataEnvironment, divisor: Array) -> Array:
+def values(env: DataEnvironment) -> Array:
     """The mean of each window, rounded by the rule ``rounding``: (N, C, *out).
 
-    ``divisor`` is at least 1. A sum that the rule ``accumulator`` keeps in a type of integers wraps
+    A sum that the rule ``accumulator`` keeps in a type of integers wraps
     around in it; in a floating-point type it is rounded. So is a quotient in such a type, and then
     again to the nearest whole number that the type of the data has.
     """
-    total = env.total
+    total, negative = env.total, np.asarray(env["divisor"]) < 0
     accumulator, quotient = machine.named(env, "accumulator"), machine.named(env, "quotient")
     if accumulator is not None and quotient is not None and quotient.is_float:
         means = np.rint(machine.quotient_in(env, accumulator))
+        means = np.where(negative, -means, means)
         return converted(means, env.dtype, saturates=env["conversion"] == "saturates")
     if accumulator is not None:
         total = _wrapped(total, accumulator).astype(np.int64)
-    rounded = _rounded(as_wide(total), as_wide(divisor), env["rounding"])
+    total = np.where(negative, -total, total)
+    rounded = _rounded(as_wide(total), as_wide(machine.whole(env, "divisor")), env["rounding"])
     shape = (*env.data.shape[:2], *env.out)
     return np.broadcast_to(_wrapped(rounded, env.dtype), shape).copy()
 
