@@ -220,6 +220,9 @@ def _keys(finding: Finding) -> list[_Key]:
         line = finding.message.partition("\n")[0].strip()
         title = " ".join(filter(None, (what, where)))
         return [_Key(f"{kind} {where}", ": ".join(filter(None, (title, line))))]
+    if kind == "dtype" and (returned := re.search(r"\bdtype (\w+) instead of", finding.message)):
+        # Which types it should have been follows from what was asked.
+        return [_Key(f"{kind} {returned[1]}", f"{what}: {returned[1]}")]
     if where:
         return [_Key(f"{kind} {where}", f"{what} {where}")]
     if kind == "accepted":

@@ -38,6 +38,9 @@ def results(*findings, known=None):
             yield Result(name, one.op, Status.FAIL, kind=one.kind, known=known)
 
 
+CONDITIONS = {"conditions": [{"name": "f64", "holds": False, "about": ""}]}
+
+
 def told(*findings, **more):
     return causes(findings, results(*findings, **more))
 
@@ -81,6 +84,16 @@ class TestTogether:
     def test_exceptions_that_do_not(self):
         some = (finding("A-1", [m], kind="raised", message=m) for m in ("Oops", "Error"))
         assert len(told(*some)) == 2
+
+    def test_the_type_that_is_returned_whatever_was_asked(self):
+        some = [
+            finding("A-1", ["a"], kind="dtype", message="result: dtype f64 instead of f32"),
+            finding("B-1", ["b"], kind="dtype", message="means: dtype f64 instead of f16"),
+        ]
+        (cause,) = told(replace(some[0], diagnosis=CONDITIONS), some[1])
+        assert cause.title == "Wrong element type: f64"
+        other = finding("C-1", ["c"], kind="dtype", message="indices: dtype i32 instead of i64")
+        assert len(told(*some, other)) == 2
 
     def test_conditions_alone(self):
         some = [finding(op, [op], conditions=["ceil-overrun"]) for op in ("A-1", "B-1")]

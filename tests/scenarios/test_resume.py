@@ -405,9 +405,10 @@ class TestProcesses:
         report = tmp_path / "report"
         log = report / "run.jsonl"
         hold = tmp_path / "hold"
-        hold.write_text("2")
         done = []
-        for lines in (3, 5):
+        # The fourth vector is a negative test, for which the valid case beside it is asked, too.
+        for answers, lines in ((2, 3), (3, 5)):
+            hold.write_text(str(answers))
             process = self.start(small_suite, report, "--resume")
             self.wait_for(log, lines)
             process.send_signal(signal.SIGINT)
