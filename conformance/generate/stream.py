@@ -14,6 +14,7 @@ from conformance.generate.looking import Sight
 from conformance.generate.pool import draw_at_edges
 from conformance.model import Vector
 from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
 
 BARREN = 30
 """Pieces in a row without a new vector after which none is expected any more."""
@@ -40,7 +41,8 @@ class Piece:
         root = self.root + 1 + self.number
         # Half at large, half at the edges, so that rare ones are not rare here.
         # The first draw of each aim is the simplest one, the same in every piece.
-        half, aimed = PIECE // 2, max(2, PIECE // (2 * (1 + len(spec.aims))))
+        aims = len(spec.aims) + len(strata_of(spec).aims(root))
+        half, aimed = PIECE // 2, max(2, PIECE // (2 * (1 + aims)))
         cases = {case.id: case for case in draw_at_edges(spec, rank, half, aimed, root=root)}
         return [build(spec, case) for case in Sight(spec, rank - 2).sound(list(cases.values()))]
 
