@@ -23,12 +23,20 @@ if TYPE_CHECKING:
 
 
 def completed(
-    base: Suite, ops: Sequence[str], backend: str | None, out: Path, *, processes: int, seed: int
+    base: Suite,
+    ops: Sequence[str],
+    backend: str | None,
+    out: Path,
+    *,
+    processes: int,
+    seed: int,
+    smaller: bool = False,
 ) -> Suite:
     """The suite ``base`` with the vectors that it lacks of some operators (none: of all), and with
     what can show in what is declared, in the folder ``out``; or as it is where it lacks nothing.
 
-    What a backend declares is completed, or without one every part. Raises UsageError for a suite
+    What a backend declares is completed, or without one every part. With ``smaller`` smaller
+    relatives of large vectors are added. Raises UsageError for a suite
     that cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
     """
     from conformance.audit.run import operators
@@ -58,6 +66,7 @@ def completed(
                 processes=processes,
                 progress=progress.at,
                 claims=None if asked is None else asked.by_op,
+                smaller=smaller,
             )
         )
     new = [

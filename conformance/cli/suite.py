@@ -169,6 +169,12 @@ Then:
     show_default=True,
     help="Look for cases with this seed.",
 )
+@click.option(
+    "--smaller",
+    is_flag=True,
+    help="Add smaller relatives of large vectors, too: `conformance suite record --fewest` keeps "
+    "what shows the same in fewer bytes.",
+)
 @processes_option
 def complete(
     name: str | None,
@@ -176,6 +182,7 @@ def complete(
     ops: tuple[str, ...],
     out: Path,
     seed: int,
+    smaller: bool,
     processes: int,
 ) -> None:
     """Add to a suite the vectors that it lacks.
@@ -188,7 +195,9 @@ def complete(
     from conformance.cli.completing import completed
     from conformance.suite.store import open_suite
 
-    made = completed(open_suite(name), ops, backend, out, processes=processes, seed=seed)
+    made = completed(
+        open_suite(name), ops, backend, out, processes=processes, seed=seed, smaller=smaller
+    )
     if made.path == out.resolve():
         click.echo(f"{made.name}: {len(made)} vectors, in {out}")
         click.echo(f"sha256 {' + '.join(one[:16] for one in made.manifest.digests)}")

@@ -13,11 +13,14 @@ from conformance import parallel
 from conformance.audit.kills import Kill
 from conformance.audit.membership import left_out
 from conformance.audit.standing import parts_of, standings
+from conformance.audit.vacuity import vacuous
+from conformance.generate.build import build
 from conformance.generate.killers import Killers
 from conformance.generate.narrow import Claim, as_claimed, narrowed
 from conformance.generate.pairs import Effort, Pair, Pool
 from conformance.generate.rank import meaningful
 from conformance.generate.settle import settle
+from conformance.generate.smaller import relatives
 from conformance.generate.suites import with_twins
 from conformance.model import Vector
 from conformance.spec.catalogue import faults
@@ -78,7 +81,8 @@ class Found:
 class Task:
     """What one rank of an operator lacks; its result depends on nothing else.
 
-    With ``edges`` edges and strata are asked for, too, otherwise mutants alone.
+    With ``edges`` edges and strata are asked for, too, otherwise mutants alone. With ``smaller``
+    smaller relatives of large vectors are added to what it lacks.
     """
 
     spec: OpSpec
@@ -86,6 +90,7 @@ class Task:
     root: int
     known: Known
     edges: bool
+    smaller: bool = False
 
     @property
     def label(self) -> str:
@@ -110,6 +115,10 @@ class Task:
             inert=self.known.inert,
         )
         killers.complete(list(pool.cases()), root=self.root, effort=Effort())
+        if self.smaller:
+            large = [vector.case for vector in killers.vectors.values()]
+            some = (build(self.spec, case) for case in relatives(self.spec, large))
+            killers.add(with_twins(self.spec, [one for one in some if not vacuous(self.spec, one)]))
         return Found(
             killers.vectors, killers.kills, killers.inert, pool.proven, tuple(pool.uncovered)
         )
@@ -155,16 +164,18 @@ def complete(
     processes: int,
     progress: parallel.Progress,
     claims: Mapping[str, Claim] | None = None,
+    smaller: bool = False,
 ) -> Iterator[Added]:
     """What each of some operators lacks, ``there`` being all that is claimed of it, by name.
 
-    With ``claims`` only what is claimed of an operator counts, and mutants alone. Raises UsageError
+    With ``claims`` only what is claimed of an operator counts, and mutants alone; with ``smaller``
+    smaller relatives of large vectors are added, from which fewer can be chosen. Raises UsageError
     for a claim that does not fit its operator.
     """
     claims = claims or {}
     narrow = [narrowed(spec, claims[spec.op]) if spec.op in claims else spec for spec in specs]
     work = [
-        Task(spec, rank, root, there[spec.op], edges=not claims)
+        Task(spec, rank, root, there[spec.op], edges=not claims, smaller=smaller)
         for spec in narrow
         for rank in spec.ranks
     ]

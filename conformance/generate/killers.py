@@ -59,7 +59,7 @@ class Killers:
         known = proven(spec) if inert is None else inert
         self.inert = {part: names for part, names in known.items() if part.rank == rank}
         self._bank = Bank(spec, self.faults)
-        self._add(vectors, kills)
+        self.add(vectors, kills)
 
     def complete(self, known: Sequence[Case], *, root: int, effort: Effort) -> None:
         """Add few vectors for what is missing in each part, from ``known`` cases first, those of
@@ -92,7 +92,7 @@ class Killers:
     def _hunt(self, part: Part, cases: Iterable[Case]) -> None:
         missing = self.standing(part).missing
         if missing:
-            self._add(with_twins(self.spec, hunt(self.spec, self.faults, missing, cases)))
+            self.add(with_twins(self.spec, hunt(self.spec, self.faults, missing, cases)))
 
     def standing(self, part: Part) -> Standing:
         """What becomes of each mutant in a part."""
@@ -101,11 +101,12 @@ class Killers:
         kills = [self.kills[one] for one in compress(ids, inside)]
         return stand(part, self.faults, kills, self.inert.get(part, ()))
 
-    def _add(
+    def add(
         self,
         vectors: Iterable[Vector],
         known: Mapping[str, tuple[Kill, ...]] = MappingProxyType({}),
     ) -> None:
+        """Take in some vectors; what those kill that are ``known`` is not worked out."""
         new = {vector.id: vector for vector in vectors if vector.id not in self.vectors}
         open_ = [vector for name, vector in new.items() if name not in known]
         self.kills |= {name: known[name] for name in new if name in known}

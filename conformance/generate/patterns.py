@@ -192,6 +192,19 @@ def steady(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
     return _cast(((place + start) * 3 % 7 + level) * (0.25 if dtype.is_float else 1), dtype)
 
 
+def slopes(words: Words, shape: tuple[int, ...], dtype: DType) -> Array:
+    """Distinct integers that rise through one plane, fall through the next, and are in no order in
+    the third: an element that is read behind or before a window is larger than its own."""
+    planes = prod(shape[:2])
+    numbers = np.arange(words.shape[1], dtype=np.int64).reshape(planes, -1)
+    for plane, own in enumerate(numbers):
+        if plane % 3 == 1:
+            own[:] = own[::-1].copy()
+        elif plane % 3 == 2:
+            own[:] = own[np.argsort(words[0][own], kind="stable")]
+    return _cast(numbers.ravel() % _different(dtype) + 1, dtype)
+
+
 IN_TURN = (
     normal,
     negative,
@@ -238,6 +251,7 @@ PATTERNS: dict[str, Pattern] = {
         normal,
         large,
         steady,
+        slopes,
         mixed,
     )
 }

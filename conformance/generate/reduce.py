@@ -130,7 +130,7 @@ def _items(
                     found[vector.id] |= {(part, kill.fault, "must")} if kill.must else set()
     strata, base = strata_of(spec), base_type(spec)
     wanted = {*wanted_pairs(strata, rank), *wanted_types(spec, strata, rank)}
-    of_strata = replace(strata.whole, edges=(*strata.strata, *strata.remainders))
+    of_strata = replace(strata.whole, edges=strata.all)
     for vector, met in zip(vectors, conditions(of_strata, rank, vectors), strict=True):
         own = vector.case.types[spec.data.type]
         shown = {(own, name) for name in met} | {(name, name) for name in met}

@@ -23,6 +23,7 @@ PATTERN_NAMES = (
     "normal",
     "large",
     "steady",
+    "slopes",
     "mixed",
 )
 """How data may be filled; ``conformance.generate.patterns`` says what each holds."""

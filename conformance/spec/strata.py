@@ -36,7 +36,10 @@ INSIDE = "in_some_stratum"
 """The name of the definition that holds in every stratum, and nowhere else; with a number, of that
 of one of them."""
 
-STRATUM, REMAINDER = "stratum", "remainder"
+STRATUM, REMAINDER, PROFILE = "stratum", "remainder", "profile"
+
+SEVERAL = "any(length > 2)"
+"""Several windows: a path in a profile is told by more than one of them."""
 
 _WHOLE = {"sliding": "(out == 1 and last_end >= size and dilation == 1)"}
 """The word ``whole``, by the kind of windows: whether one window is the whole of an axis."""
@@ -53,14 +56,21 @@ class Strata:
     """The strata and remainders that an operator can have, as predicates over its cases.
 
     Their names begin with :data:`STRATUM` or :data:`REMAINDER` and a space, which no edge has.
-    ``remainders`` hold within some stratum only. ``whole`` is the specification with all of them
-    among its edges. ``meaning`` is a digest of what they are, empty where there are none.
+    ``remainders`` hold within some stratum only. ``profiles`` are those of the specification, named
+    in the same way, as far as a case has several windows. ``whole`` is the specification with all
+    of them among its edges. ``meaning`` is a digest of what they are, empty where there are none.
     """
 
     strata: tuple[Edge, ...]
     remainders: tuple[Edge, ...]
     whole: OpSpec = field(repr=False)
     meaning: str = ""
+    profiles: tuple[Edge, ...] = ()
+
+    @property
+    def all(self) -> tuple[Edge, ...]:
+        """Strata, remainders and profiles."""
+        return (*self.strata, *self.remainders, *self.profiles)
 
     @property
     def all_aims(self) -> tuple[Aim, ...]:
@@ -96,8 +106,8 @@ def load(path: FilePath) -> None:
 
 
 def is_stratum(name: str) -> bool:
-    """Whether something is called as strata and remainders are, and edges are not."""
-    return name.startswith((f"{STRATUM} ", f"{REMAINDER} "))
+    """Whether something is called as strata, remainders and profiles are, and edges are not."""
+    return name.startswith((f"{STRATUM} ", f"{REMAINDER} ", f"{PROFILE} "))
 
 
 @lru_cache(maxsize=KEPT)
@@ -115,11 +125,13 @@ def strata_of(spec: OpSpec) -> Strata:
     made[INSIDE] = compile_expression(" or ".join(made), named, want=Kind("bool"))
     marked = replace(spec, definitions={**spec.definitions, **made})
     left = tuple(edge for _, edge in _edges(source, marked, "remainders", INSIDE))
-    said = [[edge.name, edge.when.text] for edge in (*inside, *left)]
+    within = tuple(_profiles(spec))
+    said = [[edge.name, edge.when.text] for edge in (*inside, *left, *within)]
     return Strata(
         strata=inside,
         remainders=left,
-        whole=replace(marked, edges=(*spec.edges, *inside, *left)),
+        whole=replace(marked, edges=(*spec.edges, *inside, *left, *within)),
+        profiles=within,
         meaning=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
     )
 
@@ -162,15 +174,7 @@ def _edge(
     words = vocabulary(spec)
     if words.windows.kind not in raw.get("windows", [words.windows.kind]):
         return None
-    text = f"{before} and ({filled(raw['when'], values)})"
-    own = {
-        "length": _LENGTH,
-        "whole": _WHOLE.get(words.windows.kind, "(out == 1)"),
-        "dilation": f"({spec.definitions['step'].text})",
-    }
-    for word, meaning in own.items():
-        text = re.sub(rf"\b{word}\b", meaning, text)
-    said = words.spoken(text)
+    said = words.spoken(_in_own_words(spec, f"{before} and ({filled(raw['when'], values)})"))
     if said == FALSE:
         return None
     when = compile_expression(said, scope_of(spec), want=Kind("bool"))
@@ -180,6 +184,27 @@ def _edge(
     }
     known = {name: draw for name, draw in aim.items() if name in spec.quantities}
     return Edge("", when, "", ({**known, "pattern": Draw(values=_patterns(source, spec))},))
+
+
+def _in_own_words(spec: OpSpec, text: str) -> str:
+    """A condition without the words that strata add to those of the catalogue."""
+    added = {
+        "length": _LENGTH,
+        "whole": _WHOLE.get(vocabulary(spec).windows.kind, "(out == 1)"),
+        "dilation": f"({spec.definitions['step'].text})",
+    }
+    for word, meaning in added.items():
+        text = re.sub(rf"\b{word}\b", meaning, text)
+    return text
+
+
+def _profiles(spec: OpSpec) -> Iterator[Edge]:
+    """The profiles of an operator, as far as a case has several windows."""
+    several = vocabulary(spec).spoken(_in_own_words(spec, SEVERAL))
+    for profile in spec.profiles:
+        text = f"({profile.when.text}) and {several}"
+        when = compile_expression(text, scope_of(spec), want=Kind("bool"))
+        yield replace(profile, name=f"{PROFILE} {profile.name}", when=when)
 
 
 def _value(raw: int | str, values: Mapping[str, str]) -> int | str:

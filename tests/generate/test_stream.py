@@ -56,7 +56,7 @@ def test_it_meets_remainders_in_strata_and_others_in_each_piece(
 def _met(vectors: list[Vector]) -> set[tuple[str, str]]:
     """The pairs of stratum and remainder that some vectors of rank 4 meet."""
     strata = strata_of(find(vectors[0].case.op))
-    of_strata = replace(strata.whole, edges=(*strata.strata, *strata.remainders))
+    of_strata = replace(strata.whole, edges=strata.all)
     return {
         pair
         for names in conditions(of_strata, 4, vectors)

@@ -167,10 +167,20 @@ class TestOfAnOperator:
 
     def test_a_row_of_one_window_is_counted_in_elements(self) -> None:
         spec = shipped()["onnx.GlobalMaxPool-22"]
-        case = Case(spec.op, {"T": "f32"}, {spec.data.name: (1, 1, 2, 40)}, {}, {}, "ramp", 0)
+        case = Case(spec.op, {"T": "f32"}, {spec.data.name: (1, 1, 2, 40)}, {}, {}, "slopes", 0)
         found = met(spec, case)
         assert "remainder row-above-32" in found
         assert "remainder row-above-64" not in found
+
+    def test_a_tail_has_a_row_behind_it(self) -> None:
+        spec = shipped()["onnx.GlobalMaxPool-22"]
+        shapes = {rows: {spec.data.name: (1, 1, rows, 5)} for rows in (1, 2)}
+        asked = {
+            rows: Case(spec.op, {"T": "f32"}, of, {}, {}, "slopes", 0)
+            for rows, of in shapes.items()
+        }
+        assert "remainder width-1-above-4" in met(spec, asked[2])
+        assert "remainder width-1-above-4" not in met(spec, asked[1])
 
     def test_data_that_hide_positions_are_in_no_stratum(self) -> None:
         spec = shipped()["onnx.GlobalMaxPool-22"]

@@ -29,6 +29,7 @@ CAN_HOLD = {
     "normal": ("negative_taps", "zero_taps"),
     "large": ("negative_taps",),
     "steady": (),
+    "slopes": (),
     "mixed": COUNTS,
 }
 """What some element may be, whatever the type, the shape and the seed."""
@@ -58,7 +59,7 @@ ZERO_OR_NEGATIVE = ("zeros",)
 ONE_NONZERO = ("impulse",)
 """Patterns with one element in each plane that is not zero."""
 
-DISTINCT = ("ramp", "negative", "nan", "infinite", "lowest")
+DISTINCT = ("ramp", "negative", "nan", "infinite", "lowest", "slopes")
 """Patterns whose finite numbers are all different, while the type has enough of them."""
 
 NEIGHBOURS_DIFFER = ("steady",)
