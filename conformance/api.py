@@ -242,6 +242,7 @@ def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -
 
     Raises:
         InvalidCase: inputs or attributes that the specification does not allow.
+        EvaluationError: a valid case with numbers above 2**62, or more elements than are computed.
         UsageError: an operator that does not exist.
     """
     return evaluate(loader.find(op), list(inputs), attributes)

@@ -94,10 +94,11 @@ class DataEnvironment(WindowEnvironment):
 
     @cached_property
     def data(self) -> Array:
-        """The data as they are read; one element an axis where there are none."""
+        """The data as they are read; one element for an axis that has none."""
         data = self.given_data
         if self._without_data:
-            data = np.zeros([max(1, n) for n in data.shape], data.dtype)
+            axes = (max(1, extent) for extent in data.shape[2:])
+            data = np.zeros([*data.shape[:2], *axes], data.dtype)
         through = self["passes_through"]
         if through != "own":
             saturates = self["conversion"] == "saturates"
@@ -280,8 +281,8 @@ class DataEnvironment(WindowEnvironment):
         values, _ = self.ranks
         largest = values[np.maximum(self._first_key, 0) >> self._position_bits]
         if self["order"] == "magnitude":  # elements of one rank may have either sign
-            planes = self.data.reshape(*self.data.shape[:2], -1)
-            chosen = self.first.reshape(*planes.shape[:2], -1)
+            planes = flat_planes(self.data)
+            chosen = flat_planes(self.first)
             largest = np.take_along_axis(planes, chosen, axis=-1).reshape(self.first.shape)
         return np.where(self._first_key < 0, self.dtype.bottom, largest)
 
@@ -310,10 +311,14 @@ class DataEnvironment(WindowEnvironment):
         if self.data.shape[0] * self.data.shape[1] * flat.size > MAX_ELEMENTS:
             raise EvaluationError("windows with this many elements cannot be listed")
         _, places = self.ranks
-        batch, channels = self.data.shape[:2]
-        taps = places.reshape(batch, channels, -1)[:, :, flat]
+        taps = flat_planes(places)[:, :, flat]
         place = np.maximum(self._first_key, 0) >> self._position_bits
         return np.asarray((taps == place[..., None]) & counted)
+
+
+def flat_planes(array: Array) -> Array:
+    """(N, C, *axes) as (N, C, elements), where there is no image or channel, too."""
+    return array.reshape(*array.shape[:2], math.prod(array.shape[2:]))
 
 
 def _positions(count: int, axis: int, rank: int) -> NDArray[np.int64]:

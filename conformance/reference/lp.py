@@ -124,13 +124,15 @@ def _is_real(env: DataEnvironment, root: int) -> bool:
 def _real(env: DataEnvironment, found: Interval, sums: PowerSums) -> Interval:
     """The interval where a root of a negative sum may be no number.
 
-    Where rounding errors decide which side of zero the sum is on, nothing is accepted or refused.
+    Where rounding errors decide which side of zero the sum is on, nothing is accepted or refused;
+    beside an infinity they decide nothing.
     """
     if not sums.signed or _is_real(env, sums.root):
         return found
     lost = _without_root(env, sums.total, sums.root)
     nan, zero = found.lo.dtype.type(np.nan), found.lo.dtype.type(0)
-    undecided = (found.lo < 0) & (found.hi > 0)
+    infinite = env.count(env.decoded.posinf | env.decoded.neginf) > 0
+    undecided = (found.lo < 0) & (found.hi > 0) & ~infinite
     return Interval(
         lo=np.where(lost, nan, np.maximum(found.lo, zero)),
         hi=np.where(lost, nan, found.hi),

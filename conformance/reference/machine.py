@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, DType, converted
-from conformance.reference.facts import DataEnvironment
+from conformance.reference.facts import DataEnvironment, flat_planes
 
 
 def named(env: DataEnvironment, rule: str) -> DType | None:
@@ -69,7 +69,7 @@ def whole(env: DataEnvironment, rule: str) -> NDArray[np.int64]:
 def _added(env: DataEnvironment, terms: Array) -> Array:
     """The terms of each window, of one type, added one by one in it: (N, C, *out)."""
     flat, counted = env.table
-    taken = terms.reshape(*terms.shape[:2], -1)[:, :, flat]
+    taken = flat_planes(terms)[:, :, flat]
     taken = np.where(counted, taken, terms.dtype.type(0))
     if not taken.shape[-1]:
         return np.zeros(taken.shape[:-1], terms.dtype)

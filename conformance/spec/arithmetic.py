@@ -62,19 +62,23 @@ def _peak(value: Any) -> int:
 
 
 def floor_divide(x: Any, y: Any) -> Any:
-    return _operand(x) // _nonzero(y)
+    return _operand(x) // _nonzero(y, x)
 
 
 def modulo(x: Any, y: Any) -> Any:
-    return _operand(x) % _nonzero(y)
+    return _operand(x) % _nonzero(y, x)
 
 
 def ceil_divide(x: Any, y: Any) -> Any:
-    return -(-_operand(x) // _nonzero(y))
+    return -(-_operand(x) // _nonzero(y, x))
 
 
-def _nonzero(divisor: Any) -> Any:
+def _nonzero(divisor: Any, dividend: Any) -> Any:
+    """The divisor of a dividend. Where there is nothing to divide it may be zero: of an output of 0
+    elements no window is asked for its place."""
     zero = (divisor == 0).any() if isinstance(divisor, np.ndarray) else divisor == 0
+    if zero and isinstance(dividend, np.ndarray) and not dividend.size:
+        return 1
     if zero:
         raise ZeroDivisionError("division by zero")
     return _operand(divisor)

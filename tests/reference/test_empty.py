@@ -1,0 +1,80 @@
+"""Nothing to pool: no images, no channels, no outputs. Answers have their shapes and no element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import conformance
+from conformance.errors import InvalidCase
+from conformance.reference import answers
+from conformance.spec.environment import case_of
+from conformance.spec.loader import find, shipped
+from conformance.spec.validity import violations
+
+GIVEN: dict[str, dict[str, Any]] = {
+    "onnx.": {"kernel_shape": [2, 2]},
+    "torch.": {"kernel_size": [2, 2]},
+    "": {"kernel": [2, 2], "strides": [1, 1], "pads_begin": [0, 0], "pads_end": [0, 0]},
+}
+
+
+def inputs_of(op: str, shape: tuple[int, ...]) -> tuple[list[Any], dict[str, Any]]:
+    data = np.zeros(shape, np.float32)
+    if "daptive" in op:
+        return [data, np.array([2, 3])], {}
+    if "Global" in op:
+        return [data], {}
+    given = dict(next(given for name, given in GIVEN.items() if op.startswith(name)))
+    if "AvgPool" in op:
+        given["exclude-pad"] = True
+    return [data], given
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 3, 4), (2, 0, 3, 4), (0, 0, 3, 4)])
+@pytest.mark.parametrize("op", sorted(shipped()))
+def test_no_image_or_no_channel(op: str, shape: tuple[int, ...]) -> None:
+    spec = find(op)
+    inputs, given = inputs_of(op, shape)
+    case = case_of(spec, inputs, given)
+    if violations(spec, case):
+        with pytest.raises(InvalidCase):
+            conformance.reference(op, inputs, given)
+        return
+    one, _ = inputs_of(op, (1, 1, *shape[2:]))
+    like = conformance.reference(op, one, given)
+    found = conformance.reference(op, inputs, given)
+    assert [a.shape for a in found] == [(*shape[:2], *a.shape[2:]) for a in like]
+    for answer, array in zip(answers(spec, case, inputs[0]), found, strict=True):
+        assert answer.expected.shape == array.shape
+
+
+@pytest.mark.parametrize("sizes", [(0, 2), (2, 0), (0, 0)])
+@pytest.mark.parametrize("op", [op for op in sorted(shipped()) if "daptive" in op])
+def test_an_output_of_no_elements(op: str, sizes: tuple[int, int]) -> None:
+    data = np.ones((1, 1, 4, 4), np.float32)
+    for array in conformance.reference(op, [data, np.array(sizes)], {}):
+        assert array.shape == (1, 1, *sizes)
+
+
+def test_dividing_something_by_zero_is_still_refused() -> None:
+    from conformance.spec.arithmetic import ceil_divide, floor_divide, modulo
+
+    nothing, some = np.zeros(0, np.int64), np.ones(2, np.int64)
+    for divide in (floor_divide, ceil_divide, modulo):
+        assert divide(nothing, 0).size == 0
+        for dividend in (1, some):
+            with pytest.raises(ZeroDivisionError):
+                divide(dividend, 0)
+
+
+def test_an_infinity_decides_a_signed_norm() -> None:
+    """Whatever the sum of the other powers is."""
+    spec = find("torch.lp_pool-2")
+    data = np.array([[[np.inf, 1, -1, 2]]], np.float32)
+    case = case_of(spec, [data], {"kernel_size": [3], "stride": [1], "norm_type": 3})
+    (answer,) = answers(spec, case, data)
+    assert answer.open is None
+    assert answer.lo.ravel()[0] == answer.hi.ravel()[0] == np.inf
