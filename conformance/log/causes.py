@@ -41,7 +41,7 @@ class Severity(enum.IntEnum):
 SEVERITIES: Mapping[str, Severity] = {
     **dict.fromkeys(("crashed", "hung", "memory", "aborted", "abandoned"), Severity.LOST),
     **dict.fromkeys(("shape", "dtype", "outputs"), Severity.SHAPE),
-    **dict.fromkeys(("raised", "undeclared-unsupported"), Severity.RAISED),
+    **dict.fromkeys(("raised", "adapter", "undeclared-unsupported"), Severity.RAISED),
     "accepted": Severity.ACCEPTED,
     "reading": Severity.MILD,
 }
@@ -54,6 +54,7 @@ WORDS: Mapping[str, str] = {
     "dtype": "Wrong element type",
     "outputs": "No usable outputs",
     "raised": "Raises an exception",
+    "adapter": "The adapter fails outside of its framework's call",
     "aborted": "Ends the call abnormally",
     "crashed": "Crashes",
     "hung": "Does not end in time",
@@ -211,11 +212,13 @@ def _keys(finding: Finding) -> list[_Key]:
         return list(dict.fromkeys(_of_fault(fault) for fault in told.faults))
     kind, where = finding.kind, _where(told)
     what = WORDS.get(kind, kind)
-    if kind == "raised":
+    if kind in ("raised", "adapter"):
         # An exception without a text has nothing but its type.
         text = said(finding.message) or finding.message.partition("\n")[0].strip()
-        title = f"Raises “{text}”" if text else " ".join(filter(None, (what, where)))
-        return [_Key(f"raised {alike(finding.message, finding.op) or text}", title)]
+        title = f"Raises “{text}”" if kind == "raised" else f"{what}: “{text}”"
+        if not text:
+            title = " ".join(filter(None, (what, where)))
+        return [_Key(f"{kind} {alike(finding.message, finding.op) or text}", title)]
     if SEVERITIES.get(kind) is Severity.LOST:
         line = finding.message.partition("\n")[0].strip()
         title = " ".join(filter(None, (what, where)))
