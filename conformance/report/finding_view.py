@@ -98,7 +98,7 @@ class FindingView:
         witness = self.finding.witness
         if witness is None:
             return ""
-        return relation(self.finding.detail) or distance(witness)
+        return relation(self.finding.detail, witness.wrong) or distance(witness)
 
     @cached_property
     def picture(self) -> Picture | None:

@@ -14,7 +14,7 @@ from runs import run
 
 from conformance.log.diagnosis import diagnosis, followed
 from conformance.model import Finding, Result, Status
-from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, elements, planes
+from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, MAX_SLICES, elements, planes
 from conformance.report.finding_view import FindingView
 from conformance.report.heat import MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps
 from conformance.report.html import render
@@ -142,6 +142,12 @@ class TestElements:
         assert found.cut
         assert found.wrong == 2000
         assert len(found.rows) == len(found.rows[0]) == MAX_SIDE
+
+    def test_slices_that_are_left_out_are_told(self):
+        nested, wrong = [[["0"]]] * (MAX_SLICES + 1), [[[True]]] * (MAX_SLICES + 1)
+        found = planes({"expected": nested, "got": nested, "wrong": wrong})
+        assert [one.caption for one in found] == [f"Slice {n} of 5" for n in range(MAX_SLICES)]
+        assert all(one.cut for one in found)
 
     @pytest.mark.parametrize(
         "data",
