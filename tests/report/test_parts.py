@@ -178,9 +178,11 @@ class TestElements:
         assert elements([{"ulp": far}])[0].off == "infinitely far"
 
 
-def finding(show, spec="my.py:B", level="must", precision=None, reproduce="conformance check"):
+def finding(
+    show, spec="my.py:B", level="must", precision=None, reproduce="conformance check", env=None
+):
     plain = Finding("op", "value", "t", ("v",), (), "v", "", None, reproduce, {"show": show})
-    options = {"level": level, "precision": precision or {"f16": "standard"}}
+    options = {"level": level, "precision": precision or {"f16": "standard"}, "env": env}
     return FindingView(plain, "f32", {"backend": {"spec": spec}, "options": options})
 
 
@@ -196,10 +198,16 @@ class TestRepro:
             "conformance repro v --backend my.py:B --precision exact"
         )
 
+    def test_says_no_option_twice(self):
+        more = "v --backend my.py:B --env 'an env' --suite s --level should --precision exact"
+        found = finding(f"conformance show {more}", "my.py:B", "should", {"f16": "exact"}, env="e")
+        assert found.repro == f"conformance repro {more}"
+
     @pytest.mark.parametrize(
         "found",
         [
             finding("conformance show v", spec=""),
+            finding("conformance show v", env="old"),
             finding("conformance show v", reproduce=""),
             finding("conformance show other"),
             finding("rm -rf v"),
