@@ -74,7 +74,8 @@ class Cause:
 
     ``id`` is the same in every run, ``title`` says what is wrong, without counts. ``named`` where
     it is a mutant of the catalogue, ``explained`` where at least it is known under which conditions
-    it fails, or what its exceptions say. ``common`` are edges, with the reason why they are common
+    it fails, or what its exceptions say. ``kind`` is the worst kind of failure that it leads to,
+    and ``severity`` how bad that is. ``common`` are edges, with the reason why they are common
     in real models, that all vectors of some finding show. ``known`` where every failure is known.
     """
 
@@ -82,6 +83,7 @@ class Cause:
     title: str
     named: bool
     explained: bool
+    kind: str
     severity: Severity
     findings: tuple[Finding, ...]
     common: Mapping[str, str]
@@ -181,7 +183,7 @@ def _cause(group: _Group, known: bool) -> Cause:
     failures = group.failures
     kinds = {one.kind for one in failures} or {finding.kind for finding in group.findings}
     mild = bool(failures) and all(one.level == "should" for one in failures)
-    worst = min(SEVERITIES.get(kind, Severity.VALUE) for kind in kinds)
+    severity, worst = min((SEVERITIES.get(kind, Severity.VALUE), kind) for kind in kinds)
     common = {edge: why for finding in group.findings for edge, why in _common(finding)}
     rules = sorted({one.reject for one in failures if one.reject}) if group.key.lists else []
     return Cause(
@@ -189,7 +191,8 @@ def _cause(group: _Group, known: bool) -> Cause:
         title=": ".join(filter(None, (group.key.title, _some(rules)))),
         named=group.key.named,
         explained=group.key.explained,
-        severity=Severity.MILD if mild else worst,
+        kind=worst,
+        severity=Severity.MILD if mild else severity,
         findings=tuple(sorted(group.findings, key=lambda one: -len(one.ids))),
         common=common,
         known=known,

@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 from pages import Page, check_safe, check_structure
 from runs import run
 
+from conformance.log.causes import causes
 from conformance.log.diagnosis import diagnosis, followed
 from conformance.model import Finding, Result, Status
+from conformance.report.cause_view import CauseView
 from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, MAX_SLICES, elements, planes
 from conformance.report.finding_view import FindingView
 from conformance.report.heat import MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps
 from conformance.report.html import render
 from conformance.report.spread import HEIGHT, spreads
+from conformance.report.view import view
 from conformance.report.wording import short
 
 
@@ -184,6 +187,37 @@ def finding(
     plain = Finding("op", "value", "t", ("v",), (), "v", "", None, reproduce, {"show": show})
     options = {"level": level, "precision": precision or {"f16": "standard"}, "env": env}
     return FindingView(plain, "f32", {"backend": {"spec": spec}, "options": options})
+
+
+@pytest.mark.parametrize(
+    ("kind", "tag"),
+    [
+        ("crashed", "crash"),
+        ("hung", "hang"),
+        ("abandoned", "not tested"),
+        ("shape", "wrong shape"),
+        ("dtype", "wrong type"),
+        ("outputs", "no usable outputs"),
+        ("value", "wrong values"),
+        ("input-changed", "input written"),
+        ("adapter", "exception"),
+        ("raised", "exception"),
+    ],
+)
+def test_a_tag_is_of_the_kind_of_failure(kind, tag):
+    one = Finding("op", kind, "t", ("v",), (), "v", "", None, "", {})
+    (cause,) = causes([one], [result((), kind=kind)])
+    assert CauseView(cause, ()).tag == tag
+    mild = replace(result((), kind=kind), level="should")
+    (cause,) = causes([one], [mild])
+    assert CauseView(cause, ()).tag == "should"
+
+
+def test_what_was_not_asked_did_not_crash():
+    kinds = ("crashed", "hung", "memory", "aborted", "abandoned", "abandoned")
+    lost = [replace(result((), kind=kind), id=f"v{n}") for n, kind in enumerate(kinds)]
+    log = run(sample_runs.failing())
+    assert (view(replace(log, results=tuple(lost))).glance[2][:2]) == ("3", "crashed or hung")
 
 
 class TestRepro:
