@@ -211,8 +211,10 @@ def _order(cause: Cause) -> tuple[bool, Severity, bool, int, str]:
 def _keys(finding: Finding) -> list[_Key]:
     """What a finding comes from: one key, or one for each of several mutants together."""
     told = diagnosis(finding.diagnosis)
-    if told is not None and told.faults:
-        return list(dict.fromkeys(_of_fault(fault) for fault in told.faults))
+    # A log may name mutants that say nothing of what they are.
+    faults = [one for one in told.faults if one.id or one.cause or one.says] if told else []
+    if faults:
+        return list(dict.fromkeys(map(_of_fault, faults)))
     kind, where = finding.kind, _where(told)
     what = WORDS.get(kind, kind)
     if kind in ("raised", "adapter"):

@@ -103,6 +103,12 @@ class TestTogether:
         other = finding("A-1", ["s"], kind="shape", conditions=["ceil-overrun"])
         assert len(told(*some, other)) == 2
 
+    @pytest.mark.parametrize("faults", [[{}], [{"kind": "made"}], [{"id": 3}, {}]])
+    def test_mutants_that_say_nothing_are_none(self, faults):
+        one = replace(finding("A-1", ["a"]), diagnosis={"sentence": "", "faults": faults})
+        (cause,) = told(one)
+        assert (cause.title, cause.explained) == ("Wrong values, not explained", False)
+
     def test_what_nothing_explains(self):
         (cause,) = told(finding("A-1", ["a"]), finding("B-1", ["b"]))
         assert (cause.title, cause.explained) == ("Wrong values, not explained", False)
