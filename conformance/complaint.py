@@ -35,6 +35,9 @@ _PLACE = re.compile("|".join(_PLACES))
 _FILE = re.compile(r"[^ ]*\.\w{1,4}:\d+:?")
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*")
 
+_LIST = re.compile(r"(?:[-(\[{]\s*)*#(?:[-\s,()\[\]{}]*#)*(?:,?\s*[)\]}])*")
+"""Numbers in a row, with their signs and brackets, where ``#`` stands for one."""
+
 
 def said(message: str) -> str:
     """What the first line of a message says, in a few words; empty where that is only a type."""
@@ -57,7 +60,7 @@ def alike(message: str, op: str) -> str:
     text = said(message)
     name = op.rpartition("-")[0].rpartition(".")[2] or op
     text = re.sub(rf"{re.escape(name)}(?:_\d+)?", "#", text)
-    text = _NUMBER.sub("#", text)
+    text = _LIST.sub("#", _NUMBER.sub("#", text))
     # A word that is cut is another one in a message with longer numbers.
     head, cut, _ = text.partition(CUT)
     text = head.rpartition(" ")[0] if cut else text

@@ -201,7 +201,7 @@ class TestVerdicts:
         found = session.run("mylib.py:wrong")
         found.stdout.fnmatch_lines(
             [
-                "conformance: 1 cause, worst first",
+                "conformance: 0 causes, and 1 not explained, worst first",
                 "  1. Wrong values, not explained: AvgPool-1, 1 vector",
                 "conformance: mylib.py:wrong, 8 vectors: *",
             ]

@@ -108,7 +108,7 @@ def _deciding(found: Explanation, decides: str | None) -> str:
     if decides is not None:
         return f"Vector {decides} of the suite tells them apart."
     command = f"conformance generate --op {found.faults[0].op} --seed 1 --out fresh"
-    return f"No vector that could be asked tells them apart; others come from '{command}'."
+    return f"No vector was found that tells them apart; others come from '{command}'."
 
 
 def _alternatives(several: Sequence[Faults]) -> list[dict[str, Any]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
+from conformance.diagnosis.agreement import Place
 from conformance.diagnosis.search import Faults
+from conformance.grade.selector import rank_of
 from conformance.model import Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec
@@ -21,11 +24,17 @@ def decider(
     candidates: Sequence[Faults],
     entries: Sequence[Entry],
     read: Callable[[str], Vector],
+    places: Collection[Place],
 ) -> str | None:
     """The smallest of some vectors, by its id, on which two candidates give different outputs.
 
-    None where there is none, or it takes a look at too many to tell.
+    It is at one of ``places``: elsewhere the backend has none of the candidates. None where there
+    is no such vector, or it takes a look at too many to tell.
     """
+
+    def there(entry: Entry) -> bool:
+        return Place(entry.dtype, rank_of(read(entry.id).case)) in places
+
     ids = [{fault.id for fault in one} for one in candidates]
     some = [one for one in sorted(entries, key=lambda one: (one.bytes, one.id)) if one.kills]
     all_killed = []
@@ -33,10 +42,10 @@ def decider(
         killed = [not one.isdisjoint(entry.kills) for one in ids]
         if all(killed):
             all_killed.append(entry)
-        elif any(killed):
+        elif any(killed) and there(entry):
             return entry.id
     altered = [Altered(spec, *(fault.variant for fault in one)) for one in candidates]
-    for entry in all_killed[:LOOKED_AT]:
+    for entry in islice(filter(there, all_killed), LOOKED_AT):
         if _differ(spec, read(entry.id), altered):
             return entry.id
     return None

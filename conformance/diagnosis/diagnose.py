@@ -63,10 +63,12 @@ class Diagnosis:
     def of(self, finding: Finding) -> dict[str, Any] | None:
         """What one finding comes from, as JSON data; None where nothing can be said."""
         explained = self._explained.get((finding.op, finding.ids[0]))
-        if explained is None:
+        named = explained is not None and is_named(explained)
+        # What is not named makes no finding of its own: others may fail in the same way.
+        if explained is None or not (named or explained.agrees.keys() >= {*finding.ids}):
             return self._by_conditions(finding)
         decides = self._decides(explained) if explained.alternatives else None
-        if is_named(explained):
+        if named:
             return by_faults(explained, decides)
         return undecided(explained, self._by_conditions(finding), decides)
 
@@ -74,11 +76,11 @@ class Diagnosis:
         """A vector that was not asked and tells the candidates apart, by its id."""
         op = found.faults[0].op
         asked = {result.id for result in self._results if result.op == op}
-        dtypes = {place.dtype for place in found.places | found.elsewhere}
+        dtypes = {place.dtype for place in found.places}
         entries = list(unasked(self._suite.manifest.vectors, op, asked, dtypes))
         spec = self._specs.get(op)
         assert spec is not None  # it has faults
-        return decider(spec, candidates(found), entries, self._suite.get)
+        return decider(spec, candidates(found), entries, self._suite.get, found.places)
 
     def _by_conditions(self, finding: Finding) -> dict[str, Any] | None:
         named = set(finding.ids)

@@ -35,9 +35,6 @@ WORDS = {
     "undeclared-unsupported": "unsupported, which the backend did not declare",
 }
 
-ADAPTER = "adapter"
-"""The kind of what an adapter got wrong and its framework had no part in."""
-
 SMALLEST_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
 
@@ -75,7 +72,7 @@ def findings(
             groups[alike].append(result)
     ranked = []
     for group in groups.values():
-        universe = group if group[0].kind == ADAPTER else universes[_asked_alike(group[0])]
+        universe = universes[_asked_alike(group[0])]
         parts = list(split(group, universe))
         if (group[0].op, group[0].id) in causes and len(parts) > 1:
             parts = [(None, group)]
@@ -163,8 +160,6 @@ def _failed_alike(result: Result) -> tuple[str, ...]:
         # What follows the first line is about one vector, such as where its process crashed.
         what = normalised(result.message.partition("\n")[0])[:TOLD_APART]
     asked = "reject" if result.reject is not None else "value"
-    if result.kind == ADAPTER:  # it says nothing of any operator, and is told once
-        return ADAPTER, what, "" if result.known is None else "known"
     known = "" if result.known is None else "known"
     return result.op, asked, result.status, result.kind, what, str(result.reading), known
 
@@ -203,8 +198,6 @@ def _title(
     subject = "" if feature is None else f"{feature[1]}: "
     more = " more" if len(failures) < having(group) else ""
     what = {_what(result) for result in failures}
-    if first.kind == ADAPTER:
-        what = {f"vectors {WORDS[ADAPTER]}"}
     wrong = what.pop() if len(what) == 1 else f"{_noun(first)} wrong in several ways"
     return f"{subject}{len(failures)}{more} of {having(universe)} {wrong}"
 

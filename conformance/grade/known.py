@@ -102,11 +102,12 @@ class KnownFailure:
         )
 
     def covers(self, vectors: Iterable[Listed], case_of: CaseOf) -> str | None:
-        """An operator whose vectors it concerns one and all, unless it gives their ids.
+        """An operator whose vectors it concerns one and all, unless it gives their ids, or what
+        tells failures apart.
 
         Of an operator that has vectors with values, only those count.
         """
-        if self.selector.vectors or self.mutants:
+        if self.selector.vectors or self.mutants or self.message:
             return None
         by_op: dict[str, list[Listed]] = {}
         for vector in vectors:

@@ -41,7 +41,7 @@ class Severity(enum.IntEnum):
 SEVERITIES: Mapping[str, Severity] = {
     **dict.fromkeys(("crashed", "hung", "memory", "aborted", "abandoned"), Severity.LOST),
     **dict.fromkeys(("shape", "dtype", "outputs"), Severity.SHAPE),
-    **dict.fromkeys(("raised", "undeclared-unsupported"), Severity.RAISED),
+    **dict.fromkeys(("raised", "adapter", "undeclared-unsupported"), Severity.RAISED),
     "accepted": Severity.ACCEPTED,
     "reading": Severity.MILD,
 }
@@ -54,6 +54,7 @@ WORDS: Mapping[str, str] = {
     "dtype": "Wrong element type",
     "outputs": "No usable outputs",
     "raised": "Raises an exception",
+    "adapter": "The adapter fails outside of its framework's call",
     "aborted": "Ends the call abnormally",
     "crashed": "Crashes",
     "hung": "Does not end in time",
@@ -73,7 +74,8 @@ class Cause:
 
     ``id`` is the same in every run, ``title`` says what is wrong, without counts. ``named`` where
     it is a mutant of the catalogue, ``explained`` where at least it is known under which conditions
-    it fails, or what its exceptions say. ``common`` are edges, with the reason why they are common
+    it fails, or what its exceptions say. ``kind`` is the worst kind of failure that it leads to,
+    and ``severity`` how bad that is. ``common`` are edges, with the reason why they are common
     in real models, that all vectors of some finding show. ``known`` where every failure is known.
     """
 
@@ -81,6 +83,7 @@ class Cause:
     title: str
     named: bool
     explained: bool
+    kind: str
     severity: Severity
     findings: tuple[Finding, ...]
     common: Mapping[str, str]
@@ -180,7 +183,7 @@ def _cause(group: _Group, known: bool) -> Cause:
     failures = group.failures
     kinds = {one.kind for one in failures} or {finding.kind for finding in group.findings}
     mild = bool(failures) and all(one.level == "should" for one in failures)
-    worst = min(SEVERITIES.get(kind, Severity.VALUE) for kind in kinds)
+    severity, worst = min((SEVERITIES.get(kind, Severity.VALUE), kind) for kind in kinds)
     common = {edge: why for finding in group.findings for edge, why in _common(finding)}
     rules = sorted({one.reject for one in failures if one.reject}) if group.key.lists else []
     return Cause(
@@ -188,7 +191,8 @@ def _cause(group: _Group, known: bool) -> Cause:
         title=": ".join(filter(None, (group.key.title, _some(rules)))),
         named=group.key.named,
         explained=group.key.explained,
-        severity=Severity.MILD if mild else worst,
+        kind=worst,
+        severity=Severity.MILD if mild else severity,
         findings=tuple(sorted(group.findings, key=lambda one: -len(one.ids))),
         common=common,
         known=known,
@@ -207,15 +211,19 @@ def _order(cause: Cause) -> tuple[bool, Severity, bool, int, str]:
 def _keys(finding: Finding) -> list[_Key]:
     """What a finding comes from: one key, or one for each of several mutants together."""
     told = diagnosis(finding.diagnosis)
-    if told is not None and told.faults:
-        return list(dict.fromkeys(_of_fault(fault) for fault in told.faults))
+    # A log may name mutants that say nothing of what they are.
+    faults = [one for one in told.faults if one.id or one.cause or one.says] if told else []
+    if faults:
+        return list(dict.fromkeys(map(_of_fault, faults)))
     kind, where = finding.kind, _where(told)
     what = WORDS.get(kind, kind)
-    if kind == "raised":
+    if kind in ("raised", "adapter"):
         # An exception without a text has nothing but its type.
         text = said(finding.message) or finding.message.partition("\n")[0].strip()
-        title = f"Raises “{text}”" if text else " ".join(filter(None, (what, where)))
-        return [_Key(f"raised {alike(finding.message, finding.op) or text}", title)]
+        title = f"Raises “{text}”" if kind == "raised" else f"{what}: “{text}”"
+        if not text:
+            title = " ".join(filter(None, (what, where)))
+        return [_Key(f"{kind} {alike(finding.message, finding.op) or text}", title)]
     if SEVERITIES.get(kind) is Severity.LOST:
         line = finding.message.partition("\n")[0].strip()
         title = " ".join(filter(None, (what, where)))

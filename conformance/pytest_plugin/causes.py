@@ -12,6 +12,7 @@ from conformance.log.encoding import encode
 from conformance.log.events import result_event, result_from_event
 from conformance.model import FAILED, Result
 from conformance.report.lines import wrap
+from conformance.report.wording import counted
 from conformance.run.conclusion import found, in_suite_order
 from conformance.suite.store import Suite
 
@@ -44,7 +45,7 @@ def told(
     except ConformanceError as error:
         yield f"conformance: the causes cannot be told: {error}"
         return
-    yield f"conformance: {len(named)} cause{'s' * (len(named) != 1)}, worst first"
+    yield f"conformance: {counted(named, 'cause')}, worst first"
     for number, cause in enumerate(named[:MOST], 1):
         known = " (known)" if cause.known else ""
         yield from wrap(f"{cause.headline}{known}", WIDTH, "     ", f"{number:>3}. ")

@@ -19,6 +19,19 @@ TAGS = {
 }
 """What a cause leads to at its worst, in a word or two."""
 
+KINDS = {
+    "hung": "hang",
+    "memory": "out of memory",
+    "aborted": "abnormal end",
+    "abandoned": "not tested",
+    "dtype": "wrong type",
+    "outputs": "no usable outputs",
+    "unsteady": "unsteady results",
+    "input-changed": "input written",
+    "undeclared-unsupported": "unsupported",
+}
+"""The same of kinds of failure that are not what others of their severity are."""
+
 
 @dataclass(frozen=True)
 class CauseView:
@@ -30,7 +43,8 @@ class CauseView:
     @property
     def tag(self) -> str:
         """What it leads to at its worst."""
-        return TAGS[self.cause.severity]
+        tag, severity = TAGS[self.cause.severity], self.cause.severity
+        return tag if severity is Severity.MILD else KINDS.get(self.cause.kind, tag)
 
     @property
     def link(self) -> str:

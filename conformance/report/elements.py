@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conformance.report.wording import ulps
@@ -54,7 +54,7 @@ class Place:
 class Plane:
     """One slice of an output, expected beside got; ``caption`` says which, empty for the only one.
 
-    ``wrong`` counts its wrong places; ``cut`` says that rows or columns are left out.
+    ``wrong`` counts its wrong places; ``cut`` says that rows, columns or other slices are left out.
     """
 
     caption: str
@@ -86,9 +86,11 @@ def planes(data: object) -> tuple[Plane, ...]:
     if _alike([*parts, data.get("given")], axes):
         parts.append(data["given"])
     if axes == 3:
-        slices = zip(*(part[:MAX_SLICES] for part in parts if isinstance(part, list)), strict=True)
-        found = (_plane(f"Slice {n}", part) for n, part in enumerate(slices))
-        return tuple(found)
+        slices = list(zip(*(part for part in parts if isinstance(part, list)), strict=True))
+        more = len(slices) > MAX_SLICES
+        of = f" of {len(slices)}" if more else ""
+        found = (_plane(f"Slice {n}{of}", part) for n, part in enumerate(slices[:MAX_SLICES]))
+        return tuple(replace(one, cut=one.cut or more) for one in found)
     return (_plane("", [[part] for part in parts] if axes == 1 else parts),)
 
 

@@ -59,19 +59,19 @@ class FindingView:
 
     @property
     def repro(self) -> str:
-        """The command that writes a script for an issue; empty where none can name the backend,
-        or it ran in another environment than such a script is tried in.
+        """The command that writes a script for an issue; empty where none can name the backend.
 
-        It asks of the same suite as ``show``, and judges as the run did.
+        It asks of the same suite and in the same environment as ``show``, and judges as the run
+        did. The ``show`` of older logs does not say how, nor in which environment.
         """
         spec, asked = self.header["backend"]["spec"], self.header["options"]
         shown = words(self.show)
-        if (
-            not spec
-            or asked.get("env")
-            or not self.finding.reproduce
-            or shown[:3] != [*SHOW, self.finding.smallest]
-        ):
+        named = shown[:3] == [*SHOW, self.finding.smallest]
+        if not spec or not self.finding.reproduce or not named:
+            return ""
+        if "--backend" in shown:
+            return shlex.join(["conformance", "repro", *shown[2:]])
+        if asked.get("env"):
             return ""
         command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *shown[3:]]
         if asked["level"] != "must":
@@ -98,7 +98,7 @@ class FindingView:
         witness = self.finding.witness
         if witness is None:
             return ""
-        return relation(self.finding.detail) or distance(witness)
+        return relation(self.finding.detail, witness.wrong) or distance(witness)
 
     @cached_property
     def picture(self) -> Picture | None:

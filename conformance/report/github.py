@@ -14,7 +14,7 @@ from conformance.report.cause_view import CauseView
 from conformance.report.failures import Failures, alarm, backend_file
 from conformance.report.view import view
 from conformance.report.visible import visible
-from conformance.report.wording import evidence
+from conformance.report.wording import counted, evidence
 
 FILE = "annotations.txt"
 
@@ -35,20 +35,22 @@ def render(run: RunLog) -> str:
     trouble = alarm(shown)
     if trouble is not None:
         commands["error"].append(_command("error", "conformance", trouble, None))
-    suppressed = 0
+    known, more = [], []
     for one in shown.causes:
         if failures.why_known(one.cause) is not None:
-            suppressed += 1
+            known.append(one.cause)
             continue
         level = "warning" if one.cause.severity is Severity.MILD else "error"
+        if len(commands[level]) == MAX_PER_LEVEL:
+            more.append(one.cause)
+            continue
         commands[level].append(_command(level, one.cause.headline, "\n".join(_lines(one)), file))
-    kept = [line for lines in commands.values() for line in lines[:MAX_PER_LEVEL]]
-    more = sum(map(len, commands.values())) - len(kept)
+    kept = [line for lines in commands.values() for line in lines]
     notice = f"{shown.headline}. {shown.sentence}"
     if more:
-        notice += f"\n{_causes(more)} more: see the report."
-    if suppressed:
-        notice += f"\n{_causes(suppressed)} known."
+        notice += f"\nMore: {counted(more, 'cause')}; see the report."
+    if known:
+        notice += f"\nAlready known: {counted(known, 'cause')}."
     title = f"conformance: {shown.headline}"
     return "\n".join([*kept, _command("notice", title, notice, None)]) + "\n"
 
@@ -66,10 +68,6 @@ def _lines(one: CauseView) -> Iterator[str]:
     yield finding.message
     if finding.reproduce:
         yield f"reproduce: {finding.reproduce}"
-
-
-def _causes(count: int) -> str:
-    return "1 cause" if count == 1 else f"{count:,} causes"
 
 
 def _command(level: str, title: str, message: str, file: str | None) -> str:

@@ -61,6 +61,7 @@ def _environment() -> Environment:
         bar=bar,
         facts=facts,
         accepted=wording.accepted,
+        counted=wording.counted,
         element=wording.element,
         options=wording.options,
         precision=wording.precision,

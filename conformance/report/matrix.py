@@ -23,8 +23,8 @@ def heading(run: RunLog, label: str = "") -> str:
 
 
 def flaws(causes: Iterable[Cause], op: str) -> tuple[str, ...]:
-    """What is wrong in an operator, the worst first: the titles of its causes."""
-    titles = [cause.title for cause in causes if op in cause.operators]
+    """What is wrong in an operator, the worst first: the titles of its causes, each once."""
+    titles = list(dict.fromkeys(cause.title for cause in causes if op in cause.operators))
     more = len(titles) - MAX_CAUSES
     return (*titles[:MAX_CAUSES], *([f"and {more:,} more"] if more > 0 else []))
 

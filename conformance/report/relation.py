@@ -23,16 +23,20 @@ MOST = 64
 """The largest numerator and denominator of a ratio that is told as a fraction."""
 
 
-def relation(detail: Mapping[str, Any]) -> str:
-    """A sentence about the wrong elements around the worst one of a finding; empty for none."""
-    places = [
-        place for plane in planes(detail.get("plane")) if not plane.cut
-        for row in plane.rows for place in row
-    ]  # fmt: skip
+def relation(detail: Mapping[str, Any], total: int) -> str:
+    """A sentence about the wrong elements around the worst one of a finding; empty for none.
+
+    ``total`` is how many elements of the output are wrong: those of other planes are not looked at.
+    """
+    shown = [plane for plane in planes(detail.get("plane")) if not plane.cut]
+    places = [place for plane in shown for row in plane.rows for place in row]
     wrong = [place for place in places if place.wrong]
     if len(wrong) < FEW:
         return ""
-    return _constant(wrong) or _ratio(wrong) or _elsewhere(places, wrong)
+    said = _constant(wrong) or _ratio(wrong) or _elsewhere(places, wrong)
+    if not said or len(wrong) == total:
+        return said
+    return f"In the plane of the worst element, {said[0].lower()}{said[1:]}"
 
 
 def _constant(wrong: Sequence[Place]) -> str:
@@ -48,17 +52,20 @@ def _ratio(wrong: Sequence[Place]) -> str:
     ratios = [got / right for right, got in pairs if right and math.isfinite(got / right)]
     if len(ratios) < len(pairs) or len({right for right, _ in pairs}) < FEW:
         return ""
-    mean = math.fsum(ratios) / len(ratios)
-    if not mean or any(abs(ratio - mean) > SLACK * abs(mean) for ratio in ratios):
+    first = ratios[0]
+    if not first or any(abs(ratio - first) > SLACK * abs(first) for ratio in ratios):
         return ""
-    told = next(_fractions(mean), f"{mean:.4g}")
+    told = next(_fractions(first), f"{first:.4g}")
     if told == "1":
         return ""
-    return f"All {len(wrong)} wrong elements are {told} of what is expected."
+    of = "of" if "/" in told else "times"
+    return f"All {len(wrong)} wrong elements are {told} {of} what is expected."
 
 
 def _fractions(ratio: float) -> Iterator[str]:
     """The fractions that a ratio may be, the simplest first."""
+    if abs(ratio) > MOST + 1:
+        return
     for denominator in range(1, MOST + 1):
         numerator = round(ratio * denominator)
         if 0 < abs(numerator) <= MOST and abs(numerator / denominator / ratio - 1) <= SLACK:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.errors import LogError
+from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.report.cause_changes import identity
 from conformance.report.circumstances import circumstances
@@ -130,11 +131,22 @@ def _names(told: Sequence[tuple[Column, RunLog]], differences: Sequence[Row]) ->
 
 def _causes(runs: Sequence[RunLog]) -> Iterator[Row]:
     """Each cause with how many vectors show it in each run, the worst of the first run first."""
-    found = [{identity(cause): cause for cause in run.causes} for run in runs]
+    found = [_by_identity(run.causes) for run in runs]
     for name in dict.fromkeys(name for one in found for name in one):
         there = [one.get(name) for one in found]
         title = next(cause.title for cause in there if cause is not None)
         yield Row(title, tuple(None if one is None else one.size for one in there))
+
+
+def _by_identity(causes: Sequence[Cause]) -> Mapping[str, Cause]:
+    """The causes, those of new and of known failures as one."""
+    found: dict[str, Cause] = {}
+    for cause in causes:
+        first = found.setdefault(identity(cause), cause)
+        if first is not cause:
+            both = (*first.findings, *cause.findings)
+            found[identity(cause)] = replace(first, findings=both)
+    return found
 
 
 def _changes(runs: Sequence[RunLog]) -> tuple[Comparison | None, str]:

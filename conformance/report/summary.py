@@ -10,7 +10,7 @@ from conformance.report.cause_view import CauseView
 from conformance.report.failures import Failures
 from conformance.report.markdown import block, inline
 from conformance.report.view import OperatorRow, View, view
-from conformance.report.wording import duration, evidence, precision, when
+from conformance.report.wording import counted, duration, evidence, precision, when
 
 FILE = "summary.md"
 
@@ -37,8 +37,8 @@ def render(run: RunLog) -> str:
         told = "\n".join(_cause(number, one, failures.why_known(one.cause)))
         size = len(told.encode())
         if size > room:
-            rest = len(shown.causes) - number + 1
-            text += f"\n{rest:,} causes more; the report has them all.\n"
+            rest = counted((other.cause for other in shown.causes[number - 1 :]), "cause")
+            text += f"\nMore: {rest}; the report has them all.\n"
             break
         room -= size
         text += told

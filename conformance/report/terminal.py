@@ -12,7 +12,7 @@ from conformance.report.lines import one_line, vectors, wrap
 from conformance.report.strength import strengths
 from conformance.report.terminal_gate import gate
 from conformance.report.view import OperatorRow, View, view
-from conformance.report.wording import duration, evidence, options, precision, when
+from conformance.report.wording import counted, duration, evidence, options, precision, when
 
 FILE = "summary.txt"
 
@@ -146,11 +146,12 @@ def _causes(shown: View, width: int, limit: int, paint: _Paint) -> list[str]:
     if not shown.new:
         return []
     heading = "New causes" if shown.known else "Causes"
-    lines = [f"{heading} ({len(shown.new)}), worst first"]
+    count = counted(one.cause for one in shown.new)
+    lines = wrap(f"{heading} ({count}), worst first", width)
     for number, one in enumerate(shown.new[:limit], 1):
         lines += ["", *_cause(number, one, width, paint)]
     if len(shown.new) > limit:
-        lines += ["", f"and {len(shown.new) - limit} more causes; the log has them all."]
+        lines += ["", f"and {len(shown.new) - limit} more; the log has them all."]
     return lines
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from conformance.errors import EXIT_INCONCLUSIVE
-from conformance.log.causes import SEVERITIES, Severity
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
 from conformance.model import FAILED, Result, Status
@@ -28,6 +27,9 @@ HEADLINES = {
 
 FAULTLESS = {"conformant": "good", "inconclusive": "weak", "no failures": "neutral"}
 """The colour of verdicts without a failure."""
+
+LOST = ("crashed", "hung", "memory")
+"""Kinds of failure that cost the backend its process."""
 
 NO_CLAIM = "No claim can be made from this run."
 
@@ -116,8 +118,7 @@ class View:
         t = self.total.tally
         asked = t.passed + t.failed + t.errors
         explained = sum(one.cause.explained for one in self.new)
-        kinds = (one.kind for one in self.run.results if one.status in FAILED)
-        lost = sum(SEVERITIES.get(kind) is Severity.LOST for kind in kinds)
+        lost = sum(one.kind in LOST for one in self.run.results if one.status in FAILED)
         causes = f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
         unexplained = len(self.new) - explained
         if unexplained:

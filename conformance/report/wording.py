@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from conformance.log.causes import Cause
 from conformance.log.encoding import MAX_TEXT
 from conformance.model import Witness
 
@@ -50,6 +51,19 @@ def evidence(witness: Witness | None, off: str | None = None) -> list[tuple[str,
         ("accepted", f"{accepted(witness)}, rounded {witness.rounded}"),
         ("got", f"{witness.got} ({off})" if off else witness.got),
     ]
+
+
+def counted(causes: Iterable[Cause], noun: str = "") -> str:
+    """How many causes there are, and apart from them how many of these nothing explains.
+
+    ``2, and 1 not explained``; with the ``noun`` "cause": ``1 cause``, ``2 causes, and 1 not
+    explained``.
+    """
+    explained = [cause.explained for cause in causes]
+    count = sum(explained)
+    word = f" {noun}{'s' * (count != 1)}" if noun else ""
+    more = f", and {len(explained) - count:,} not explained" if not all(explained) else ""
+    return f"{count:,}{word}{more}"
 
 
 def precision(asked: Mapping[str, str]) -> str:

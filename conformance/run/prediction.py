@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from conformance.diagnosis.agreement import Agreement, Asked
-from conformance.errors import ConformanceError
 from conformance.grade.returned import unpacked
 from conformance.model import Result
 from conformance.reference.subject import Altered
@@ -51,8 +50,10 @@ class Prediction:
             altered = Altered(asked.spec, *(fault.variant for fault in faults))
             readings = {one.name: one for one in asked.spec.interpretations}
             return asked.agreement(altered, readings)
-        except ConformanceError:
-            return Agreement.NONE  # an old suite, of another version of the specification
+        except Exception:
+            # An old suite, of another version of the specification; mutants that are circular
+            # together. A defect of a mutant costs its name, never the run.
+            return Agreement.NONE
 
     def _known(self, op: str) -> dict[str, Fault]:
         return {fault.id: fault for fault in self.suite.specs.faults(op)}

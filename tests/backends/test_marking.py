@@ -1,4 +1,4 @@
-"""What an adapter raises outside of its framework's call is its own failure, and told once."""
+"""What an adapter raises outside of its framework's call is its own failure, and one cause."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import conformance
 from conformance.backends import framework
 from conformance.backends.marking import MAX_CAUSES
 from conformance.grade.outcome import Ending
+from conformance.log.causes import Severity, causes
 from conformance.model import Case, Status, Vector
 from conformance.run.inline import execute
 
@@ -86,12 +87,17 @@ class Broken:
         raise KeyError(f"no attribute {len(attributes)} times")
 
 
-def test_it_is_one_finding_whatever_the_operator():
+def test_it_is_one_cause_of_all_operators():
     ops = ["AvgPool-1", "AdaptiveAvgPool-8"]
     run = conformance.check(tiers.smoke(), Broken(), ops=ops)
     asked = [result for result in run.results if result.status is not Status.SKIPPED]
     assert {result.status for result in asked} == {Status.ERROR}
     assert {result.op for result in asked} == set(ops)
-    (finding,) = run.findings
-    assert (finding.kind, len(finding.ids)) == ("adapter", len(asked))
-    assert "the adapter having failed" in finding.title
+    assert {finding.kind for finding in run.findings} == {"adapter"}
+    assert all("the adapter having failed" in finding.title for finding in run.findings)
+    (cause,) = causes(run.findings, run.results)
+    assert cause.vectors == {(result.op, result.id) for result in asked}
+    assert set(cause.operators) == set(ops)
+    assert cause.explained
+    assert cause.severity is Severity.RAISED
+    assert cause.title.startswith("The adapter fails outside of its framework's call: “")

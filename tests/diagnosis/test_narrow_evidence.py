@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import tiers
 
 import conformance
+from conformance.diagnosis.agreement import Place
 from conformance.diagnosis.cause import MAX_NAMES
+from conformance.diagnosis.deciding import decider
 from conformance.dtypes import Array
 from conformance.model import Finding
 from conformance.reference import evaluate
@@ -99,3 +102,60 @@ def test_where_no_vector_decides_a_command_makes_others(monkeypatch: pytest.Monk
     some = (of(mutant, one) for one in killers(mutant))
     told = next(one for one in some if one["alternatives"])
     assert f"conformance generate --op {OP}" in told["sentence"]
+
+
+class OfDoubles(Backend):
+    """The mutant is in the kernel of f64 alone."""
+
+    def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
+        if inputs[0].dtype == np.float64:
+            return super().run(op, inputs, attributes)
+        return list(evaluate(self.spec, inputs, attributes, exact=False))
+
+
+def test_the_vector_that_decides_is_where_the_mutant_is() -> None:
+    mutant = "begin-pads-dropped"
+    entries = {one.id: one for one in tiers.core().manifest.vectors}
+    of_type = {dtype: [one for one in killers(mutant) if entries[one].dtype == dtype]
+               for dtype in ("f32", "f64")}  # fmt: skip
+    only = [*of_type["f64"][:2], *of_type["f32"][:6]]
+    run = conformance.check(tiers.core(), OfDoubles(mutant), ops=[OP], only=only)
+    (finding,) = run.findings
+    told = finding.diagnosis
+    assert told is not None
+    assert (told["scope"]["dtype"], len(ids(dict(told)))) == (["f64"], 2)
+    assert entries[told["decides"]].dtype == "f64"
+
+
+@pytest.mark.parametrize("rank", [3, 4, 5])
+def test_a_vector_that_decides_is_of_the_rank_that_is_asked_for(rank: int) -> None:
+    suite, spec = tiers.core(), find(OP)
+    known = {one.id: one for one in faults(spec)}
+    some = [(known["begin-pads-dropped"],), (known["end-pads-dropped"],)]
+    entries = [one for one in suite.manifest.vectors if one.op == OP and one.reject is None]
+    found = decider(spec, some, entries, suite.get, {Place("f32", rank)})
+    assert found is not None
+    assert suite.get(found).inputs[0].ndim == rank
+    assert suite.get(found).inputs[0].dtype == np.float32
+
+
+class Spoiling(Backend):
+    """The mutant, and in f32 outputs of a shape that no mutant gives."""
+
+    def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
+        right = super().run(op, inputs, attributes)
+        return [np.repeat(one, 3, -1) if one.dtype == np.float32 else one for one in right]
+
+
+def test_candidates_of_some_failures_are_not_told_of_others() -> None:
+    mutant = "begin-pads-dropped"
+    two = [one for one in killers(mutant)[:20] if not one.startswith("f32")][:2]
+    told = of(mutant, *two)
+    assert "so none is named" in told["sentence"]
+    entries = [one for one in tiers.core().manifest.vectors if one.op == OP]
+    plain = [one for one in entries if one.dtype == "f32" and one.reject is None]
+    spoiled = [one.id for one in plain if not {*ids(told)} & {*one.kills}][1:2]
+    run = conformance.check(tiers.core(), Spoiling(mutant), ops=[OP], only=[*two, *spoiled])
+    (finding,) = run.findings
+    assert len(finding.ids) == 3
+    assert "so none is named" not in str(finding.diagnosis)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from gate_files import TODAY, Watched, case, never, result, unasked, written
 
@@ -190,6 +192,15 @@ class TestNeverAWholeOperator:
 
     def test_all_ids_one_by_one_are_no_silence(self, tmp_path):
         assert watched(tmp_path, "vectors: [z, y], reason: x").marks == {}
+
+    @pytest.mark.parametrize("more", ["", ", kind: raised", ", dtypes: [f64, f32]"])
+    def test_what_a_backend_says_is_no_whole_operator(self, tmp_path, more):
+        results = [
+            replace(result(name, kind="raised"), message=message)
+            for name, message in (("a", "E: no kernel for 7 rows"), ("b", "E: out of luck"))
+        ]
+        entry = f"op: AvgPool-1, message: 'no kernel for # rows'{more}, reason: x"
+        assert watched(tmp_path, entry, results=results).marks == {"a": "known.yaml:2"}
 
     def test_a_finding_that_only_its_kind_tells_apart(self, tmp_path):
         text = "known:\n  - {op: A, finding: 3 of 9 vectors raised an exception, reason: x}\n"

@@ -103,6 +103,12 @@ class TestTogether:
         other = finding("A-1", ["s"], kind="shape", conditions=["ceil-overrun"])
         assert len(told(*some, other)) == 2
 
+    @pytest.mark.parametrize("faults", [[{}], [{"kind": "made"}], [{"id": 3}, {}]])
+    def test_mutants_that_say_nothing_are_none(self, faults):
+        one = replace(finding("A-1", ["a"]), diagnosis={"sentence": "", "faults": faults})
+        (cause,) = told(one)
+        assert (cause.title, cause.explained) == ("Wrong values, not explained", False)
+
     def test_what_nothing_explains(self):
         (cause,) = told(finding("A-1", ["a"]), finding("B-1", ["b"]))
         assert (cause.title, cause.explained) == ("Wrong values, not explained", False)
@@ -197,7 +203,7 @@ def test_what_an_exception_says(message, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["/", "a/", "a::", "::a(", "Check '", "a/b.c:1", "[a] : 1 : ", "1,"]
+    "text", ["/", "a/", "a::", "::a(", "Check '", "a/b.c:1", "[a] : 1 : ", "1,", "(", "(-", "1 -"]
 )
 def test_a_message_takes_no_time_whatever_it_is(text):
     begin = time.process_time()
@@ -211,6 +217,24 @@ def test_numbers_names_and_where_it_was_cut_tell_no_exceptions_apart():
     )
     assert alike("E: one of the Max…", "A-1") == alike("E: one of the MaxPoo…", "A-1")
     assert alike("E: one thing", "A-1") != alike("E: another thing", "A-1")
+
+
+@pytest.mark.parametrize("list_", ["(3,)", "(-3,)", "(1, -2)", "[[0, -1], [2]]", "-7", "{4,-4}"])
+def test_neither_signs_nor_how_long_a_list_is_tell_exceptions_apart(list_):
+    assert alike(f"E: pads {list_} are too large", "A-1") == "pads # are too large"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("pads (1, 2) are too large", "pads (1, 2) too large"),
+        ("pads 3 exceed (2, 2)", "pads exceed (2, 2)"),
+        ("2 of 3 axes", "2 axes"),
+        ("no kernel for f32", "no kernel for i32"),
+    ],
+)
+def test_words_do(one, other):
+    assert alike(f"E: {one}", "A-1") != alike(f"E: {other}", "A-1")
 
 
 def test_ids_stand_in_addresses_and_differ():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import diagnosed
+import numpy as np
 import pytest
 import sample_runs
 from chromium import (
@@ -14,6 +16,7 @@ from chromium import (
 )
 from runs import run
 
+from conformance.grade.returned import packed
 from conformance.log.reader import read
 from conformance.report import comparison_html
 from conformance.report.html import render
@@ -24,6 +27,16 @@ pytestmark = pytest.mark.needs("dev", "chromium")
 LONG = 4005
 SAMPLES = sorted(path.parent.name for path in diagnosed.SAMPLES.glob("*/run.jsonl"))
 EVERY = ("openvino", "diagnosed", "passing", "gated", "cut short", "hostile", "long", "comparison")
+
+
+def with_arrays():
+    """A run with a failure of which an element is wrong, and another one not as expected."""
+    log = run(sample_runs.failing())
+    place = next(i for i, one in enumerate(log.results) if one.witness)
+    right, got = (np.array([[[0.0, 2.0, x]]], "f4") for x in (3, 9))
+    got[0, 0, 0] = -0.0
+    result = replace(log.results[place], expected=packed([right]), returned=packed([got]))
+    return replace(log, results=(*log.results[:place], result, *log.results[place + 1 :]))
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +51,7 @@ def addresses(tmp_path_factory):
         "cut short": run(sample_runs.failing()[:-4]),
         "hostile": run(sample_runs.hostile()),
         "long": run(sample_runs.failing(LONG)),
+        "arrays": with_arrays(),
     }
     found = {}
     for name, one in shown.items():
@@ -184,6 +198,16 @@ class TestLinks:
         result = next(one for one in diagnosed.sample().results if one.id == self.NAME)
         for part in (self.NAME, result.op, "fail", "f64", *result.edges, f"show {self.NAME}"):
             assert part in text
+
+    def test_what_is_not_the_expected_value_is_not_called_wrong(self, opened):
+        name = next(one.id for one in with_arrays().results if one.returned)
+        page = opened("arrays", f"#vector={name}")
+        got = page.locator("#vector-detail table.plane").last
+        assert got.locator("td.differs").all_inner_texts() == ["-0.0", "9.0"]
+        assert got.locator("td.wrong").count() == 0
+        assert "which may still be accepted" in got.locator("caption").inner_text()
+        expected = page.locator("#vector-detail table.plane").first
+        assert expected.locator("caption").inner_text() == "Expected"
 
     def test_from_a_vector_to_its_cause(self, opened):
         page = opened("openvino", f"#vector={self.NAME}")

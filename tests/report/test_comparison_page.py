@@ -17,6 +17,7 @@ from conformance.cli.report import report
 from conformance.errors import LogError, UsageError
 from conformance.log.reader import read
 from conformance.report import comparison_html
+from conformance.report.cause_changes import identity
 from conformance.report.comparison_html import FILE
 from conformance.report.matrix import Column
 from conformance.report.side_by_side import side_by_side
@@ -66,6 +67,32 @@ class TestTwoBackends:
         for op, rows in found.operators.items():
             for row, one in zip(rows, runs, strict=True):
                 assert row.tally == one.tallies[op]
+
+    def test_a_cause_of_new_and_of_known_failures_is_one(self, runs):
+        log = runs[0]
+        half = {result.id for result in log.results[::2]}
+        results = tuple(
+            replace(one, known="known.yaml:3") if one.id in half and one.kind else one
+            for one in log.results
+        )
+        findings = [
+            replace(finding, ids=ids, smallest=ids[0])
+            for finding in log.findings
+            for keep in (half.__contains__, lambda name: name not in half)
+            if (ids := tuple(filter(keep, finding.ids)))
+        ]
+        both = replace(log, results=results, findings=tuple(findings))
+        assert {cause.known for cause in both.causes} == {False, True}
+        vectors = {}
+        for cause in both.causes:
+            vectors.setdefault(identity(cause), set()).update(cause.vectors)
+        assert len(vectors) < len(both.causes)
+        found = side_by_side([Column(both)])
+        sizes = [row.values[0].rpartition(", ")[2] for row in found.causes]
+        counts = [f"{len(some):,} vector{'s' * (len(some) != 1)}" for some in vectors.values()]
+        assert sizes == counts
+        for (titles,) in found.faults.values():
+            assert len(set(titles)) == len(titles)
 
     def test_same_logs_same_bytes(self, runs):
         assert render(runs) == render(runs)

@@ -75,7 +75,14 @@ def test_no_more_than_are_shown_and_the_rest_is_counted(count, more):
     assert [c.properties["title"] for c in found] == [
         f"Bug {n:04}: AvgPool-1, 10 vectors" for n in range(10)
     ]
-    assert (f"{more}" in notice.data) if more else ("more" not in notice.data)
+    assert (f"More: {more};" in notice.data) if more else ("More" not in notice.data)
+
+
+def test_what_nothing_explains_is_no_cause():
+    log = many(11)
+    last = replace(log.findings[-1], diagnosis=None)
+    *_, notice = annotations(replace(log, findings=(*log.findings[:-1], last)))
+    assert "More: 0 causes, and 1 not explained; see the report." in notice.data
 
 
 def test_the_run_itself_comes_before_its_causes():
@@ -83,7 +90,7 @@ def test_the_run_itself_comes_before_its_causes():
     found = annotations(log)
     assert [c.name for c in found] == ["error"] * MAX_PER_LEVEL + ["notice"]
     assert found[0].data.startswith("Cut short: ")
-    assert "11 causes more" in found[-1].data
+    assert "More: 11 causes; see the report." in found[-1].data
 
 
 def test_what_only_a_should_breaks_is_a_warning():

@@ -140,6 +140,9 @@ class TestContent:
         ):
             assert " ".join(part.split()) in page.text, part
 
+    def test_what_nothing_explains_is_counted_apart(self, failing):
+        assert 'Causes <span class="tag">2, and 1 not explained</span>' in failing[1].whole
+
     def test_every_vector_has_its_row(self, failing):
         events, page = failing
         told = {row["v"] for row in vectors(page.whole)["rows"]}

@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 from pages import Page, check_safe, check_structure
 from runs import run
 
+from conformance.log.causes import causes
 from conformance.log.diagnosis import diagnosis, followed
 from conformance.model import Finding, Result, Status
-from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, elements, planes
+from conformance.report.cause_view import CauseView
+from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, MAX_SLICES, elements, planes
 from conformance.report.finding_view import FindingView
 from conformance.report.heat import MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps
 from conformance.report.html import render
 from conformance.report.spread import HEIGHT, spreads
+from conformance.report.view import view
 from conformance.report.wording import short
 
 
@@ -143,6 +146,12 @@ class TestElements:
         assert found.wrong == 2000
         assert len(found.rows) == len(found.rows[0]) == MAX_SIDE
 
+    def test_slices_that_are_left_out_are_told(self):
+        nested, wrong = [[["0"]]] * (MAX_SLICES + 1), [[[True]]] * (MAX_SLICES + 1)
+        found = planes({"expected": nested, "got": nested, "wrong": wrong})
+        assert [one.caption for one in found] == [f"Slice {n} of 5" for n in range(MAX_SLICES)]
+        assert all(one.cut for one in found)
+
     @pytest.mark.parametrize(
         "data",
         [
@@ -172,10 +181,43 @@ class TestElements:
         assert elements([{"ulp": far}])[0].off == "infinitely far"
 
 
-def finding(show, spec="my.py:B", level="must", precision=None, reproduce="conformance check"):
+def finding(
+    show, spec="my.py:B", level="must", precision=None, reproduce="conformance check", env=None
+):
     plain = Finding("op", "value", "t", ("v",), (), "v", "", None, reproduce, {"show": show})
-    options = {"level": level, "precision": precision or {"f16": "standard"}}
+    options = {"level": level, "precision": precision or {"f16": "standard"}, "env": env}
     return FindingView(plain, "f32", {"backend": {"spec": spec}, "options": options})
+
+
+@pytest.mark.parametrize(
+    ("kind", "tag"),
+    [
+        ("crashed", "crash"),
+        ("hung", "hang"),
+        ("abandoned", "not tested"),
+        ("shape", "wrong shape"),
+        ("dtype", "wrong type"),
+        ("outputs", "no usable outputs"),
+        ("value", "wrong values"),
+        ("input-changed", "input written"),
+        ("adapter", "exception"),
+        ("raised", "exception"),
+    ],
+)
+def test_a_tag_is_of_the_kind_of_failure(kind, tag):
+    one = Finding("op", kind, "t", ("v",), (), "v", "", None, "", {})
+    (cause,) = causes([one], [result((), kind=kind)])
+    assert CauseView(cause, ()).tag == tag
+    mild = replace(result((), kind=kind), level="should")
+    (cause,) = causes([one], [mild])
+    assert CauseView(cause, ()).tag == "should"
+
+
+def test_what_was_not_asked_did_not_crash():
+    kinds = ("crashed", "hung", "memory", "aborted", "abandoned", "abandoned")
+    lost = [replace(result((), kind=kind), id=f"v{n}") for n, kind in enumerate(kinds)]
+    log = run(sample_runs.failing())
+    assert (view(replace(log, results=tuple(lost))).glance[2][:2]) == ("3", "crashed or hung")
 
 
 class TestRepro:
@@ -190,10 +232,16 @@ class TestRepro:
             "conformance repro v --backend my.py:B --precision exact"
         )
 
+    def test_says_no_option_twice(self):
+        more = "v --backend my.py:B --env 'an env' --suite s --level should --precision exact"
+        found = finding(f"conformance show {more}", "my.py:B", "should", {"f16": "exact"}, env="e")
+        assert found.repro == f"conformance repro {more}"
+
     @pytest.mark.parametrize(
         "found",
         [
             finding("conformance show v", spec=""),
+            finding("conformance show v", env="old"),
             finding("conformance show v", reproduce=""),
             finding("conformance show other"),
             finding("rm -rf v"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.report.elements import MAX_SLICES
 from conformance.report.relation import relation
 
 
@@ -15,6 +16,11 @@ def plane(expected, got):
     return {"plane": {"expected": texts[0], "got": texts[1], "wrong": wrong}}
 
 
+def wrong(expected, got):
+    rows = zip(expected, got, strict=True)
+    return sum(a != b for row in rows for a, b in zip(*row, strict=True))
+
+
 @pytest.mark.parametrize(
     ("expected", "got", "said"),
     [
@@ -24,7 +30,7 @@ def plane(expected, got):
             "All 2 wrong elements are 9/4 of what is expected.",
         ),
         ([[3.0, 7.0]], [[1.0, 7.0 / 3]], "All 2 wrong elements are 1/3 of what is expected."),
-        ([[1.0, 2.0]], [[-2.0, -4.0]], "All 2 wrong elements are -2 of what is expected."),
+        ([[1.0, 2.0]], [[-2.0, -4.0]], "All 2 wrong elements are -2 times what is expected."),
         ([[1.0, 7.0]], [[3.14159, 21.99113]], "All 2 wrong elements are 22/7 of what is expected."),
         ([[1.0, 2.0, 3.0]], [[0.0, 0.0, 3.0]], "All 2 wrong elements are 0.0."),
         (
@@ -42,12 +48,40 @@ def plane(expected, got):
         ([[1.0, 2.0, 5.0]], [[1.7, 2.9, 11.0]], ""),
         ([["nan", 2.0]], [[1.0, "nan"]], ""),
         ([[0.0, 2.0]], [[1.0, 4.0]], ""),
+        (
+            [[1e-308, 2e-308]],
+            [[1.0, 2.0]],
+            "All 2 wrong elements are 1e+308 times what is expected.",
+        ),
+        ([[1e-308, 2e-308]], [[1e10, 2e10]], ""),  # the ratio is no number
+        (
+            [[1e-308, 2e-308, 3e-308]],
+            [[1.1, 2.2, 3.3]],
+            "All 3 wrong elements are 1.1e+308 times what is expected.",
+        ),
     ],
 )
 def test_says(expected, got, said):
-    assert relation(plane(expected, got)) == said
+    assert relation(plane(expected, got), wrong(expected, got)) == said
+
+
+def test_of_a_plane_that_has_not_all_wrong_elements_it_says_so():
+    two = plane([[4.0, 8.0]], [[9.0, 18.0]])
+    assert relation(two, 3) == (
+        "In the plane of the worst element, all 2 wrong elements are 9/4 of what is expected."
+    )
+
+
+def test_a_volume_with_more_slices_than_are_shown_says_nothing():
+    two = plane([[4.0, 8.0]], [[9.0, 18.0]])["plane"]
+
+    def volume(slices):
+        return {"plane": {name: [part] * slices for name, part in two.items()}}
+
+    assert relation(volume(MAX_SLICES), 8).startswith("All 8 wrong elements")
+    assert relation(volume(MAX_SLICES + 1), 10) == ""
 
 
 @pytest.mark.parametrize("detail", [{}, {"plane": 3}, {"plane": {"expected": [["1"]]}}])
 def test_nothing_of_the_form(detail):
-    assert relation(detail) == ""
+    assert relation(detail, 3) == ""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from conformance.log.reader import read
-from conformance.report import comparison_html
+from conformance.report import comparison_html, terminal
 from conformance.report.html import FILE, render
 from conformance.report.matrix import Column
+from conformance.report.terminal import summary
 
 SAMPLES = Path(__file__).parents[2] / "reports" / "sample"
 SMOKE = ("torch-compile",)  # seconds a vector
@@ -92,6 +94,19 @@ def test_so_is_the_page_that_compares_them() -> None:
     runs = [Column(read(SAMPLES / name / "run.jsonl")) for name in COMPARED]
     page = (SAMPLES / comparison_html.FILE).read_text("utf-8")
     assert comparison_html.render(runs) == page
+
+
+def test_the_document_shows_what_the_terminal_prints() -> None:
+    page = (SAMPLES.parents[1] / "docs" / "diagnosis.md").read_text("utf-8")
+    example = page.partition("```text\n")[2].partition("```")[0]
+    printed = summary(read(SAMPLES / "torch" / "run.jsonl"))
+    assert example.startswith("  1. ")
+    assert f"\n\n{example}" in printed
+    source = Path(terminal.__file__).read_text("utf-8")
+    told = page.partition("Each cause begins")[2].partition("\n\n")[0]
+    labels = re.findall(r"`([^`]+)`", told)
+    assert len(labels) >= 7
+    assert all(f'_field("{label}"' in source for label in labels)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -75,7 +75,7 @@ def test_a_finding_in_full(tmp_path):
 def test_readings_stand_between_findings_and_verdict(tmp_path):
     text = summary(run_of(tmp_path, sample_runs.failing()))
     before, after = text.split("How it reads the document")
-    assert "Causes (3)" in before
+    assert "Causes (2, and 1 not explained), worst first" in before
     assert "\n\nNOT CONFORMANT" in after
     lines = after.split("NOT CONFORMANT")[0].rstrip().splitlines()[2:]
     assert lines == [
@@ -107,7 +107,7 @@ def test_findings_beyond_the_limit_are_counted(tmp_path):
     text = summary(run, limit=1)
     assert "  1. " in text
     assert "  2. " not in text
-    assert "and 2 more causes" in text
+    assert "and 2 more; the log has them all." in text
     assert "  3. " in render(run)
 
 

@@ -126,7 +126,7 @@
       for (const [x, one] of line.slice(0, SIDE).entries()) {
         const cell = row.insertCell();
         cell.textContent = one;
-        if (other && other[y]?.[x] !== one) cell.className = "wrong";
+        if (other && other[y]?.[x] !== one) cell.className = "differs";
       }
     }
     const scroll = element("div", undefined, "scroll");
@@ -147,7 +147,9 @@
     const many = arrays.length > 1 ? ` ${n + 1}` : "";
     const shown = slices.slice(0, SLICES).map(([place, plane], m) => {
       const at = place.some(Boolean) || slices.length > 1 ? `, at ${place.join(", ")}` : "";
-      return grid(`${name}${many}${at}`, plane, right[m]?.[1]);
+      // The expected value is the rounded one; others within the accepted interval are no failure.
+      const marks = right[m] ? " (marked: not the expected value, which may still be accepted)" : "";
+      return grid(`${name}${many}${at}${marks}`, plane, right[m]?.[1]);
     });
     if (slices.length > SLICES) shown.push(element("p", `${name}${many}: ${slices.length - SLICES} slices more`));
     return shown;
