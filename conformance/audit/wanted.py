@@ -17,13 +17,13 @@ backend runs."""
 
 def wanted_pairs(strata: Strata, rank: int) -> Iterator[Pair]:
     """On the rank of images each remainder with each stratum, in the base type, and with each other
-    where there is one stratum, and each of them within each profile; on other ranks each remainder
+    where there is one stratum, and each stratum within each profile; on other ranks each remainder
     alone, in any stratum and type."""
     if rank == IMAGES:
         for stratum, left in product(strata.strata, strata.remainders):
             yield left.name, stratum.name
-        for profile, met in product(strata.profiles, (*strata.strata, *strata.remainders)):
-            yield profile.name, met.name
+        for profile, stratum in product(strata.profiles, strata.strata):
+            yield profile.name, stratum.name
         if len(strata.strata) == 1:
             yield from combinations(sorted(left.name for left in strata.remainders), 2)
     else:

@@ -136,8 +136,7 @@ def test_profiles_are_those_that_a_hand_finds(name: str) -> None:
 def test_on_images_each_remainder_is_asked_for_in_each_stratum_and_a_second_type() -> None:
     spec = find(OP)
     strata = strata_of(spec)
-    both = len(strata.strata) + len(strata.remainders)
-    count = len(strata.strata) * len(strata.remainders) + len(spec.profiles) * both
+    count = len(strata.strata) * (len(strata.remainders) + len(spec.profiles))
     assert len(set(wanted_pairs(strata, 4))) == count
     assert len(set(wanted_types(spec, strata, 4))) == len(strata.remainders)
     assert len(set(wanted_pairs(strata, 3))) == len(strata.remainders)
