@@ -47,7 +47,7 @@ Examples:
   conformance check --backend torch --report out --format junit --format sarif
       for CI, out/junit.xml and out/conformance.sarif too
   conformance check --backend numpy --report out --resume
-      go on where a run that was killed or interrupted left out/run.jsonl
+      resume an interrupted run
   conformance check --backend numpy --report out/3 --shard 3/8
       one of eight parts, for a machine of its own; then: conformance merge
 \b

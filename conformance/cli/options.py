@@ -76,19 +76,19 @@ process_options: Callable[[F], F] = together(
         "--jobs",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Worker processes; 1 if left out.",
+        help="Number of worker processes [default: 1].",
     ),
     click.option(
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="The most that a vector may take; 30 if left out. Loading the backend may take 120, "
-        "or this if it is more.",
+        help="Seconds per vector [default: 30]. Loading the backend may take 120, or this if it is "
+        "more.",
     ),
     click.option(
         "--memory",
         metavar="SIZE",
-        help="The most memory that a process may take, as in 4G; no limit if left out.",
+        help="Memory per worker process, for example 4G [default: no limit].",
     ),
 )
 
