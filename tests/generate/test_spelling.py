@@ -46,7 +46,7 @@ def test_half_of_the_cases_with_the_default_leave_it_out(spec: OpSpec, quantity:
     given = [case.attributes for case in drawn if quantity.name in case.attributes]
     spelt = [attributes for attributes in given if quantity.of(attributes, 2) == quantity.of({}, 2)]
     # Small values are drawn with small seeds, which spell out, more often than by chance.
-    assert 0.2 < len(out) / (len(out) + len(spelt)) < 0.7
+    assert 0.15 < len(out) / (len(out) + len(spelt)) < 0.7
 
 
 @pytest.mark.parametrize(("spec", "quantity"), IN_SMOKE, ids=name)
