@@ -190,6 +190,8 @@ def coverage(
 def conditions(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
     """The edges of a specification that each of some vectors of a rank meets, by name: told by
     geometry for all at once, by the data for each alone."""
+    if not spec.edges:
+        return [()] * len(vectors)
     batch = WindowBatch(table_of(spec, [vector.case for vector in vectors], rank - 2))
     told = [batch.truth(edge.when) for edge in spec.edges]
     shows, may = (np.stack(columns, axis=1) for columns in zip(*told, strict=True))

@@ -214,12 +214,13 @@ def _value(raw: int | str, values: Mapping[str, str]) -> int | str:
 
 
 def _patterns(source: Source, spec: OpSpec) -> tuple[str, ...]:
-    """The patterns of data that tell each position apart, whatever becomes of a window."""
+    """The patterns of data that tell each position apart, whatever becomes of a window; the first
+    that an operator has where it has none of them."""
     reduces = spec.definitions["reduce"].kind.values or frozenset()
     found = list(spec.patterns)
     for reduce in sorted(reduces):
         found = [one for one in found if one in source.data["data"].get(reduce, found)]
-    return tuple(found)
+    return tuple(found or spec.patterns[:1])
 
 
 def _telling(source: Source, spec: OpSpec) -> str:

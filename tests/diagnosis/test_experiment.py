@@ -35,8 +35,8 @@ def test_mutants_that_are_held_out_are_judged_by_fresh_cases(
 ) -> None:
     held = found["held-out"]
     assert held.runs == HELD_OUT
-    # Core tells most apart; on smoke a name that is nearly right is all that can be told.
-    assert held.outcomes["false"] <= (1 if exhaustive else HELD_OUT - 1), held.wrong
+    # Of channels that are not written few vectors of a global pool tell which; smoke tells less.
+    assert held.outcomes["false"] <= (2 if exhaustive else HELD_OUT - 1), held.wrong
 
 
 def test_the_table_tells_it(found: dict[str, Tally]) -> None:

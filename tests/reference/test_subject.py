@@ -66,6 +66,11 @@ def _codes(array: Array) -> Array:
     return np.where(nan, 0, np.ascontiguousarray(array).view(f"i{array.itemsize}")) - nan
 
 
+MOST_AFRESH = 1 << 20
+"""Elements of a wrong shape that are worked out to compare them: a padding of thousands that a
+mutant takes for all axes makes outputs of gigabytes."""
+
+
 @pytest.mark.parametrize("op", OPERATORS)
 def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
     spec = find(op)
@@ -77,8 +82,12 @@ def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
         subject = Subject(spec, vector.case, vector.inputs[0])
         for one in altered[turn % turns :: turns]:
             found = subject.under(one)
+            worked_out = found[0].size == 1 or any(found[0].strides)
+            if not worked_out and found[0].size > MOST_AFRESH:
+                assert found[0].shape != subject.outputs[0].shape
+                continue
             expected = afresh(spec, vector.case, vector.inputs[0], *one.variants)
-            if found[0].size > 1 and not any(found[0].strides):  # not worked out: a wrong shape
+            if not worked_out:  # of a wrong shape
                 assert expected[0].shape != subject.outputs[0].shape
                 assert [(a.shape, a.dtype) for a in found] == [(a.shape, a.dtype) for a in expected]
             else:

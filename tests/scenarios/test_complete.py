@@ -136,7 +136,7 @@ def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
 def test_what_no_window_is_long_enough_for_is_not_asked(base: Path) -> None:
     """In each type and rank: tails of 32 are proven not to show, and the rest is killed."""
     asked = ["--suite", str(base / "suite")]
-    assert "unknown in 1 of 2 parts" in " ".join(check(base, "Few", *asked).output.split())
+    assert "strength unknown" in " ".join(check(base, "Few", *asked).output.split())
     result = check(base, "Few", *asked, "--complete", "--report", str(base / "few"))
     assert result.exit_code == 0, result.output
     assert "strength 100 %, suite" in result.output
