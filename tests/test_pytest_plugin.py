@@ -155,7 +155,7 @@ class TestVerdicts:
         for entry in session.suite.manifest.vectors:
             verdict = "SKIPPED" if entry.level == "should" else "PASSED"
             assert f"conformance::{entry.op}/{entry.id} {verdict}" in text
-        assert "8 vectors: 7 passed, 1 not asked at this level" in text
+        assert "8 vectors: 7 passed, 1 not tested at this level" in text
         assert f"conformance: mylib.py:run, suite {session.suite.path}, level must" in text
 
     def test_level_should_asks_all(self, session: Session) -> None:
@@ -262,7 +262,7 @@ class TestNothingGradedIsNeverGreen:
         found = session.run(backend)
         assert found.ret == 1
         assert "failed" not in outcomes(found)
-        assert "nothing was graded: of 8 vectors, none with values was judged" in found.stdout.str()
+        assert "nothing was graded: of 8 vectors, none with values was graded" in found.stdout.str()
 
     def test_a_choice_that_leaves_no_vector_beside_own_tests(self, session: Session) -> None:
         session.pytester.makepyfile(test_own="def test_own(): pass")
@@ -367,7 +367,7 @@ class TestWithXdist:
         found = session.run_apart("hostile.py:warning", "-n", "2")
         assert found.ret == 0
         assert outcomes(found)["passed"] == 7
-        assert "8 vectors: 7 passed, 1 not asked at this level" in found.stdout.str()
+        assert "8 vectors: 7 passed, 1 not tested at this level" in found.stdout.str()
         assert (session.pytester.path / "loaded.txt").read_text() == "once\n" * 2
 
     def test_a_crash_loses_one_vector(self, session: Session) -> None:

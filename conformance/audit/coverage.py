@@ -160,7 +160,7 @@ def coverage(
             for vector, met in zip(own, conditions(strata.whole, rank, own), strict=True):
                 edges = tuple(name for name in met if name in names)
                 if edges != vector.edges:
-                    lists = "lists edges that its inputs and attributes do not show"
+                    lists = "lists coverage targets that its inputs and attributes do not meet"
                     wrong.append(f"{vector.id}: {lists}")
                 shown[rank].append((vector.case.types[spec.data.type], met))
     strength = manifest.strength.get(spec.op, Strength())

@@ -22,20 +22,20 @@ EXIT_BROKEN_PIPE = 141
 """What a shell reports for a command that SIGPIPE ended."""
 
 COMMANDS = {
-    "check": "Grade a backend on a suite of vectors.",
-    "matrix": "Grade several backends, or versions of one, and compare them.",
-    "backends": "List the backends that are known by name.",
-    "show": "Show one vector, so that a person can follow it.",
-    "repro": "Write a script that shows what a backend gets wrong, without this tool.",
-    "generate": "Generate a suite of test vectors from the operators' specifications.",
-    "audit": "Measure a suite: which of the known faults it notices.",
-    "coverage": "Measure a suite: which edges and pairs of edges it shows.",
-    "merge": "Join the run logs of all shards into one run.",
-    "compare": "Compare two runs: which causes are fixed, and which are new.",
-    "baseline": "Write a file of known failures from a run's own.",
-    "report": "Show a run again, or several side by side, from logs alone.",
-    "docs": "Write pages about operators: what each specification says, with pictures.",
-    "spec": "Look at operator specifications.",
+    "check": "Test a backend against a suite of vectors.",
+    "matrix": "Test several backends, or several versions of one, side by side.",
+    "backends": "List the backends that have a name.",
+    "show": "Show one vector and how its expected values are computed.",
+    "repro": "Write a standalone script that reproduces a failure.",
+    "generate": "Generate a suite of test vectors from operator specifications.",
+    "audit": "Measure the mutation score of a suite.",
+    "coverage": "Measure the pairwise coverage of a suite.",
+    "merge": "Merge the run logs of all shards into one run.",
+    "compare": "Compare two runs: fixed causes and new causes.",
+    "baseline": "Write a file of known failures from a run log.",
+    "report": "Make the report of a run, or a comparison of several, from run logs.",
+    "docs": "Write HTML pages that describe operators.",
+    "spec": "Show and check operator specifications.",
     "suite": "Check, complete and record suites of vectors.",
 }
 """Each command and what it does; it is the object of that name in the module of that name."""
@@ -43,18 +43,18 @@ COMMANDS = {
 EPILOG = """
 \b
 Start here:
-  conformance backends                     which backends are at hand
-  conformance check --backend numpy        grade one
-  conformance check --help                 how to grade your own
+  conformance backends                     list the backends that have a name
+  conformance check --backend numpy        test one of them
+  conformance check --help                 how to test your own
 \b
 Exit codes:
-  0  conformant: everything that was asked and is supported passed; or a gate
-     that knows of all failures; or no failure in a run that makes no claim
+  0  conformant: every supported vector passed; or all failures are known; or
+     a partial run, which makes no claim, has no failure
   1  not conformant, or nothing was graded, or a gate is not met
   2  wrong usage, or a specification, suite or log that cannot be used
   3  a defect in this tool
-  4  inconclusive: nothing failed, and too few mutants were killed to tell
-  130  interrupted; or 128 and the number of another signal that ended it, as
+  4  inconclusive: no failure, but the passing vectors kill too few mutants
+  130  interrupted by Ctrl-C; for another signal 128 plus its number, such as
        143 for SIGTERM
 """
 
@@ -140,10 +140,10 @@ def _told(error: ConformanceError) -> int:
 @click.group(cls=Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="conformance")
 def main() -> None:
-    """Find out whether a backend computes neural-network operators as specified.
+    """Test whether a backend computes neural-network operators as specified.
 
-    A suite of vectors with exact expected values asks the questions, and each answer is judged
-    against a proven error bound. Operators are described by YAML specifications.
+    A suite of test vectors holds inputs and exact expected values. Each output of the backend is
+    compared within a proven error bound. Operators are described by YAML specifications.
     """
     # Nearly all that a command holds (specifications, a manifest, vectors) it keeps, and looking
     # through it for garbage as often as Python does takes a sixth of its time.

@@ -28,45 +28,56 @@ Examples:
   conformance audit --suite smoke --op AvgPool-1 -j 2
       the smoke suite, one operator, in two processes
   conformance audit --dtypes f32 --ranks 4
-      only what a backend of f32 images is asked
+      only the vectors for a backend of f32 images
   conformance audit --profile no-dilation --ranks 4
-      only what a backend without dilations is asked of images
+      only the images without dilations
   conformance audit --backend torch
       only what this backend declares to support
   conformance audit --verbose
-      how many vectors notice each fault
+      how many vectors kill each mutant
   conformance audit --parts
-      each element type and rank alone, and each profile of real backends
+      the score of each element type, rank and profile
   conformance audit --holdout
-      would it have noticed faults that nobody thought of?
+      would the suite kill mutants it was not selected for?
   conformance audit --draw 5000
-      also look for cases that show what is called equivalent
+      search for cases that kill mutants marked equivalent
 
-The faults are those that the suite was made from (of the shipped suite, specs/faults/),
-each the reference with a rule replaced. Exits
-with 1 if a fault is missed that can be noticed, or if the catalogue claims of one that
-it cannot be noticed, or is excused, and that is not so.
+A mutant is a specification in which one rule is replaced by a known bug. It is killed if a
+vector tells its outputs from the correct ones; the mutation score is the share of mutants
+that are killed. The mutants are those that the suite was made from (for the shipped suite,
+specs/faults/).
+
+Exits with 1 if a mutant that can be killed survives, or if a mutant marked equivalent or
+excused is killed after all.
 """
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--suite", "name", metavar="DIR|NAME", help="A suite; by default the shipped one.")
+@click.option(
+    "--suite", "name", metavar="DIR|NAME", help="The suite [default: the shipped core suite]."
+)
 @ops_option
 @part_options
 @processes_option
 @click.option(
-    "--parts", is_flag=True, help="A table of every element type, rank and profile, each alone."
+    "--parts",
+    is_flag=True,
+    help="Add a table with the score of each element type, rank and profile.",
 )
-@click.option("--holdout", is_flag=True, help="Leave out one kind of faults at a time.")
+@click.option(
+    "--holdout",
+    is_flag=True,
+    help="Select the suite without one kind of mutants, and score it on that kind; for each kind.",
+)
 @click.option(
     "--draw",
     type=click.IntRange(0, 1_000_000),
     default=0,
     metavar="N",
-    help="Try each fault that is called equivalent on N drawn cases, and in each part those that "
-    "are stated not to show there.",
+    help="Run each mutant marked equivalent on N random cases, and in each part those marked as "
+    "impossible to kill there.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="List every fault.")
+@click.option("-v", "--verbose", is_flag=True, help="List every mutant.")
 @click.pass_context
 def audit(
     ctx: click.Context,
@@ -82,7 +93,7 @@ def audit(
     draw: int,
     verbose: bool,
 ) -> None:
-    """Measure a suite: which of the known faults it notices."""
+    """Measure the mutation score of a suite."""
     from conformance.audit import run
     from conformance.cli.part import capabilities, never, part, tell_part
     from conformance.generate.attack import refuted
@@ -118,7 +129,7 @@ def audit(
         )
     click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
     if claimed is not None:
-        tell_part(suite, whole, asked, "faults that are known not to show in it do not count")
+        tell_part(suite, whole, asked, "mutants that cannot show in it are not counted")
     for score in scores:
         _tell(score, verbose)
         for line in shown.get(score.op, ()):
@@ -141,19 +152,21 @@ def _tell(score: Score, verbose: bool) -> None:
     noticed = counted - len(score.missed)
     must = counted - len(score.excused)
     at_must = must - len(score.missed_at_must)
-    click.echo(f"{score.op}: {_share(noticed, counted)} faults noticed at level should")
+    click.echo(f"{score.op}: {_share(noticed, counted)} mutants killed at level should")
     excused = len(score.excused)
-    click.echo(f"    {_share(at_must, must)} at level must, where readings excuse {excused} more")
-    click.echo(f"    {len(score.equivalent)} equivalent: nothing can show them")
+    click.echo(
+        f"    {_share(at_must, must)} at level must; allowed interpretations excuse {excused} more"
+    )
+    click.echo(f"    {len(score.equivalent)} equivalent: no case can kill them")
     for label, faults in (
-        ("missed", score.missed),
-        ("missed at level must", score.missed_at_must),
-        ("called equivalent, but noticed", score.wrongly_equivalent),
-        ("called excused, but noticed at level must", score.wrongly_excused),
+        ("survived", score.missed),
+        ("survived at level must", score.missed_at_must),
+        ("marked equivalent, but killed", score.wrongly_equivalent),
+        ("marked excused, but killed at level must", score.wrongly_excused),
     ):
         _list(label, faults)
     for group in score.indistinguishable:
-        click.echo(f"    told apart by no vector: {', '.join(group)}")
+        click.echo(f"    not told apart by any vector: {', '.join(group)}")
     if verbose:
         for fault in score.faults:
             count = score.noticed[fault.id]
@@ -187,7 +200,7 @@ def _tell_standings(op: str, found: Sequence[Standing]) -> None:
         )
         for label, names in (
             ("undetermined", left.undetermined),
-            ("killed, though it is said that nothing can", one.refuted),
+            ("marked as impossible to kill, but killed", one.refuted),
         ):
             if names:
                 click.echo(f"        {label}: {', '.join(sorted(names))}")
@@ -197,9 +210,9 @@ def _tell_holdout(found: Sequence[Held]) -> None:
     for suite in dict.fromkeys(held.suite for held in found):
         among = [held for held in found if held.suite == suite]
         total = _share(sum(h.noticed for h in among), sum(h.faults for h in among))
-        click.echo(f"hold-out, {suite}: {total} faults noticed without having been selected for")
+        click.echo(f"hold-out, {suite}: {total} held-out mutants killed")
         for held in among:
-            missed = f"; missed: {', '.join(held.missed)}" if held.missed else ""
+            missed = f"; survived: {', '.join(held.missed)}" if held.missed else ""
             share = _share(held.noticed, held.faults)
             click.echo(
                 f"    {held.op:18} without {held.kind:17} {held.vectors:4} vectors, {share}{missed}"

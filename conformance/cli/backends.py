@@ -10,7 +10,7 @@ Your own backend needs no installation:
   conformance check --backend path/to/mylib.py:MyLib
   conformance check --backend mypackage.adapter:run
 \b
-A package makes one known by name with an entry point in its pyproject.toml:
+To name a backend, add an entry point to the pyproject.toml of its package:
   [project.entry-points."conformance.backends"]
   mylib = "mypackage.adapter:MyLib"
 """
@@ -18,7 +18,7 @@ A package makes one known by name with an entry point in its pyproject.toml:
 
 @click.command(epilog=EXAMPLES)
 def backends() -> None:
-    """List the backends that are known by name."""
+    """List the backends that have a name."""
     from conformance.backends.discovery import available
 
     found = available()

@@ -10,15 +10,15 @@ EXAMPLES = """
 \b
 Examples:
   conformance baseline --from reports/mylib/run.jsonl --out known.yaml
-      name every failure of that run
+      list every failure of that run
   conformance check --backend mylib --known-failures known.yaml
       from now on only new failures fail the check
   conformance baseline --from run.jsonl --out known.yaml --force
-      write it anew; what was known keeps its reason, link and expiry
+      write it again; known failures keep their reason, link and expiry
 
-An entry excuses a cause and not vectors: the mutants whose outputs the backend gives,
-the elements that are wrong, or what an exception says. Its reason is the diagnosis.
-Open the file, and say in your own words why each is tolerated: docs/ci.md.
+An entry excuses a cause, not vectors: the known bugs that explain the outputs, the elements
+that are wrong, or the message of an exception. Its reason is the diagnosis. Edit the file and
+say why each failure is tolerated; see docs/ci.md.
 """
 
 
@@ -29,7 +29,7 @@ Open the file, and say in your own words why each is tolerated: docs/ci.md.
     required=True,
     type=click.Path(path_type=Path),
     metavar="RUN.jsonl",
-    help="The log of a whole run, as conformance check --report writes it.",
+    help="The log of a complete run, written by conformance check --report.",
 )
 @click.option(
     "--out",
@@ -41,9 +41,9 @@ Open the file, and say in your own words why each is tolerated: docs/ci.md.
 @click.option(
     "--reason", metavar="TEXT", help="Why the failures are tolerated [default: their diagnosis]."
 )
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
-    """Write a file of known failures from a run's own."""
+    """Write a file of known failures from a run log."""
     from conformance.errors import UsageError
     from conformance.grade import baseline as baselines
     from conformance.log.reader import read_whole
@@ -55,7 +55,7 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
         raise UsageError("the reason is empty", hint="say why the failures are tolerated")
     if out.exists() and not force:
         raise UsageError(
-            f"{out}: the file exists, and its reasons may be somebody's work",
+            f"{out}: the file exists, and may hold reasons that somebody wrote",
             hint="choose another name, or replace it with --force",
         )
     backend = run.header["backend"]
@@ -66,7 +66,7 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
         reason=reason,
         otherwise=visible(
             f"Failed with {backend['name']} {backend['version']} on {run.header['started'][:10]}; "
-            "nobody has looked into it yet."
+            "not investigated yet."
         ),
         earlier={entry["entry"]: entry for entry in run.footer.get("known_failures", ())},
         whole=not any(run.header["options"].get(part) for part in ("only", "shard")),

@@ -27,53 +27,53 @@ EXAMPLES = """
 \b
 Examples:
   conformance check --backend openvino
-      everything in the shipped suite
+      all operators of the shipped suite
   conformance check --backend path/to/mylib.py:MyLib --report reports/mylib
       your own backend, with a run log and an HTML page
   conformance check --backend numpy --op AvgPool-1 --level should
-      one operator, allowing only the specification's own reading
+      one operator; only the expected interpretation passes
   conformance check --backend torch --precision f16=native,bf16=native
-      accumulation in f16 and bf16 is good enough, the rest at standard
+      f16 and bf16 may accumulate in their own type; other types: standard
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
-      the vectors whose id begins, or ends, like one of these
+      vectors whose id begins or ends with one of these
   conformance check --backend mylib -j 4 --timeout 5 --memory 2G
-      in four processes; what hangs or takes too much is an error
+      four processes; a hang or too much memory is an error
   conformance check --backend onnxruntime --env venvs/ort-1.14
-      as it is installed in that virtual environment: another version of it
+      another version, installed in that virtual environment
   conformance check --backend mylib.py --complete --report out
-      the shipped suite, and what it lacks for what mylib declares
+      the shipped suite, plus the vectors that it lacks for mylib
   conformance check --backend mylib --known-failures known.yaml --strict
-      a gate that fails on new failures only: conformance baseline --help
+      fail on new failures only; see conformance baseline --help
   conformance check --backend torch --report out --format junit --format sarif
-      for CI, out/junit.xml and out/conformance.sarif too
+      also write out/junit.xml and out/conformance.sarif, for CI
   conformance check --backend numpy --report out --resume
       resume an interrupted run
   conformance check --backend numpy --report out/3 --shard 3/8
-      one of eight parts, for a machine of its own; then: conformance merge
+      shard 3 of 8, one per machine; then: conformance merge
 \b
-A backend is a name (conformance backends), a package.module:object, in the
-current folder or installed, or a path/to/file.py:object. The object is a
-function run(op, inputs, attributes), or a class or instance with name,
-version and such a method.
+A backend is a name (see conformance backends), a package.module:object that
+can be imported, or a path/to/file.py:object. The object is a function
+run(op, inputs, attributes), or a class or instance with a name, a version and
+such a method.
 \b
-Exit codes: 0 conformant, or known failures alone; 1 new failures, something
-required unsupported, or nothing graded; 2 wrong usage; 3 a defect in this
-tool; 4 inconclusive: no failure, but too few mutants killed to tell; 130
-interrupted, by SIGTERM 143, by SIGHUP 129, with a report. A run of some
-vectors (--only, --shard, smoke) makes no claim, and is 0 if nothing fails.
+Exit codes: 0 conformant, or only known failures; 1 new failures, something
+required not supported, or nothing graded; 2 wrong usage; 3 a defect in this
+tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
+(143 by SIGTERM, 129 by SIGHUP), with a report. A partial run (--only,
+--shard, smoke) makes no claim; it ends with 0 if nothing fails.
 """
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--backend", required=True, metavar="NAME", help="What to grade; see below.")
+@click.option("--backend", required=True, metavar="NAME", help="The backend to test; see below.")
 @env_option
 @selection_options
 @question_options(CHECK_LEVEL, CHECK_PRECISION)
 @click.option(
     "--executor",
     type=click.Choice(["process", "inline"]),
-    help="process: the backend runs in processes of its own, so that a crash or a hang loses one "
-    "vector. inline: in this one. Default: process, but inline for numpy and reference.",
+    help="process: run the backend in worker processes, so that a crash or hang loses one "
+    "vector. inline: in this process. Default: process; inline for numpy and reference.",
 )
 @process_options
 @repeat_option
@@ -81,25 +81,26 @@ vectors (--only, --shard, smoke) makes no claim, and is 0 if nothing fails.
     "--known-failures",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Failures that this YAML file names do not fail the run; it still is not conformant.",
+    help="Failures listed in this YAML file do not fail the run; the verdict stays not conformant.",
 )
 @click.option(
     "--require",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Fail if something that this YAML file lists is not supported.",
+    help="Fail if anything listed in this YAML file is not supported.",
 )
 @click.option(
     "--strict",
     is_flag=True,
-    help="Fail if known failures are out of date: they pass, match nothing or have expired.",
+    help="Fail if an entry of the known failures is out of date: it passes, matches nothing or has "
+    "expired.",
 )
 @min_strength_option
 @click.option(
     "--complete",
     is_flag=True,
-    help="Add what the suite lacks for what the backend declares: vectors for mutants that could "
-    "show there, and that none of its vectors kills. The --report folder keeps the suite.",
+    help="Add vectors for mutants that the suite leaves alive in what the backend declares to "
+    "support. The completed suite is kept in the --report folder.",
 )
 @click.option(
     "--report",
@@ -110,19 +111,19 @@ vectors (--only, --shard, smoke) makes no claim, and is 0 if nothing fails.
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with the run log in the --report folder: its results are kept, and not asked "
-    "again. Begins anew where there is none.",
+    help="Resume the run in the --report folder: vectors that have a result are not run again. "
+    "Starts a new run if the folder has no run log.",
 )
 @click.option(
     "--shard",
     metavar="K/N",
-    help="Only part K of N, which makes no claim; `conformance merge` joins the parts.",
+    help="Run part K of N. A shard makes no claim; `conformance merge` joins all of them.",
 )
 @click.option(
     "--shuffle",
     type=click.IntRange(0, 2**32 - 1),
     metavar="SEED",
-    help="Ask in another order; a verdict that changes with it depends on the order.",
+    help="Shuffle the vectors with this seed, to expose order-dependent results.",
 )
 @click.pass_context
 def check(
@@ -150,7 +151,7 @@ def check(
     shard: str | None,
     shuffle: int | None,
 ) -> None:
-    """Grade a backend on a suite of vectors."""
+    """Test a backend against a suite of vectors."""
     from conformance.cli.text import terminal
     from conformance.report.terminal import summary
 
@@ -189,7 +190,7 @@ def check(
             click.echo(f"log: {report / LOG}", err=True)
         click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
         if report is not None and run.footer["interrupted"]:
-            click.echo("to go on: the same command with --resume", err=True)
+            click.echo("to resume: run the same command with --resume", err=True)
     ctx.exit(exit_code(run))
 
 
@@ -210,18 +211,19 @@ def _completed(
 
     if report is None:
         raise UsageError(
-            "--complete keeps the completed suite in the report folder, and none is given",
+            "--complete needs --report, the folder that keeps the completed suite",
             hint="add --report DIR",
         )
     if env is not None:
         raise UsageError(
-            "--complete loads the backend here, and --env has it elsewhere",
-            hint="there: conformance suite complete --for BACKEND --out DIR; here: --suite DIR",
+            "--complete loads the backend in this environment, so --env cannot be given",
+            hint="run conformance suite complete --for BACKEND --out DIR in that environment, then "
+            "check with --suite DIR",
         )
     base, out = open_suite(suite), report / SUITE
     if base.name == SMOKE:
         raise UsageError(
-            "the smoke suite makes no claim, so there is none to complete",
+            "--complete cannot be used with the smoke suite, which makes no claim",
             hint="leave --suite out",
         )
     if resume and out.is_dir():

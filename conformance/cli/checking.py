@@ -70,12 +70,12 @@ def _earlier(report: Path | None) -> Unfinished | None:
 
     if report is None:
         raise UsageError(
-            "--resume goes on with the run log of a report folder, and none is given",
-            hint="add --report DIR, the folder of the run that was cut short",
+            "--resume needs --report, the folder with the run log",
+            hint="add --report DIR, the folder of the interrupted run",
         )
     earlier = read_unfinished(report / LOG)
     if earlier is None:
-        click.echo(f"nothing to resume in {report}: the run begins", err=True)
+        click.echo(f"nothing to resume in {report}: starting a new run", err=True)
     elif not earlier.run.complete:
         there, of = len(earlier.run.results), earlier.run.header["suite"]["vectors"]
         click.echo(f"resuming {report / LOG}: {there} of {of} vectors are done", err=True)

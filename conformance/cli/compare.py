@@ -12,18 +12,18 @@ EXAMPLES = """
 \b
 Examples:
   conformance compare before/run.jsonl after/run.jsonl
-      what a change of the backend fixed, and what it broke
+      what a change to the backend fixed and broke
   conformance compare main.jsonl branch.jsonl --limit 1000
-      up to 1,000 vectors of each kind of change
+      list up to 1,000 vectors of each kind of change
 
-Two backends are told as such: what fails in one only, and what in both. Where suite,
-options, processor or threads differ, that is said first. Both logs must be whole: one
-that was cut short is refused. Logs of shards are joined with conformance merge first;
-only the same shard of two runs can be compared as it is.
+For two different backends, the output lists what fails in one only and what fails in both. A
+warning comes first if the suite, options, processor or threads differ. Both logs must be
+complete. Merge the shards of a run first ("conformance merge"); otherwise only the same shard
+of two runs can be compared.
 
 \b
-Exit codes: 0 nothing broken; 1 something that passes in the first run fails
-or is unsupported in the second; 2 logs that cannot be compared.
+Exit codes: 0 nothing broken; 1 a vector that passes in the first run fails or
+is unsupported in the second; 2 the logs cannot be compared.
 """
 
 
@@ -36,11 +36,11 @@ or is unsupported in the second; 2 logs that cannot be compared.
     default=20,
     show_default=True,
     metavar="N",
-    help="Print at most so many vectors of each kind of change.",
+    help="Print at most N vectors of each kind of change.",
 )
 @click.pass_context
 def compare(ctx: click.Context, old: Path, new: Path, limit: int) -> None:
-    """Compare two runs: which causes are fixed, and which are new."""
+    """Compare two runs: fixed causes and new causes."""
     from conformance.cli.text import terminal
     from conformance.log.reader import read_whole
     from conformance.report import comparison

@@ -106,7 +106,7 @@ def _sound(base: Suite, op: str) -> OpSpec:
     spec = base.specs[op]
     if {one.id for one in base.specs.faults(op)} != {one.id for one in faults(spec)}:
         raise UsageError(
-            f"{base.path}: {op} carries other mutants than this version has",
+            f"{base.path}: the mutants of {op} are not those of this version",
             hint="generate the suite again, or complete it with the version that made it",
         )
     return spec
@@ -134,10 +134,10 @@ def _both(before: Parts, now: Parts) -> Parts:
 
 
 def _tell(base: Suite, new: Sequence[Vector], backend: str | None) -> None:
-    whom = "of this version" if backend is None else f"for {backend}"
+    whom = "for this version" if backend is None else f"for {backend}"
     if not new:
-        click.echo(f"{base.name} lacks no vector {whom}", err=True)
+        click.echo(f"{base.name} is already complete {whom}", err=True)
         return
     counts = Counter(vector.case.op for vector in new)
     of = ", ".join(f"{op} {count}" for op, count in counts.items())
-    click.echo(f"added {len(new)} vectors {whom} that {base.name} lacks: {of}", err=True)
+    click.echo(f"added {len(new)} vectors {whom} to {base.name}: {of}", err=True)

@@ -26,36 +26,39 @@ Examples:
   conformance coverage
       the shipped suite, every operator and rank
   conformance coverage --op AvgPool-1 --why
-      also what contradicts the pairs of edges that cannot be
+      also why infeasible pairs are impossible
   conformance coverage --dtypes f32 --profile small-pads
-      only what a backend of this type and with such pads is asked
+      only vectors for a backend of this type with such pads
   conformance coverage --prove -j 2
-      check the proofs that are kept beside the shipped specifications
+      check the stored proofs of the shipped specifications
   conformance coverage --prove --op MyPool-1.yaml
-      find a case or a contradiction for each pair of edges of an operator of
-      your own; MyPool-1.proofs.json keeps them for every later seed
+      find a case or a contradiction for each pair of coverage targets of your
+      own operator, and store them in MyPool-1.proofs.json
 
-Every edge is evaluated anew from the inputs and attributes of the vectors; what the
-manifest says is not believed, but for the pairs that it calls infeasible. A pair is
-undecided if neither a case nor a contradiction was found for it. Exits with 1 if an edge
-or a pair is not shown, or is undecided.
+A coverage target (an "edge" of the specification) is a condition on a case that
+implementations often get wrong. A suite has full pairwise coverage if, on every rank, each
+pair of targets that can hold together does so in some vector. Targets are computed again
+from the inputs and attributes of the vectors; from the manifest only the infeasible pairs are
+taken. A pair is undecided if neither a case nor a contradiction was found for it. Exits with
+1 if a target or a pair is not covered or undecided.
 
-The second table is about strata, the shapes for which kernels have a path of their own:
-on rank 4 how many remainders (pads, tails of vectors, images, ...) are met in each of
-them, and in a second element type; on other ranks how many are met in any of them.
-docs/strata-format.md tells more.
+The second table is about strata, shapes for which kernels have special code paths. On rank 4
+it counts remainders (pads, vector tails, images, ...) covered in each stratum, and in a second
+element type; on other ranks, remainders covered in any stratum. See docs/strata-format.md.
 """
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--suite", "name", metavar="DIR|NAME", help="A suite; by default the shipped one.")
+@click.option(
+    "--suite", "name", metavar="DIR|NAME", help="The suite [default: the shipped core suite]."
+)
 @ops_option
-@click.option("--why", is_flag=True, help="Say what contradicts infeasible pairs, by reason.")
+@click.option("--why", is_flag=True, help="List why pairs are infeasible.")
 @click.option(
     "--prove",
     is_flag=True,
-    help="Measure no suite: find a case or a contradiction for each pair of edges, and keep them "
-    "beside the specification; or check those that are kept. Needs z3.",
+    help="Measure no suite. Find a case or a contradiction for each pair of targets and store "
+    "them beside the specification, or check those that are stored. Needs z3.",
 )
 @part_options
 @processes_option
@@ -72,11 +75,11 @@ def coverage(
     profile: str | None,
     processes: int,
 ) -> None:
-    """Measure a suite: which edges and pairs of edges it shows."""
+    """Measure the pairwise coverage of a suite."""
     if prove:
         if name or why or backend or dtypes or ranks or profile:
             raise click.UsageError(
-                "--prove is about specifications: without --suite, --why and options of a part"
+                "--prove cannot be combined with --suite, --why or options that select a part"
             )
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
     from conformance.audit.coverage import coverage as measure
@@ -95,7 +98,7 @@ def coverage(
     click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
     if asked_for is not None:
         tell_part(suite, whole, asked, "some pairs cannot be covered in it")
-    click.echo("operator                rank  vectors      edges            pairs   infeasible")
+    click.echo("operator                rank  vectors    targets            pairs   infeasible")
     complete = True
     strata: list[RankCoverage] = []
     there = [op for op in asked if op in suite.manifest.ops]
@@ -137,7 +140,7 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
         _writable(proofs.file_of(specs[op]))
     with Progress(1, "proving") as progress:
         decided = proving.prove([*specs.values()], processes=processes, progress=progress.at)
-    click.echo("operator                rank      shown   contradicted   undecided   proofs")
+    click.echo("operator                rank    covered   contradicted   undecided   proofs")
     open_ = False
     for op, group in groupby(decided, key=lambda one: one.op):
         ranks = list(group)
@@ -148,7 +151,7 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
                 f" {len(one.undecided):11}   {how}"
             )
             _list([f"undecided: {a} with {b}" for a, b in one.undecided])
-            _list([f"called infeasible, but not confirmed: {a} with {b}" for a, b in one.refuted])
+            _list([f"marked infeasible, but not confirmed: {a} with {b}" for a, b in one.refuted])
             open_ |= bool(one.undecided or one.refuted)
         file = proofs.file_of(specs[op])
         if kept[op] is None:
@@ -157,7 +160,7 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
                 new.write_bytes(proofs.dump(proving.proofs_of(specs[op], ranks)))
             click.echo(f"{file}: written")
         elif any(one.refuted or one.undecided for one in ranks):
-            click.echo(f"{file}: remove it, and the proofs are found anew")
+            click.echo(f"{file}: remove the file to search for the proofs again")
     return open_
 
 
@@ -178,10 +181,10 @@ def _tell(one: RankCoverage) -> None:
         f"{one.op:22} {one.rank:5} {one.vectors:8} {shown_edges:4} of {edges:3}"
         f" {shown_pairs:6} of {pairs:5} {len(one.infeasible_pairs):12}"
     )
-    lines = [f"edge not shown: {edge}" for edge in one.missing_edges]
-    lines += [f"not shown in {dtype}: {edge}" for dtype, edge in one.missing_types]
-    lines += [f"pair not shown: {a} with {b}" for a, b in one.missing_pairs]
-    lines += [f"called infeasible, but shown: {a} with {b}" for a, b in one.disproved]
+    lines = [f"target not covered: {edge}" for edge in one.missing_edges]
+    lines += [f"not covered in {dtype}: {edge}" for dtype, edge in one.missing_types]
+    lines += [f"pair not covered: {a} with {b}" for a, b in one.missing_pairs]
+    lines += [f"marked infeasible, but covered: {a} with {b}" for a, b in one.disproved]
     lines += [f"undecided: {a} with {b}" for a, b in one.undecided]
     _list(lines)
 
@@ -192,8 +195,8 @@ def _tell_strata(one: RankCoverage) -> None:
     can = len(strata.asked - strata.infeasible)
     met = can - len(strata.missing) - len(strata.undecided)
     click.echo(f"{one.op:22} {one.rank:5} {met:10} of {can:6} {len(strata.infeasible):12}")
-    lines = [f"not met: {a} with {b}" for a, b in strata.missing]
-    lines += [f"called infeasible, but met: {a} with {b}" for a, b in strata.disproved]
+    lines = [f"not covered: {a} with {b}" for a, b in strata.missing]
+    lines += [f"marked infeasible, but covered: {a} with {b}" for a, b in strata.disproved]
     lines += [f"undecided: {a} with {b}" for a, b in strata.undecided]
     _list(lines)
 
@@ -209,6 +212,6 @@ def _tell_reasons(infeasible: Mapping[int, Mapping[Pair, tuple[str, ...]]]) -> N
     from collections import Counter
 
     for rank, pairs in infeasible.items():
-        reasons = Counter(", ".join(uses) or "the edges themselves" for uses in pairs.values())
+        reasons = Counter(", ".join(uses) or "the targets themselves" for uses in pairs.values())
         for reason, count in reasons.most_common():
             click.echo(f"    rank {rank}: {count:5} contradicted by {reason}")

@@ -14,14 +14,14 @@ Examples:
   conformance docs --out pages
       a page for each shipped operator, and an index
   conformance docs --out pages reports/*/run.jsonl
-      the same, with what these backends do where a document is silent
+      the same, with what these backends do where the document is silent
   conformance docs --out pages --suite my-suite
-      the operators of your own suite, by the specifications that it carries
+      the operators of your own suite, from the specifications it carries
   conformance docs --out pages --op specs/MyOp-1.yaml
-      an operator of your own, before there are vectors
+      your own operator, before it has vectors
 
-The pages open from disk, need no script and make no request. The same input gives
-the same bytes. "conformance spec show" tells the same in the terminal.
+The pages open from disk, without scripts or network access. The same input gives the same
+bytes. "conformance spec show" prints the same in the terminal.
 """
 
 
@@ -32,7 +32,7 @@ the same bytes. "conformance spec show" tells the same in the terminal.
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The folder of the pages, made where missing.",
+    help="Write the pages into this folder; it is created if missing.",
 )
 @click.option(
     "--op",
@@ -44,14 +44,14 @@ the same bytes. "conformance spec show" tells the same in the terminal.
 @click.option(
     "--suite",
     metavar="DIR|NAME",
-    help="The suite, whose operators get pages; the shipped core suite if left out.",
+    help="The suite whose operators get pages [default: the shipped core suite].",
 )
 def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | None) -> None:
-    """Write pages about operators: what each specification says, with pictures.
+    """Write HTML pages that describe operators.
 
-    For whoever writes a kernel or a specification: attributes, shapes and rules, errata, what the
-    document leaves open and who follows which reading, every edge with a window and vectors that
-    show it, what must be rejected, and the faults that implementations are known to have.
+    For authors of kernels and specifications: attributes, shapes, rules and errata;
+    implementation-defined behaviour, with the interpretation of each backend; coverage targets,
+    with a picture and vectors; negative tests; and known bugs of implementations.
     """
     from conformance.docs.account import account
     from conformance.docs.html import file_name, index_page, operator_page

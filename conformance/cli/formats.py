@@ -29,7 +29,7 @@ def format_option(folder: str, otherwise: str = "") -> Callable[[Command], Comma
         "formats",
         multiple=True,
         metavar="NAME[=FILE]",
-        help="Write the run in this format too: badge, github, html, json, junit, sarif, summary "
+        help="Also write the run in this format: badge, github, html, json, junit, sarif, summary "
         f"or terminal; repeatable{otherwise}. FILE is a path, or - for standard output. Without "
         f"it github goes to standard output, summary to ${STEP_SUMMARY} where that is set, and "
         f"any other into {folder}.",

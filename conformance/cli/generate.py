@@ -31,27 +31,27 @@ Examples:
   conformance generate --out my-suite
       the shipped suite, from its recorded cases, into ./my-suite
   conformance generate --out my-suite --seed 7
-      the core suites of all operators, from cases that nobody has seen
+      the core suites of all operators, from new cases
   conformance generate --op AvgPool-1 --suite smoke --seed 7 --out quick
-      one operator, only the few vectors of each edge and each known fault
+      one operator; the few vectors of a smoke suite
   conformance generate --op 'onnx.*-22' --out newest -j 2
       the newest operators of ONNX
   conformance generate --op specs/MyPool-1.yaml --out my-suite
       an operator of your own, from its specification
   conformance generate --for mylib.py --out mine
-      all that this backend declares to support, and nothing else
+      only what this backend declares to support
   conformance generate --suite full --count 50000 --op AvgPool-1 --out full
-      core and 50,000 vectors more
+      core and 50,000 more vectors
 \b
 Then:
   conformance check --suite my-suite --backend numpy
 
-The suite carries the specifications and mutants that it was made from, but for recorded
-cases, which are of the shipped ones: all commands with --suite go by them.
+The suite carries the specifications and mutants that it was made from, and all commands use
+those with --suite. Suites of recorded cases use the shipped ones.
 
-The same specifications, seed and versions give the same bytes, with any number of
-processes (-j). The folder is replaced as a whole when everything is ready: an interrupted
-run leaves the old suite as it was.
+The same specifications, seed and versions give the same bytes, with any number of worker
+processes (-j). The folder is replaced only when the suite is complete: an interrupted run
+leaves the old suite unchanged.
 """
 
 
@@ -61,7 +61,7 @@ run leaves the old suite as it was.
     "ops",
     multiple=True,
     metavar="OP",
-    help="Only this operator, those of a pattern, or a specification file; repeatable.",
+    help="Only this operator, those that match a pattern, or a specification file; repeatable.",
 )
 @click.option(
     "--out",
@@ -69,29 +69,29 @@ run leaves the old suite as it was.
     metavar="DIR",
     default=Path("vectors"),
     show_default=True,
-    help="The folder of the suite; it must be new, empty or a suite.",
+    help="Write the suite into this folder; it must be new, empty or a suite.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="N",
-    help="Select cases with this seed. Default: evaluate the recorded cases of shipped "
-    "operators, and select those of others with seed 0.",
+    help="Select cases with this seed. Default: use the recorded cases of shipped operators, "
+    "and seed 0 for others.",
 )
 @click.option(
     "--for",
     "backend",
     metavar="NAME|FILE",
-    help="Select a suite for what this backend declares to support, as strong within that as core "
-    "is within each part. The backend is loaded, not run.",
+    help="Generate a suite for what this backend declares to support, as strong there as core is "
+    "in each element type and rank. The backend is loaded, not run.",
 )
 @click.option(
     "--suite",
     type=click.Choice(["smoke", "core", "full"]),
     default="core",
     show_default=True,
-    help="smoke: every edge and every known fault. core: every pair of edges on every rank, "
-    "every edge in every element type. full: core and many more.",
+    help="smoke: covers every target and kills every mutant. core: covers all pairs of targets "
+    "on every rank, and every target in every element type. full: core and many more.",
 )
 @click.option(
     "--count",
@@ -99,7 +99,7 @@ run leaves the old suite as it was.
     default=20_000,
     show_default=True,
     metavar="N",
-    help="How many value vectors of each operator the full suite has beyond core.",
+    help="Value vectors per operator that the full suite adds to core.",
 )
 @processes_option
 def generate(
@@ -111,7 +111,7 @@ def generate(
     count: int,
     processes: int,
 ) -> None:
-    """Generate a suite of test vectors from the operators' specifications."""
+    """Generate a suite of test vectors from operator specifications."""
     from conformance.cli.part import claims_of
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
@@ -227,17 +227,17 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
 
     if known:
         number = sum(len(one.recorded) for one in known)
-        click.echo(f"evaluating {number} recorded cases; --seed N selects others", err=True)
+        click.echo(f"evaluating {number} recorded cases; --seed N selects new ones", err=True)
     for one in (one for one in known if recorded.outdated(specs[one.op], one)):
         click.echo(
-            f"warning: {one.op} has changed since its cases were recorded, and what they kill "
-            "is what they killed then; see conformance suite record --help",
+            f"warning: {one.op} has changed since its cases were recorded, so their kills may be "
+            "out of date; see conformance suite record --help",
             err=True,
         )
     if anew and find_spec("z3") is None:
         click.echo(
-            "z3 is not installed: pairs of edges for which neither a case nor a contradiction is "
-            "found will be listed as undecided; pip install 'opconform[generate]' decides them",
+            "z3 is not installed: pairs of targets for which no case is found are listed as "
+            "undecided; pip install 'opconform[generate]' allows to decide them",
             err=True,
         )
 
@@ -254,21 +254,23 @@ def _tell(
         count = manifest.counts.get(op, Count(0, 0))
         killed, survivors = _mutants(written, specs[op])
         score = f", {_share(killed, survivors)} of mutants killed" if killed or survivors else ""
-        click.echo(f"  {op:20} {count.value:5} value vectors, {count.reject:3} must-reject{score}")
+        click.echo(
+            f"  {op:20} {count.value:5} value vectors, {count.reject:3} negative tests{score}"
+        )
         if killed < STRONG * (killed + len(survivors)):
             click.echo(
-                f"warning: backends that are wrong may pass: {len(survivors)} mutants of {op} "
-                f"survive: {_some(survivors)}. Edges with aims that lead to what they change "
-                "make vectors that kill them.",
+                f"warning: wrong backends may pass: {len(survivors)} mutants of {op} survive: "
+                f"{_some(survivors)}. To kill them, add coverage targets (edges) with "
+                "generation constraints (aims) that exercise what they change.",
                 err=True,
             )
     if manifest.uncovered:
         click.echo(
-            f"  {len(manifest.uncovered)} edges or pairs of edges are undecided: there is neither a"
-            " case nor a contradiction."
+            f"  {len(manifest.uncovered)} targets or pairs of targets are undecided: neither a case"
+            " nor a contradiction was found."
         )
-        click.echo("  conformance coverage lists them.")
+        click.echo("  List them with: conformance coverage")
         if "z3-solver" not in manifest.versions:
             click.echo("  Contradictions need z3: pip install 'opconform[generate]'.")
     rate = len(written) / seconds
-    click.echo(f"{seconds:.1f} s ({rate:.0f} vectors a second), sha256 {written.digest[:16]}")
+    click.echo(f"{seconds:.1f} s ({rate:.0f} vectors per second), sha256 {written.digest[:16]}")

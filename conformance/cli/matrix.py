@@ -31,25 +31,24 @@ Examples:
   conformance matrix --backend openvino --backend torch --out reports/matrix
       two backends side by side
   conformance matrix --backend torch --backend old=torch@venvs/old --out out
-      two versions of one: the old one in a virtual environment of its own
+      two versions of one; the old one in its own virtual environment
   conformance matrix --backend openvino --backend torch --out out --resume
-      go on with a matrix that was cut short
+      resume an interrupted matrix
 \b
-A backend is [LABEL=]NAME[@VENV]: NAME is what conformance check --backend
-takes; VENV the folder of a virtual environment in which it runs, as with the
-option --env of that; LABEL its name in the matrix, needed where two have the
-same NAME. It gets a folder of that name, with its run log and page.
-Beside them are comparison.html, all runs on one page, and matrix.md, a table
-for a README. Backends run one after the other, each in processes of its own;
-one that cannot be loaded is shown as not run, and the others go on.
+A backend is [LABEL=]NAME[@VENV]. NAME is what conformance check --backend
+takes. VENV is the virtual environment in which it runs, like --env of check.
+LABEL is its name in the matrix; it is needed if two backends have the same
+NAME. The run log and page of each backend are in DIR/LABEL. DIR also holds
+comparison.html, which compares all runs, and matrix.md, a table for a README.
+Backends run one after the other, in worker processes. A backend that cannot
+be loaded is shown as not run, and the others still run.
 \b
-Exit codes: that of conformance check for the worst of the backends, so 0
-where all are conformant, 4 where one is inconclusive and none is worse, 1
-where one is not conformant, 2 where one cannot be loaded; 130 interrupted,
-by SIGTERM 143, by SIGHUP 129, with what there is until then.
+Exit codes: that of the worst backend: 0 all are conformant; 4 one is
+inconclusive; 1 one is not conformant; 2 one cannot be loaded; 130 interrupted
+(143 by SIGTERM, 129 by SIGHUP), with the results so far.
 """
 
-INTERRUPTED = "The matrix was interrupted before."
+INTERRUPTED = "The matrix was interrupted before this backend."
 
 
 @click.command(epilog=EXAMPLES)
@@ -59,14 +58,14 @@ INTERRUPTED = "The matrix was interrupted before."
     required=True,
     multiple=True,
     metavar="[LABEL=]NAME[@VENV]",
-    help="What to grade, and where; repeatable; see below.",
+    help="A backend to test, and where; repeatable; see below.",
 )
 @click.option(
     "--out",
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The folder of the matrix.",
+    help="Write the matrix into this folder.",
 )
 @selection_options
 @question_options(CHECK_LEVEL, CHECK_PRECISION)
@@ -76,7 +75,7 @@ INTERRUPTED = "The matrix was interrupted before."
 @click.option(
     "--resume",
     is_flag=True,
-    help="Go on with the run logs that are there; those that are complete stay as they are.",
+    help="Resume the runs in the --out folder; those that are complete are kept.",
 )
 @click.pass_context
 def matrix(
@@ -89,7 +88,7 @@ def matrix(
     resume: bool,
     **asked: Any,
 ) -> None:
-    """Grade several backends, or versions of one, and compare them."""
+    """Test several backends, or several versions of one, side by side."""
     chosen = entrants(backends)
     _clear(out)
     columns: list[Column] = []

@@ -19,13 +19,13 @@ EXAMPLES = """
 Examples:
   conformance check --backend mylib --shard 1/2 --report out/1
   conformance check --backend mylib --shard 2/2 --report out/2
-      each on a machine of its own; no shard makes a claim alone
+      each on its own machine; a single shard makes no claim
   conformance merge out/*/run.jsonl --out out/all
-      then all of them as one run, with its log, its page and its claim
+      join them into one run, with a log, a page and a claim
 \b
-Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 a shard that
-is missing, there twice, not complete or of another run, or a damaged log; 4
-inconclusive, as of conformance check.
+Exit codes: 0 conformant; 1 not conformant, or nothing graded; 2 a shard is
+missing, duplicated, incomplete or from another run, or a log is damaged;
+4 inconclusive, as in conformance check.
 """
 
 
@@ -38,18 +38,18 @@ inconclusive, as of conformance check.
     required=True,
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The folder of the merged run log and its page.",
+    help="Write the merged run log and its page into this folder.",
 )
 @click.option(
     "--suite",
     metavar="DIR|NAME",
-    help="The suite that was checked; if left out, the shipped one that the logs name.",
+    help="The suite of the run [default: the shipped suite that the logs name].",
 )
 @click.pass_context
 def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | None) -> None:
-    """Join the run logs of all shards into one run.
+    """Merge the run logs of all shards into one run.
 
-    Verdict, findings, counts and claim are those of the run in one piece.
+    The result is the same as that of a run without shards: verdict, findings, counts and claim.
     """
     from conformance import api
     from conformance.cli.text import terminal

@@ -21,9 +21,7 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 suite_option: Callable[[F], F] = together(
-    click.option(
-        "--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out."
-    )
+    click.option("--suite", metavar="DIR|NAME", help="The suite [default: the shipped core suite].")
 )
 """``--suite``: None stands for the shipped core suite."""
 
@@ -31,8 +29,8 @@ env_option: Callable[[F], F] = together(
     click.option(
         "--env",
         metavar="VENV",
-        help="The folder of a virtual environment in which the backend runs, instead of this one. "
-        "It has the backend, numpy and ml_dtypes; this package need not be installed there.",
+        help="Run the backend in this virtual environment. It needs the backend, numpy and "
+        "ml_dtypes, but not this package.",
     )
 )
 
@@ -42,7 +40,7 @@ ops_option: Callable[[F], F] = together(
         "ops",
         multiple=True,
         metavar="OP",
-        help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
+        help="Only this operator, or those that match a pattern such as 'onnx.*'; repeatable.",
     )
 )
 
@@ -53,7 +51,7 @@ selection_options: Callable[[F], F] = together(
         "--only",
         multiple=True,
         metavar="ID",
-        help="Only vectors whose id begins with this, or ends in it; repeatable.",
+        help="Only vectors whose id begins or ends with this; repeatable.",
     ),
 )
 
@@ -82,8 +80,8 @@ process_options: Callable[[F], F] = together(
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="Seconds per vector [default: 30]. Loading the backend may take 120, or this if it is "
-        "more.",
+        help="Seconds per vector [default: 30]. Loading the backend may take 120 seconds, or "
+        "SECONDS if that is more.",
     ),
     click.option(
         "--memory",
@@ -98,7 +96,7 @@ repeat_option: Callable[[F], F] = together(
         type=click.IntRange(min=1),
         default=1,
         metavar="N",
-        help="Ask each vector N times; answers that differ in a bit are a failure.",
+        help="Run each vector N times; outputs that differ in any bit are a failure.",
     )
 )
 
@@ -107,15 +105,17 @@ min_strength_option: Callable[[F], F] = together(
         "--min-strength",
         type=click.FloatRange(0, 100),
         metavar="PERCENT",
-        help="Mutants that the vectors that pass have to kill in each element type and rank; with "
-        "fewer a run without failures is inconclusive. 0 asks for none. Default: 95.",
+        help="Mutation score that the passing vectors must reach in each element type and rank. "
+        "Below it, a run without failures is inconclusive. 0 turns this off [default: 95].",
     )
 )
 
-CHECK_LEVEL = "must: any allowed reading of the document passes. should: only the reference's own."
+CHECK_LEVEL = (
+    "must: any allowed interpretation of the document passes. should: only the expected one."
+)
 CHECK_PRECISION = (
-    "exact: correctly rounded. standard: any order, sums at least in f32 (f64 for f64). "
-    "native: sums in the element type. Or one for each type."
+    "exact: correctly rounded. standard: sums in any order, in f32 or wider (f64 for f64). "
+    "native: sums in the element type. T=P sets the precision of one element type."
 )
 
 

@@ -24,19 +24,21 @@ part_options: Callable[[F], F] = together(
     click.option(
         "--backend",
         metavar="NAME|FILE",
-        help="Only the vectors that this backend declares to support. It is loaded, not run.",
+        help="Only vectors that this backend declares to support. The backend is loaded, not run.",
     ),
     click.option(
         "--dtypes",
         metavar="TYPES",
-        help="Only vectors with data of these element types: f32, or f16,f32.",
+        help="Only vectors with data of these element types, for example f32 or f16,f32.",
     ),
-    click.option("--ranks", metavar="RANKS", help="Only vectors with data of these ranks: 4."),
+    click.option(
+        "--ranks", metavar="RANKS", help="Only vectors with data of these ranks, for example 4."
+    ),
     click.option(
         "--profile",
         metavar="NAME",
-        help="Only vectors within this profile: a restriction that backends have, for example "
-        "no-dilation. `conformance spec show OP` lists those of an operator.",
+        help="Only vectors within this profile, a restriction that real backends have, such as "
+        "no-dilation. `conformance spec show OP` lists the profiles of an operator.",
     ),
 )
 
@@ -174,7 +176,7 @@ def part(suite: Suite, ops: Sequence[str], asked: Capabilities) -> Suite:
     )
     if not kept:
         raise UsageError(
-            "no vector of these operators has such data, and is claimed",
+            "no vector of these operators is in the selected part",
             hint="leave --dtypes, --ranks or --backend out",
         )
     return replace(suite, manifest=replace(suite.manifest, listed=kept))
@@ -201,6 +203,6 @@ def tell_part(suite: Suite, whole: Suite, asked: Sequence[str], more: str) -> No
     """How much of the suite the part is, and which operators have nothing in it."""
     of = sum(entry.op in asked and entry.kind == "value" for entry in whole.manifest.vectors)
     count = f"{len(suite.manifest.vectors)} of {of} value vectors"
-    click.echo(f"the part that is asked for: {count}; {more}")
+    click.echo(f"selected part: {count}; {more}")
     if none := [op for op in asked if op not in suite.manifest.ops]:
-        click.echo(f"nothing of it is of {', '.join(none)}")
+        click.echo(f"it has no vectors of {', '.join(none)}")

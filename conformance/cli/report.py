@@ -23,12 +23,11 @@ Examples:
   conformance report run.jsonl --format junit --format github
       write junit.xml beside the log, and print annotations for GitHub Actions
   conformance report reports/*/run.jsonl --out reports
-      write comparison.html: verdicts, counts and readings side by side
+      write comparison.html, which shows the runs side by side
 
-A page made from a log is the same whenever it is made. The exit code tells whether
-the report was made; the verdict of a run is in the report. A log that was cut short
-or contradicts itself is shown as far as it goes, and then the exit code is 2. Runs
-of different suites are not comparable, which is an error.
+The same log always gives the same page. The exit code says whether the report was made; the
+verdict of the run is in the report. An incomplete or inconsistent log is shown as far as
+possible, with exit code 2. Runs of different suites cannot be compared.
 """
 
 
@@ -40,7 +39,7 @@ of different suites are not comparable, which is an error.
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="The folder of the page; that of the (first) log, if not given.",
+    help="Write the page into this folder [default: the folder of the first log].",
 )
 @click.option(
     "--findings",
@@ -48,15 +47,15 @@ of different suites are not comparable, which is an error.
     default=10,
     show_default=True,
     metavar="N",
-    help="Print at most so many findings; the page has them all.",
+    help="Print at most N findings; the page has all of them.",
 )
-@format_option("the folder of the log, or --out", "; the page and the summary, if not given")
+@format_option("the folder of the log, or --out", " [default: the page and the summary]")
 def report(
     logs: tuple[Path, ...], out: Path | None, findings: int, formats: tuple[str, ...]
 ) -> None:
-    """Show a run again, or several side by side, from logs alone.
+    """Make the report of a run, or a comparison of several, from run logs.
 
-    Of one run the page and the summary, of several one page that compares them.
+    One log gives a page and a summary. Several logs give one page that compares them.
     """
     from conformance.log.reader import read
 
@@ -64,8 +63,8 @@ def report(
     if len(logs) > 1:
         if formats:
             raise UsageError(
-                "--format shows one run, and several logs are given",
-                hint="leave it out for a page that compares them, or name one log",
+                "--format works on one run, but several logs are given",
+                hint="leave it out to compare the runs, or name one log",
             )
         runs = [read(log) for log in logs]
         _compare(runs, folder)
@@ -80,7 +79,7 @@ def report(
         if run.verdict in ("cut short", "inconsistent"):
             raise LogError(
                 f"{log}: the log is {run.verdict}, so the run has no verdict",
-                hint="go on with a run that was cut short with conformance check --resume",
+                hint="resume an interrupted run with conformance check --resume",
             )
 
 

@@ -19,22 +19,21 @@ Examples:
   conformance repro 1a2b3c4d --backend openvino
       the script on standard output, to paste into an issue
   conformance repro 1a2b3c4d --backend path/to/mylib.py:MyLib --out wrong.py
-      a backend of your own; run it with: python wrong.py
+      your own backend; run the script with: python wrong.py
   conformance repro 1a2b3c4d --backend torch --level should
-      what conformance check --level should found
+      a failure found with conformance check --level should
 
-The script needs numpy (for bf16 ml_dtypes too) and what it tests, not this
-package. It exits with 1 where the answer is wrong, with 0 where it is right. It
-is tried once, in a process of its own, and says in its head what came of it. A
-backend of your own is imported from where it lies; one that has a method
-reproduce() says its call itself, see docs/reproduce.md. It does so in another
-process, so one that crashes or hangs while it is loaded ends with an error.
+The script needs numpy (and ml_dtypes for bf16) and the library that it tests, not this package.
+It exits with 1 if the output is wrong and with 0 if it is right. It is run once, in a separate
+process, and its header records the result. Your own backend is imported from its file. A
+backend with a method reproduce() supplies the call itself; see docs/reproduce.md. It is
+loaded in a separate process, so a crash or hang there ends with an error.
 """
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
-@click.option("--backend", required=True, metavar="NAME", help="What answers it wrongly.")
+@click.option("--backend", required=True, metavar="NAME", help="The backend that fails.")
 @env_option
 @suite_option
 @question_options(
@@ -53,7 +52,7 @@ process, so one that crashes or hangs while it is loaded ends with an error.
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="The most that loading the backend may take, and the most that the script may.",
+    help="Seconds for loading the backend, and seconds for the script.",
 )
 def repro(
     vector_id: str,
@@ -65,7 +64,7 @@ def repro(
     out: Path | None,
     timeout: float,
 ) -> None:
-    """Write a script that shows what a backend gets wrong, without this tool."""
+    """Write a standalone script that reproduces a failure."""
     from conformance.grade.precision import parse_precision
     from conformance.report.registry import write_text
     from conformance.repro.account import account
@@ -88,6 +87,8 @@ def repro(
     else:
         write_text(out, text, hint="name another file: --out FILE")
         click.echo(f"script: {out}", err=True)
-    click.echo(f"tried once, it {trial.ending}", err=True)
+    click.echo(f"run once, it {trial.ending}", err=True)
     if len(text) > ISSUE:
-        click.echo(f"{len(text):,} characters are more than an issue may have: attach it", err=True)
+        click.echo(
+            f"{len(text):,} characters, more than a GitHub issue may have: attach it", err=True
+        )

@@ -24,30 +24,31 @@ Examples:
   conformance show f32-1x1x7-ramp-1a2b3c4d
       one vector of the shipped suite
   conformance show 1a2b3c4d
-      the same: an id's digest will do, or a beginning that only it has
+      the same; the digest or any unique prefix of the id will do
   conformance show 1a2b3c4d --element 0,0,2
-      one element of the output, tap by tap, at each precision
+      one output element, tap by tap, at each precision
   conformance show 1a2b3c4d --backend openvino
-      what a backend makes of it: the verdict, the wrong elements, and the
-      worst of them tap by tap; with --element, what it got there
+      also run a backend: the verdict, the wrong elements, and the worst of
+      them tap by tap; with --element, its value there
   conformance show 1a2b3c4d --suite my-suite
-      a vector of your own suite, by the specification that the suite carries
+      a vector of your own suite, with the specification it carries
 
-In the table a window is given by the positions it spans on each axis. They count
-from the first element of the data, so padding has negative ones, or lies beyond.
+The table gives the positions that each window spans, on each axis. They count from the first
+element of the data: positions below 0 or beyond the data are padding.
 
-A backend runs once, in a process of its own. The exit code says nothing of its
-verdict: the gate is "conformance check". For a script that shows the same without
-this tool, see "conformance repro".
+The backend runs once, in a separate process. The exit code does not depend on its verdict;
+use "conformance check" as a gate. "conformance repro" writes a standalone script.
 """
 
 
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
-@click.option("--backend", metavar="NAME", help="Ask it, and show what is wrong with its answer.")
+@click.option(
+    "--backend", metavar="NAME", help="Run this backend, and show what is wrong with its output."
+)
 @env_option
 @suite_option
-@click.option("--element", metavar="N,C,I..", help="Show how this output element comes about.")
+@click.option("--element", metavar="N,C,I..", help="Show how this output element is computed.")
 @click.option("--all", "everything", is_flag=True, help=f"All elements, not the first {ROWS}.")
 @question_options(
     "With --backend: as in conformance check.",
@@ -63,11 +64,11 @@ def show(
     level: str,
     precision: str,
 ) -> None:
-    """Show one vector, so that a person can follow it.
+    """Show one vector and how its expected values are computed.
 
-    Its inputs, then for each element of its outputs the window, the divisor, the expected value
-    and what is accepted at precision standard, and how other allowed readings differ. With
-    --backend, what the backend answers, and where that is wrong.
+    Prints the inputs and, for each output element, the window, the divisor, the expected value
+    and the accepted interval at precision standard, then how other allowed interpretations differ.
+    With --backend, it also runs the backend and shows where its output is wrong.
     """
     from conformance.cli import vector_text
     from conformance.errors import UsageError
@@ -75,9 +76,7 @@ def show(
     from conformance.suite.store import open_suite
 
     if env is not None and backend is None:
-        raise UsageError(
-            "--env says where a backend runs, and none is named", hint="add --backend NAME"
-        )
+        raise UsageError("--env needs --backend", hint="add --backend NAME")
     asked = parse_precision(precision)
     opened = open_suite(suite)
     vector = opened.find(vector_id)

@@ -16,12 +16,12 @@ WIDTH = 100
     epilog="""
 \b
 Examples:
-  conformance spec show AvgPool-1     what a specification says
-  conformance spec lint               check those that are shipped
+  conformance spec show AvgPool-1     describe an operator
+  conformance spec lint               check the shipped specifications
 """
 )
 def spec() -> None:
-    """Look at operator specifications."""
+    """Show and check operator specifications."""
 
 
 SECTIONS = (
@@ -46,13 +46,13 @@ SECTIONS = (
 \b
 Examples:
   conformance spec show AvgPool-1 --section rules --section edges
-      how the output comes about, and what implementations get wrong
+      how the output is computed, and what implementations get wrong
   conformance spec show AvgPool-1 --section readings reports/*/run.jsonl
-      what the document leaves open, and who follows which reading
+      implementation-defined behaviour, and what each backend does
   conformance spec show specs/MyOp-1.yaml --suite my-suite
-      your own operator, with the vectors that you generated
+      your own operator, with the vectors you generated
 
-"conformance docs" writes the same as pages, with pictures of windows.
+"conformance docs" writes the same as HTML pages, with pictures of windows.
 """
 )
 @click.argument("op", metavar="OP|FILE")
@@ -63,14 +63,15 @@ Examples:
     multiple=True,
     type=click.Choice(SECTIONS),
     metavar="NAME",
-    help=f"Only this part, of {', '.join(SECTIONS)}; repeatable.",
+    help=f"Only this section: {', '.join(SECTIONS)}; repeatable.",
 )
-@click.option("--suite", metavar="DIR|NAME", help="The suite; the shipped core suite if left out.")
+@click.option("--suite", metavar="DIR|NAME", help="The suite [default: the shipped core suite].")
 def show(op: str, logs: tuple[Path, ...], sections: tuple[str, ...], suite: str | None) -> None:
-    """Show what the specification of an operator says.
+    """Describe an operator, from its specification.
 
-    Inputs, attributes and rules, errata, what the document leaves open, the edges with the
-    smallest vector that shows each, what must be rejected, and known faults with their threads.
+    Prints inputs, attributes, rules and errata; implementation-defined behaviour; coverage targets
+    (edges), each with its smallest vector; negative tests; and known bugs with links to public
+    reports.
     """
     from conformance.cli.spec_text import text
     from conformance.cli.text import terminal
@@ -90,23 +91,23 @@ def show(op: str, logs: tuple[Path, ...], sections: tuple[str, ...], suite: str 
 \b
 Examples:
   conformance spec lint
-      the specifications that are shipped
+      the shipped specifications
   conformance spec lint specs/MyOp-1.yaml
       your own, while you write it
 
-A problem is shown as FILE:LINE:COLUMN with what was expected and a hint, so that
-editors can jump to it. docs/spec-format.md explains the format, and
-conformance/spec/spec.schema.json completes it in editors that know JSON Schema.
+Each problem is printed as FILE:LINE:COLUMN with the expected value and a hint, so editors can
+jump to it. See docs/spec-format.md for the format. Editors that support JSON Schema
+can use conformance/spec/spec.schema.json.
 """
 )
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.pass_context
 def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
-    """Check specification FILES, by default all that are shipped.
+    """Check specification FILES [default: all shipped ones].
 
-    Finds what makes a file unusable (unknown keys and names, expressions that make no sense,
-    cyclic definitions), and then what is legal but useless: definitions that nothing uses,
-    conditions that no must-reject case breaks, attributes that no edge depends on.
+    Errors are unknown keys and names, invalid expressions and cyclic definitions. It also reports
+    what is legal but useless: unused definitions, conditions that no negative test breaks,
+    attributes that no coverage target depends on.
 
     Exits with 2 if there is any problem.
     """
@@ -128,7 +129,8 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
             click.echo(f"{file}: {len(problems)} problem{'s' if len(problems) > 1 else ''}")
         else:
             click.echo(
-                f"{file}: ok, {len(loaded.edges)} edges, {len(loaded.reject)} must-reject cases, "
+                f"{file}: ok, {len(loaded.edges)} coverage targets, "
+                f"{len(loaded.reject)} negative tests, "
                 f"{len(loaded.interpretations)} interpretations"
             )
     if failed:

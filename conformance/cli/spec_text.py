@@ -104,7 +104,7 @@ def _rules(told: Account) -> Iterator[Entry]:
         if name in used:
             yield name, [meaning]
     defaults = ", ".join(f"{name} {spec.definitions[name].text}" for name in left)
-    yield "at their defaults", [defaults]
+    yield "rules at their defaults", [defaults]
 
 
 def _cases(expression: Expression) -> list[str]:
@@ -130,10 +130,10 @@ def _errata(told: Account) -> Iterator[Entry]:
 
 def _readings(told: Account) -> Iterator[Entry]:
     for one in told.spec.interpretations:
-        answers = f"adopted: {one.adopted}; allowed too: {one.answer} (level {one.level})"
+        answers = f"expected: {one.adopted}; also allowed: {one.answer} (level {one.level})"
         yield one.name, [one.question, answers, one.why, *_answers(told.followers[one.name])]
     for point in told.spec.observe:
-        expected = f"the vectors hold {point.expected}; " if point.expected else ""
+        expected = f"vectors contain {point.expected}; " if point.expected else ""
         judged = f"{expected}never judged"
         yield point.name, [point.question, judged, *_answers(told.followers[point.name])]
 
@@ -156,7 +156,7 @@ def _profiles(told: Account) -> Iterator[Entry]:
 
 def _smallest(told: Account, found: Sequence[Vector]) -> Iterator[str]:
     if found:
-        yield f"{vectors(len(found))}{', the smallest' * (len(found) > 1)}:"
+        yield f"{vectors(len(found))}{', the smallest is' * (len(found) > 1)}:"
         yield f"{told.show} {found[0].id}"
 
 
@@ -168,9 +168,9 @@ def _reject(told: Account) -> Iterator[Entry]:
 
 def _faults(told: Account) -> Iterator[Entry]:
     for fault in told.faults:
-        noticed = f"{fault.kind}; noticed by {vectors(told.noticed[fault.id])}"
-        allowed = f"allowed at level must by the reading {fault.reading}" * bool(fault.reading)
-        hidden = f"nothing can show it: {fault.equivalent}" * bool(fault.equivalent)
+        noticed = f"{fault.kind}; killed by {vectors(told.noticed[fault.id])}"
+        allowed = f"allowed at level must by interpretation {fault.reading}" * bool(fault.reading)
+        hidden = f"no case can kill it: {fault.equivalent}" * bool(fault.equivalent)
         yield fault.id, [fault.says, noticed, allowed, hidden, *fault.threads]
 
 
@@ -180,10 +180,10 @@ SECTIONS: dict[str, tuple[str, Callable[[Account], Iterable[Entry]]]] = {
     "rules": ("Rules", _rules),
     "conditions": ("Conditions", _conditions),
     "errata": ("Errata", _errata),
-    "readings": ("Readings", _readings),
-    "edges": ("Edges", _edges),
+    "readings": ("Interpretations (implementation-defined behaviour)", _readings),
+    "edges": ("Coverage targets (edges)", _edges),
     "profiles": ("Profiles", _profiles),
-    "reject": ("Must reject", _reject),
-    "faults": ("Known faults", _faults),
+    "reject": ("Negative tests (must be rejected)", _reject),
+    "faults": ("Known bugs", _faults),
 }
 """What can be told of an operator, by name: its heading, and what makes its entries."""

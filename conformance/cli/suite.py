@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     epilog="""
 \b
 Examples:
-  conformance suite lint               check the suite that is shipped
+  conformance suite lint               check the shipped suite
   conformance suite complete --for mylib.py --out mine
-                                       add what it lacks for a backend
-  conformance suite record my-suite    keep its cases as text
+                                       add the vectors that a backend needs
+  conformance suite record my-suite    write its cases as text
 """
 )
 def suite() -> None:
@@ -35,22 +35,22 @@ def suite() -> None:
 \b
 Examples:
   conformance suite lint
-      the suite that is shipped
+      the shipped suite
   conformance suite lint my-suite
-      the suite in a folder, for example before you publish it
+      your own suite, for example before you publish it
 """
 )
 @click.argument("name", metavar="[DIR|NAME]", required=False)
 @click.pass_context
 def lint(ctx: click.Context, name: str | None) -> None:
-    """Check that a suite is whole, and that its vectors are fit to use.
+    """Check that a suite is complete and valid.
 
-    Reads every file. Beyond what each check refuses (files that are missing, changed or damaged)
-    it finds what the published JSON Schemas do not allow, expected values outside of what is
-    accepted, readings that change nothing, vectors that ask the same question, and vectors that
-    something passes which is no pooling at all (zeros, the input itself, ...) though no edge of
-    theirs exempts it. Of a suite of your own, that its vectors are cases of the specifications that
-    it carries. Of the shipped suite, that its manifest is what its recorded cases make.
+    Every file is read. Besides missing, changed or damaged files, it finds violations of the
+    published JSON Schemas, expected values outside their accepted interval, interpretations that
+    change nothing, duplicate vectors, and vectors that a trivial implementation (all zeros,
+    identity, ...) passes although none of their coverage targets exempts them. For your own suite
+    it checks that the vectors are cases of the specifications it carries; for the shipped suite,
+    that the manifest matches the recorded cases.
 
     Exits with 2 if there is any problem.
     """
@@ -71,8 +71,9 @@ def lint(ctx: click.Context, name: str | None) -> None:
     counts = opened.manifest.counts.values()
     click.echo(
         f"{opened.path}: ok, {sum(count.value for count in counts)} value vectors, "
-        f"{sum(count.reject for count in counts)} must-reject, "
-        f"{len(opened.manifest.withdrawn)} withdrawn, {vacuity.exempt} exempt from the vacuity gate"
+        f"{sum(count.reject for count in counts)} negative tests, "
+        f"{len(opened.manifest.withdrawn)} withdrawn, "
+        f"{vacuity.exempt} exempt from the trivial-implementation check"
     )
 
 
@@ -82,9 +83,9 @@ def lint(ctx: click.Context, name: str | None) -> None:
 Examples:
   conformance generate --op AvgPool-1 --seed 7 --out my-suite
   conformance suite record my-suite
-      from now on `conformance generate --op AvgPool-1` makes these vectors
+      now `conformance generate --op AvgPool-1` makes these vectors
   conformance suite record my-suite --out elsewhere
-      write the files into elsewhere/, to look at them first
+      write the files into elsewhere/, to inspect them first
 """
 )
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
@@ -95,18 +96,17 @@ Examples:
     metavar="DIR",
     help="Write cases/ and proofs/ into this folder. Default: the folder of the specifications.",
 )
-@click.option(
-    "--fewest", is_flag=True, help="Leave out the cases that the others make superfluous."
-)
+@click.option("--fewest", is_flag=True, help="Leave out redundant cases.")
 @processes_option
 def record(
     folder: Path, ops: tuple[str, ...], out: Path | None, fewest: bool, processes: int
 ) -> None:
-    """Record the cases of a suite as text, from which its vectors can be made again.
+    """Record the cases of a suite as text, for version control.
 
-    For each shipped operator it audits the suite and writes two files: cases/OP.jsonl, one line a
-    case, with the known faults that its vector notices at either level, and proofs/OP.json, the
-    pairs of edges that are proven impossible. Both are kept in version control.
+    The vectors can be generated again from the recorded cases. For each shipped operator it audits
+    the suite and writes two files: cases/OP.jsonl, one case per line with the mutants that its
+    vector kills at either level, and proofs/OP.json, the pairs of coverage targets that are proven
+    impossible.
     """
     from conformance import data
     from conformance.audit.run import audit
@@ -137,9 +137,9 @@ def record(
 \b
 Examples:
   conformance suite complete --for mylib.py --out mine
-      the shipped suite, and what it lacks for what mylib declares
+      the shipped suite, plus the vectors that it lacks for mylib
   conformance suite complete my-suite --op AvgPool-1 --out better
-      after the catalogue has grown: what kills new mutants
+      add vectors that kill new mutants of the catalogue
 \b
 Then:
   conformance check --backend mylib.py --suite mine
@@ -150,8 +150,8 @@ Then:
     "--for",
     "backend",
     metavar="NAME|FILE",
-    help="Complete what this backend declares to support; without it every part of each operator. "
-    "The backend is loaded, not run.",
+    help="Complete the suite for what this backend declares to support [default: every part of "
+    "each operator]. The backend is loaded, not run.",
 )
 @ops_option
 @click.option(
@@ -159,7 +159,7 @@ Then:
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
     required=True,
-    help="The folder of the completed suite; it must be new, empty or a suite.",
+    help="Write the completed suite into this folder; it must be new, empty or a suite.",
 )
 @click.option(
     "--seed",
@@ -167,13 +167,13 @@ Then:
     metavar="N",
     default=0,
     show_default=True,
-    help="Look for cases with this seed.",
+    help="Search for cases with this seed.",
 )
 @click.option(
     "--smaller",
     is_flag=True,
-    help="Add smaller relatives of large vectors, too: `conformance suite record --fewest` keeps "
-    "what shows the same in fewer bytes.",
+    help="Also add smaller variants of large vectors, so that `conformance suite record --fewest` "
+    "can replace the large ones.",
 )
 @processes_option
 def complete(
@@ -185,12 +185,12 @@ def complete(
     smaller: bool,
     processes: int,
 ) -> None:
-    """Add to a suite the vectors that it lacks.
+    """Add the vectors that a suite lacks.
 
-    A vector is added for each mutant that could show in an element type and rank, and that no
-    vector kills there; without --for also for each pair of edges, and for each remainder in a
-    stratum, that no vector meets. The vectors of the suite stay as they are. Nothing is written
-    where it lacks nothing.
+    It adds a vector for each mutant that can show in an element type and rank but survives there.
+    Without --for it also adds vectors for uncovered pairs of coverage targets, and for uncovered
+    remainders in strata. Existing vectors do not change. Nothing is written if the suite is
+    complete.
     """
     from conformance.cli.completing import completed
     from conformance.suite.store import open_suite

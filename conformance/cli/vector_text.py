@@ -90,7 +90,7 @@ def element(
         rows += [(name, accepted(answer, index, name)) for name in PRECISIONS]
         others = {"": vector.answers} if reading else {}
         for name, answers in {**others, **vector.readings}.items():
-            other, label = answers[number], f"reading {name}" if name else "as specified"
+            other, label = answers[number], f"interpretation {name}" if name else "as specified"
             if other.expected.shape != answer.expected.shape:
                 rows.append((label, f"output of shape {sizes(other.expected.shape)}"))
             elif _text(other, index) != _text(answer, index):
@@ -100,7 +100,7 @@ def element(
             verdict = "wrong" if comparison.wrong[index] else "accepted"
             off = ", ".join(filter(None, (distance(answer, match.outputs[number], index), verdict)))
             rows.append(("got", f"{shortest(match.outputs[number][index])} ({off} at {asked_of})"))
-        yield f"    {answer.name}" + (f", by the reading {reading}" if reading else "")
+        yield f"    {answer.name}" + (f", by interpretation {reading}" if reading else "")
         yield from aligned([(f"  {name}", text) for name, text in rows], right=())
 
 
@@ -156,7 +156,7 @@ def accepted(answer: Answer, index: Index, precision: str = "standard") -> str:
     """What one element may be."""
     opened = 0 if answer.open is None else int(answer.open[index])
     if opened & OPEN_BIT[precision]:
-        return "anything (left open)" if opened == ALL_OPEN else "anything (it may overflow)"
+        return "anything (unspecified)" if opened == ALL_OPEN else "anything (it may overflow)"
     if answer.choices is not None:
         allowed = [int(choice) for choice in answer.choices[index] if choice >= 0]
         more = f" and {len(allowed) - MAX_CHOICES} more" if len(allowed) > MAX_CHOICES else ""
@@ -177,14 +177,14 @@ def _readings(vector: Vector, number: int) -> Iterator[str]:
     for name, answers in vector.readings.items():
         other = answers[number]
         if other.expected.shape != base.expected.shape:
-            yield f"reading {name}: an output of shape {sizes(other.expected.shape)}"
+            yield f"interpretation {name}: an output of shape {sizes(other.expected.shape)}"
             continue
         everywhere = np.ndindex(base.expected.shape)
         changed = [i for i in everywhere if _text(base, i) != _text(other, i)]
         if changed:
             text = f"{len(changed)} of {base.expected.size} elements change"
             first = f"{commas(changed[0])} may be {accepted(other, changed[0])}"
-            yield f"reading {name}: {text}; {first}"
+            yield f"interpretation {name}: {text}; {first}"
 
 
 def _taps(seen: Window) -> Iterator[str]:
@@ -203,7 +203,7 @@ def _taps(seen: Window) -> Iterator[str]:
     if len(rows) * len(columns) < total:
         yield f"    ... {len(rows) * len(columns)} of {total} taps are shown"
     if seen.taps < total:
-        yield f"    {seen.taps} taps of {total} are on data; a dot is none"
+        yield f"    {seen.taps} of {total} taps are on data; a dot is padding"
     if seen.divisor is not None:
         yield f"    the sum is divided by {seen.divisor}"
 

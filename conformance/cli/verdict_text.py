@@ -21,7 +21,7 @@ WORDS = {
     Status.FAIL: "fails",
     Status.ERROR: "ends in an error",
     Status.UNSUPPORTED: "does not support this vector",
-    Status.SKIPPED: "is not asked",
+    Status.SKIPPED: "is not tested",
 }
 
 
@@ -32,9 +32,9 @@ def sentence(backend: str, result: Result, level: str, precision: Mapping[str, s
     if result.status is not Status.PASS:
         return f"{text}: {one_line(result.message)}"
     if result.reject is not None:
-        return f"{text}: it refuses, as it must ({one_line(result.message)})"
+        return f"{text}: it rejects the case, as it must ({one_line(result.message)})"
     if result.reading is not None:
-        text += f", by the allowed reading {result.reading}"
+        text += f", by the allowed interpretation {result.reading}"
     return text + (f"; it reaches precision {result.precision}" if result.precision else "")
 
 
@@ -67,7 +67,7 @@ def wrong_elements(
         if not comparison.count:
             continue
         yield ""
-        against = f", against the reading {match.reading}" if match.reading else ""
+        against = f", against interpretation {match.reading}" if match.reading else ""
         text = f"{answer.name}: {comparison.count} of {got.size} elements are wrong{against}"
         yield from wrapped("  ", text, width)
         indices = [tuple(map(int, index)) for index in np.argwhere(comparison.wrong)[:limit]]

@@ -83,6 +83,8 @@ def refuted(
                     work.append(Search(spec, stated, rank, count, part, level == "must"))
     done = parallel.run(work, processes=processes, progress=progress, total=len(work))
     for search, found in zip(work, done, strict=True):
-        where = f"stated of {search.part}" if search.part else "called equivalent"
+        where = (
+            f"marked as impossible to kill in {search.part}" if search.part else "marked equivalent"
+        )
         for fault, case in found.items():
-            yield f"{where}, and shown by a drawn case: {fault} ({case})"
+            yield f"{where}, but killed by a random case: {fault} ({case})"

@@ -71,7 +71,7 @@ def _required(spec: OpSpec, predicate: str) -> Requirement:
     except ExpressionError as error:
         raise UsageError(
             f"the exclusion '{predicate}' does not fit {spec.op}: {error.message}",
-            hint="if this operator is not meant, say which one is with op='...'",
+            hint="to exclude another operator, name it with op='...'",
         ) from error
     return Requirement(f"{DECLARED}: {predicate}", that, "must", "The backend declares it.")
 

@@ -22,18 +22,26 @@ WORDS = {
     "dtype": "with a wrong dtype",
     "outputs": "without usable outputs",
     "raised": "raised an exception",
-    "adapter": "not asked, the adapter having failed outside of its framework's call",
+    "adapter": "not tested, since the adapter failed outside of its framework's call",
     "aborted": "ended the call abnormally",
     "crashed": "crashed the process",
     "hung": "did not end in time",
     "memory": "took more memory than allowed",
-    "abandoned": "were not asked, the backend being given up",
+    "abandoned": "not tested, since the backend was given up",
     "unsteady": "differ from call to call",
     "accepted": "accepted, though they must be rejected",
     "input-changed": "wrote their input",
-    "reading": "follow a reading that level should excludes",
+    "reading": "follow an interpretation that level should excludes",
     "undeclared-unsupported": "unsupported, which the backend did not declare",
 }
+
+FORMER_WORDS = {
+    "must-reject vectors": "negative tests",
+    "not asked, the adapter having failed outside of its framework's call": WORDS["adapter"],
+    "were not asked, the backend being given up": WORDS["abandoned"],
+    "follow a reading that level should excludes": WORDS["reading"],
+}
+"""What titles said in earlier versions, which files of known failures may quote."""
 
 SMALLEST_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
@@ -131,9 +139,12 @@ def names(result: Result) -> set[str]:
 def unnumbered(title: str) -> str:
     """The title of a finding without its counts, which change with the suite.
 
-    What the finding is told apart by stands before ``": "``; without that nothing does.
+    What the finding is told apart by stands before ``": "``; without that nothing does. Titles in
+    the words of earlier versions become those of this one.
     """
-    return re.sub(r"\d[\d,]*(?: more)? of \d[\d,]* (?=vectors|must-reject)", "", title, count=1)
+    for old, new in FORMER_WORDS.items():
+        title = title.replace(old, new)
+    return re.sub(r"\d[\d,]*(?: more)? of \d[\d,]* (?=vectors|negative)", "", title, count=1)
 
 
 def _features(result: Result) -> set[Feature]:
@@ -203,7 +214,7 @@ def _title(
 
 
 def _noun(result: Result) -> str:
-    return "vectors" if result.reject is None else "must-reject vectors"
+    return "vectors" if result.reject is None else "negative tests"
 
 
 def _what(result: Result) -> str:

@@ -64,7 +64,9 @@ def _judged(vector: Vector, outcome: Outcome, level: str, precision: Mapping[str
         message = f"accepted, but {vector.case.reject} must be rejected"
         return result(vector, Status.FAIL, "accepted", message, seconds=seconds)
     elif outcome.refuses_valid:
-        why = f"the valid case that it was made from is refused, too: {outcome.refuses_valid}"
+        why = (
+            f"it also rejects the valid case from which the test was made: {outcome.refuses_valid}"
+        )
         return unsupported(vector, why, seconds=seconds)
     else:
         verdict = result(vector, Status.PASS, message=outcome.message, seconds=seconds)
@@ -82,7 +84,7 @@ def applies(vector: Vector, level: str) -> bool:
 
 def skipped(vector: Vector) -> Result:
     """The result of a vector that the run does not ask."""
-    message = f"a vector of level {vector.level} is not asked at level must"
+    message = f"a vector of level {vector.level} is not tested at level must"
     return result(vector, Status.SKIPPED, message=message)
 
 
@@ -186,12 +188,12 @@ def _failure(
     if told.mismatch is None:
         kind, message, worst = _wrong_elements(told, precision)
         if told.reading:
-            message += f" (against the reading {told.reading}, the closest)"
+            message += f" (against interpretation {told.reading}, the closest)"
     else:
         kind, message, worst = told.mismatch.kind, told.mismatch.message, None
     if followed is not None:
         kind = "reading"
-        message = f"follows the reading {followed}, which level should excludes; {message}"
+        message = f"follows interpretation {followed}, which level should excludes; {message}"
     values = kind in ("value", "index", "reading")
     failed = result(
         vector,

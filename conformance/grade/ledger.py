@@ -116,7 +116,7 @@ def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
     # Nor can a run that leaves some of its vectors out.
     asked = facts["vectors"] and facts["asked"] == facts["vectors"]
     if asked and whole and not (passes or facts["failures"] or facts["shared"]):
-        found.append("matches nothing: no vector that it names failed so")
+        found.append("matches nothing: no vector that it names failed in this way")
     return found
 
 

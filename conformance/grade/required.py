@@ -111,7 +111,7 @@ def problems(facts: Mapping[str, Any], *, whole: bool) -> list[str]:
     if facts["missing"]:
         found.append(f"matches nothing: the suite has {facts['missing']}")
     elif whole and facts["absent"]:
-        found.append(f"matches nothing: this run asks no vector of {some(facts['absent'])}")
+        found.append(f"matches nothing: this run has no vector of {some(facts['absent'])}")
     return found
 
 

@@ -59,7 +59,7 @@ WORDS: Mapping[str, str] = {
     "crashed": "Crashes",
     "hung": "Does not end in time",
     "memory": "Takes more memory than allowed",
-    "abandoned": "Not tested, the backend being given up",
+    "abandoned": "Not tested, since the backend was given up",
     "unsteady": "Results differ from call to call",
     "accepted": "Accepts what must be rejected",
     "input-changed": "Writes its input",

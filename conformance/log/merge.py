@@ -118,7 +118,7 @@ def _check_complete(parts: Sequence[Part]) -> None:
             reason, hint = f"contradicts itself: {part.run.problems[0]}", "run this shard again"
         else:
             reason = f"is not complete ({part.run.verdict})"
-            hint = "go on with it: the command of this shard with --resume"
+            hint = "resume it: run the command of this shard with --resume"
         raise LogError(f"{part.path}: the log of shard {part.shard} {reason}", hint=hint)
 
 

@@ -26,13 +26,13 @@ def check_continues(
         more = len(found) - MOST_NAMED
         rest = f"\n  and {more} more" if more > 0 else ""
         raise LogError(
-            f"the run log is of another run; it has{named}{rest}",
-            hint="repeat the command that began the run, or leave --resume out to begin anew",
+            f"the run log is from a different run; it has{named}{rest}",
+            hint="repeat the command that began the run, or leave --resume out to start a new run",
         )
     foreign = [result.id for result in earlier.results if (result.op, result.id) not in asked]
     if foreign:
         raise LogError(
-            f"the run log has {len(foreign)} results of vectors that the run does not ask, "
+            f"the run log has {len(foreign)} results of vectors that are not in the run, "
             f"{foreign[0][:80]!a} first",
-            hint="the log is damaged; leave --resume out to begin anew",
+            hint="the log is damaged; leave --resume out to start a new run",
         )

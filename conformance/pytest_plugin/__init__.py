@@ -27,26 +27,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--conformance-op",
         metavar="OP",
         action="append",
-        help="Only this operator, or those of a pattern: 'onnx.*'; repeatable.",
+        help="Only this operator, or those that match a pattern such as 'onnx.*'; repeatable.",
     )
     group.addoption(
         "--conformance-level",
         choices=["must", "should"],
         default="must",
-        help="must: any allowed reading of the document passes. should: only the reference's own. "
-        "Default: must.",
+        help="must: any allowed interpretation of the document passes. should: only the expected "
+        "one. Default: must.",
     )
     group.addoption(
         "--conformance-precision",
         metavar="P|T=P,..",
         default="standard",
-        help="exact, standard or native, or one for each type (f16=native,f32=standard). "
+        help="exact, standard or native, or one per element type (f16=native,f32=standard). "
         "Default: standard.",
     )
     group.addoption(
         "--conformance-known-failures",
         metavar="FILE",
-        help="Failures that a file of known failures names are expected to fail (xfail).",
+        help="Failures listed in this YAML file are expected (xfail).",
     )
 
 

@@ -141,7 +141,7 @@ class VectorSession:
             return ""
         if refusals and not values:
             return ""  # only must-reject vectors were chosen
-        return f"nothing was graded: of {asked} vectors, none with values was judged (see -rs)"
+        return f"nothing was graded: of {asked} vectors, none with values was graded (see -rs)"
 
     def _counts(self) -> str:
         by_verdict: Counter[str] = Counter()
@@ -154,13 +154,13 @@ class VectorSession:
                 ("fail", "failed"),
                 ("error", "ended in an error"),
                 ("unsupported", "unsupported"),
-                ("skipped", "not asked at this level"),
+                ("skipped", "not tested at this level"),
             )
             if by_verdict[verdict]
         ]
         if self._readings:
             names = ", ".join(sorted({n for joined in self._readings for n in joined.split("+")}))
-            parts[0] += f" ({sum(self._readings.values())} by an allowed reading: {names})"
+            parts[0] += f" ({sum(self._readings.values())} by an allowed interpretation: {names})"
         known = sum(result.known is not None for result in self._results)
         if known:
             parts.append(f"of these {known} known failures")

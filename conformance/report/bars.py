@@ -42,7 +42,7 @@ def bar(row: OperatorRow) -> tuple[Part, ...]:
 def _counts(row: OperatorRow) -> Iterator[tuple[str, str, int]]:
     tally: Tally = row.tally
     yield "pass", "passed", tally.passed - tally.by_reading
-    yield "reading", "passed by an allowed reading", tally.by_reading
+    yield "reading", "passed by an allowed interpretation", tally.by_reading
     yield "fail", "failed", tally.failed
     yield "error", "ended in an error", tally.errors
     yield "unsupported", "unsupported", tally.unsupported

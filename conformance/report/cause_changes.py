@@ -19,7 +19,7 @@ class CauseTurn(StrEnum):
 
     NEW = "new"
     STILL = "still there"
-    OTHERWISE = "fails otherwise now"
+    OTHERWISE = "fails differently now"
     WITHDRAWN = "unsupported now"
     FIXED = "fixed"
 

@@ -23,14 +23,14 @@ class Turn(StrEnum):
     BROKEN = "broken"
     LOST = "passed, now unsupported"
     FAILING = "still failing"
-    CHANGED = "still failing, in another way"
+    CHANGED = "still failing, in a different way"
     WITHDRAWN = "failed, now unsupported"
     FIXED = "fixed"
     SUPPORTED = "newly supported, and passes"
     WRONG = "newly supported, and fails"
-    PRECISION = "passes with another precision or reading"
-    ADDED = "asked in the new run only"
-    REMOVED = "asked in the old run only"
+    PRECISION = "passes with another precision or interpretation"
+    ADDED = "tested in the new run only"
+    REMOVED = "tested in the old run only"
     SAME = "same"
 
 
@@ -56,9 +56,9 @@ SIDES: Mapping[Turn, str] = {
     Turn.FIXED: "fails in {one} only",
     Turn.SUPPORTED: "passes in {other}, unsupported in {one}",
     Turn.WRONG: "fails in {other}, unsupported in {one}",
-    Turn.PRECISION: "passes in both with another precision or reading",
-    Turn.ADDED: "asked in {other} only",
-    Turn.REMOVED: "asked in {one} only",
+    Turn.PRECISION: "passes in both with another precision or interpretation",
+    Turn.ADDED: "tested in {other} only",
+    Turn.REMOVED: "tested in {one} only",
 }
 """The same of two backends, of which none is the newer one."""
 
@@ -199,11 +199,11 @@ def _check_parts(old: RunLog, new: RunLog) -> None:
     was, now = _part(old), _part(new)
     if was == now or (was[0] is None and now[0] is None):
         return
-    told = [f"of shard {part[0][:20]!a}" if part[0] else "of a whole run" for part in (was, now)]
+    told = [f"of shard {part[0][:20]!a}" if part[0] else "of a complete run" for part in (was, now)]
     apart = "" if was[0] != now[0] else ", of another suite or selection"
     raise LogError(
-        f"the old log is {told[0]} and the new one {told[1]}{apart}",
-        hint="join the shards of each run with conformance merge first, and compare the wholes",
+        f"the old log is {told[0]}, and the new one {told[1]}{apart}",
+        hint="merge the shards of each run with conformance merge, then compare",
     )
 
 

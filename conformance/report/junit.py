@@ -117,7 +117,7 @@ def _case(result: Result, failures: Failures) -> Element:
     elif result.status is Status.UNSUPPORTED:
         SubElement(case, "skipped", message=_line(f"unsupported: {result.message}"))
     elif result.status is Status.SKIPPED:
-        SubElement(case, "skipped", message=_line(result.message or "not asked at this level"))
+        SubElement(case, "skipped", message=_line(result.message or "not tested at this level"))
     return case
 
 
@@ -134,7 +134,7 @@ def _body(result: Result, finding: Finding | None, cause: Cause | None) -> Itera
         if told := because(finding):
             yield told
         if finding.reproduce:
-            yield f"the smallest of these: {finding.reproduce}"
+            yield f"minimal reproducer: {finding.reproduce}"
 
 
 def _text(text: str) -> str:

@@ -12,8 +12,8 @@ from conformance.report.wording import precision
 FILE = "matrix.md"
 
 LEGEND = (
-    "Passed of the vectors that were asked and are supported. Below that the causes of "
-    "the failures."
+    "Each cell gives the vectors that passed, of those that were tested and are supported, "
+    "and then the causes of the failures."
 )
 
 
@@ -34,7 +34,7 @@ def _table(shown: Sequence[Graded]) -> Iterator[str]:
 def _cell(one: Graded, op: str) -> str:
     cell = one.cells.get(op)
     if cell is None:
-        return "not run" if one.column.run is None else "not asked"
+        return "not run" if one.column.run is None else "not tested"
     score = f"{MARKS.get(cell.tone, '')} {cell.score}".strip()
     return "<br>".join([score, *map(inline, cell.notes)])
 

@@ -113,7 +113,7 @@ def _result(run: RunLog, one: CauseView, failures: Failures) -> Json:
         because(finding),
         f"Fixed in {', '.join(cause.fixed)}." if cause.fixed else "",
         f"Operators: {', '.join(cause.operators)}" if len(cause.operators) > 1 else "",
-        f"Smallest vector: {finding.smallest}",
+        f"Minimal reproducer: {finding.smallest}",
         *(f"{label}: {text}" for label, text in evidence(finding.witness, one.lead.off)),
         finding.message,
         f"Reproduce: {finding.reproduce}" if finding.reproduce else "",
@@ -159,9 +159,9 @@ def _rule(rule_id: str, causes: Mapping[str, Cause]) -> Json:
         "shortDescription": {"text": _message(what)},
         "fullDescription": {"text": _message(what)},
         "help": {
-            "text": "Each result is one cause, with the smallest vector that shows it. "
-            "Its command shows it again; 'conformance show' with the id of a vector shows how "
-            "the expected values come about."
+            "text": "Each result is one cause, with a minimal reproducer. "
+            "Its command runs it again. 'conformance show' with the id of a vector shows how "
+            "the expected values are computed."
         },
         "defaultConfiguration": {"level": "error"},
         "properties": {"precision": "very-high", "tags": ["conformance"]},

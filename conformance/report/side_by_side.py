@@ -86,7 +86,7 @@ def side_by_side(columns: Sequence[Column]) -> SideBySide:
     if len(suites) > 1:
         named = ", ".join(f"{name} {digest[:8]}" for digest, name in suites.items())
         raise LogError(
-            f"the runs are of {len(suites)} suites ({named}), and so not comparable",
+            f"the runs are of {len(suites)} suites ({named}), which are not comparable",
             hint="compare runs of the same suite: check the backends again with it",
         )
     views = tuple(view(run) for run in runs)
@@ -153,11 +153,11 @@ def _changes(runs: Sequence[RunLog]) -> tuple[Comparison | None, str]:
     if len(runs) != 2:
         return None, ""
     if not all(run.complete for run in runs):
-        return None, "What changed is not told, since not every run is whole."
+        return None, "Changes are not shown, since not every run is complete."
     try:
         return compare(*runs), ""
     except LogError as error:
-        return None, f"What changed is not told: {error}."
+        return None, f"Changes are not shown: {error}."
 
 
 def _differences(runs: Sequence[RunLog]) -> Iterator[Row]:

@@ -110,7 +110,7 @@ def _cause(number: int, one: CauseView, known: str | None) -> Iterator[str]:
     if len(one.findings) > MAX_OPERATORS:
         yield f"- and {len(one.findings) - MAX_OPERATORS:,} more"
     yield ""
-    lines = [f"smallest: {finding.smallest}"]
+    lines = [f"minimal reproducer: {finding.smallest}"]
     lines += [f"{label}: {text}" for label, text in evidence(finding.witness, one.lead.off)]
     yield block("\n".join([*lines, finding.message]))
     if finding.reproduce:

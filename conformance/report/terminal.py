@@ -151,7 +151,7 @@ def _causes(shown: View, width: int, limit: int, paint: _Paint) -> list[str]:
     for number, one in enumerate(shown.new[:limit], 1):
         lines += ["", *_cause(number, one, width, paint)]
     if len(shown.new) > limit:
-        lines += ["", f"and {len(shown.new) - limit} more; the log has them all."]
+        lines += ["", f"and {len(shown.new) - limit} more; see the log."]
     return lines
 
 
@@ -161,7 +161,7 @@ def _cause(number: int, one: CauseView, width: int, paint: _Paint) -> Iterator[s
     title = wrap(cause.headline, width, " " * len(label), label)
     yield from (paint(line, BOLD) for line in title)
     fixed = f"; fixed in {', '.join(cause.fixed)}" if cause.fixed else ""
-    yield from _field("leads to", f"{one.tag}{fixed}", width)
+    yield from _field("effect", f"{one.tag}{fixed}", width)
     yield from _diagnosis(one, width)
     if cause.common:
         told = "; ".join(f"{edge} ({why})" for edge, why in cause.common.items())
@@ -174,11 +174,11 @@ def _cause(number: int, one: CauseView, width: int, paint: _Paint) -> Iterator[s
             yield from _field("in", f"{len(one.findings) - MAX_OPERATORS} more", width)
     else:
         yield from _field("in", f"{finding.op}: {finding.title}", width)
-    yield from _field("smallest", finding.smallest, width)
+    yield from _field("reproducer", finding.smallest, width)
     edges = ", ".join(finding.edges[:MAX_EDGES])
     if len(finding.edges) > MAX_EDGES:
         edges += f" and {len(finding.edges) - MAX_EDGES} more"
-    yield from _field("edges", edges, width)
+    yield from _field("targets", edges, width)
     for label, text in evidence(finding.witness, one.lead.off):
         yield from _field(label, text, width)
     yield from _message(finding, width)
@@ -234,7 +234,7 @@ def _command(command: str, width: int) -> Iterator[str]:
 def _readings(shown: View, width: int, paint: _Paint) -> list[str]:
     if not shown.readings:
         return []
-    lines = wrap("How it reads the document (* not as the specification does)", width)
+    lines = wrap("Implementation-defined behaviour (* not the expected interpretation)", width)
     for op, questions in shown.readings.items():
         lines += ["", *(paint(line, BOLD) for line in wrap(op, width))]
         for question in questions:
@@ -246,7 +246,7 @@ def _readings(shown: View, width: int, paint: _Paint) -> list[str]:
                 lines += wrap(said, width, " " * 8, "    * " if a.other else "      ")
         silent = "; ".join(question.text for question in questions if not question.answers)
         if silent:
-            lines += wrap(f"not shown: {silent}", width, "    ", "  ")
+            lines += wrap(f"not observed: {silent}", width, "    ", "  ")
     return lines
 
 
@@ -256,7 +256,7 @@ def _weak(shown: View, width: int) -> list[str]:
     if not found:
         return []
     found.sort(key=lambda one: one.weakest.ratio if one.weakest else 1.0)
-    lines = ["Mutants killed by vectors that passed, where they are too few"]
+    lines = ["Mutation score of the passing vectors, where it is too low"]
     for one in found[:MAX_WEAK]:
         parts = sorted(one.evidence.short, key=lambda part: part.ratio)
         told = [f"{part.part} {part.killed}/{part.mutants}" for part in parts[:MAX_PARTS]]

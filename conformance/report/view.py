@@ -22,7 +22,7 @@ HEADLINES = {
     "nothing graded": "Nothing graded",
     "interrupted": "Interrupted",
     "cut short": "Cut short",
-    "inconsistent": "Not to be trusted",
+    "inconsistent": "Inconsistent log",
 }
 
 FAULTLESS = {"conformant": "good", "inconclusive": "weak", "no failures": "neutral"}
@@ -195,7 +195,7 @@ def _sentence(run: RunLog, total: OperatorRow) -> str:
             "verdict: the run was killed, or part of its log is missing."
         )
     if run.verdict == "inconsistent":
-        return "The log contradicts itself, so its verdict does not count: " + run.problems[0]
+        return "The log contradicts itself, so its verdict is void: " + run.problems[0]
     sentence: str = _footer(run)["sentence"]
     if _tone(run)[1] != HEADLINES[run.verdict]:
         return sentence

@@ -42,7 +42,7 @@ def differences(outputs: Any, answers: list[dict[str, Any]]) -> tuple[float, lis
     """How many elements are wrong, infinitely many in a wrong structure; and that in lines."""
     outputs = [outputs] if isinstance(outputs, np.ndarray) else outputs
     if type(outputs) not in (list, tuple) or len(outputs) != len(answers):
-        return math.inf, [f"{len(answers)} outputs are asked for, got {outputs!r:.200}"]
+        return math.inf, [f"{len(answers)} outputs are expected, got {outputs!r:.200}"]
     count, lines = 0, []
     for got, answer in zip(outputs, answers):  # noqa: B905 - older versions of Python run this too
         name, like = answer["name"], answer["lo" if "lo" in answer else "equal"]

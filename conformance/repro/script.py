@@ -95,7 +95,7 @@ def _about(
     observed: Sequence[str],
 ) -> Iterator[str]:
     """What stands above the script, as paragraphs."""
-    yield f"{vector.case.op}, asked of {backend}. Exits with 1 if the answer is wrong, else with 0."
+    yield f"{vector.case.op}, tested on {backend}. Exits with 1 if the output is wrong, 0 if right."
     yield ""
     yield vector.description
     if vector.edges:
@@ -149,11 +149,11 @@ def question(vector: Vector, level: str, precision: Mapping[str, str]) -> Iterat
         yield "readings = {}"
         yield f"must_reject = {case.reject!r}"
         return
-    yield "# What each element may be: from lo to hi, both included (lo alone if there is no hi)."
+    yield "# Accepted values of each element: lo to hi, both included (only lo if there is no hi)."
     yield "readings = {"
     others = vector.readings if level == "must" else {}
     for name, answers in {"": vector.answers, **others}.items():
-        yield f"    {(f'by the allowed reading {name}' if name else SPECIFIED)!r}: ["
+        yield f"    {(f'by the allowed interpretation {name}' if name else SPECIFIED)!r}: ["
         for answer in answers:
             yield "        {"
             yield f"            'name': {answer.name!r},"

@@ -47,7 +47,7 @@ class Trial:
 
     def lines(self, where: str) -> tuple[str, ...]:
         """The trial in words, for people who read the script; ``where`` are :func:`versions`."""
-        return (f"Tried with {where}: it {self.ending}.", *self.printed)
+        return (f"Run with {where}: it {self.ending}.", *self.printed)
 
 
 def versions(python: Path | None = None) -> str:

@@ -104,10 +104,10 @@ def run(
     precision = parse_precision(options.precision)
     if options.min_strength is not None and not 0 <= options.min_strength <= 100:
         raise UsageError(
-            f"the strength asked is {options.min_strength:g}", hint="give a percentage, 0 to 100"
+            f"the minimum strength is {options.min_strength:g}", hint="give a percentage, 0 to 100"
         )
     if options.repeat < 1:
-        raise UsageError(f"repeat is {options.repeat}", hint="ask each vector once, or more often")
+        raise UsageError(f"repeat is {options.repeat}", hint="run each vector once or more")
     selection = selected(suite, options)
     for op in selection.by_op:
         suite.specs.get(op)  # a specification that cannot be used is found before the first result

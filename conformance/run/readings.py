@@ -96,7 +96,7 @@ def _questions(spec: OpSpec | None, seen: Iterable[str]) -> list[_Question]:
     for name in sorted(set(seen) - known):
         words = {
             ADOPTED: "as the suite expects",
-            FOLLOWED: f"the reading {name}",
+            FOLLOWED: f"interpretation {name}",
             NEITHER: _NEITHER,
         }
         found.append(_Question(name, "should", name, words))

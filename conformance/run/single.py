@@ -66,7 +66,7 @@ class Examiner:
         if spec is None:
             raise SuiteError(
                 f"the suite has no specification of {vector.case.op}, so what {identity.name} "
-                "declares cannot be held against its vectors",
+                "declares cannot be compared with its vectors",
                 hint="generate it again from its specifications: suites now carry them",
             )
         reason = identity.capabilities.reason_against(spec, vector.case, backend=identity.name)

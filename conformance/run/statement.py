@@ -26,8 +26,10 @@ def sentences(evidence: Evidence, precision: Mapping[str, str], command: str) ->
     """How strong the weakest part is, what is not known, and the command that helps, if any."""
     weakest, short, unknown = evidence.weakest, evidence.short, evidence.unknown
     if weakest is not None:
-        asked = f", where {evidence.bar:g} % are asked" if short else ""
-        more = f"; {len(short)} of {len(evidence.parts)} parts have less" if len(short) > 1 else ""
+        asked = f"; {evidence.bar:g} % are required" if short else ""
+        more = (
+            f"; {len(short)} of {len(evidence.parts)} parts have too few" if len(short) > 1 else ""
+        )
         yield (
             f"Weakest evidence: {weakest.op} in {weakest.part}, {weakest.killed} of "
             f"{weakest.mutants} mutants killed ({weakest.share}{_at(precision)}){asked}{more}."
@@ -39,7 +41,7 @@ def sentences(evidence: Evidence, precision: Mapping[str, str], command: str) ->
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
     # Where few mutants can show, no vector helps.
     if command and (short or any(one.why.startswith(UNTOLD) for one in unknown)):
-        yield f"To ask what is missing: {command}"
+        yield f"To add the missing vectors: {command}"
 
 
 def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:

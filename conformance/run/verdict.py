@@ -160,7 +160,7 @@ def conclude(
     verdict = _verdict(score, question, evidence, interrupted)
     told = [f"Ended early: {score.given_up}."] if score.given_up else []
     if verdict == "no failures":
-        told.append(f"No claim follows from {question.no_claim}.")
+        told.append(f"This run makes no claim: {question.no_claim}.")
     elif verdict in ("conformant", "inconclusive"):
         told += statement.sentences(evidence, question.precision, question.completing)
     told += [] if interrupted else remarks(expected or {}, strict=strict)
@@ -202,19 +202,19 @@ def _sentence(score: Score, question: Question, verdict: str) -> str:
     selected, graded = score.total("selected"), score.total("graded")
     done = sum(score.total(name) for name in COUNT_OF.values())
     if verdict == "interrupted":
-        return f"Interrupted after {done} of {selected} vectors; {score.wrong} went wrong so far."
+        return f"Interrupted after {done} of {selected} vectors; {score.wrong} failed so far."
     parts = [f"{verdict.capitalize()}: {score.total('passed')} of {selected} vectors passed"]
     if verdict == "nothing graded":
-        parts = [f"Nothing graded: {selected} vectors, none with values was judged"]
+        parts = [f"Nothing graded: {selected} vectors, none with values was graded"]
     readings = score.total("by_reading")
     if readings:
         names = ", ".join(sorted({n for joined in score.by_reading for n in joined.split("+")}))
-        parts.append(f"{readings} by an allowed reading ({names})")
+        parts.append(f"{readings} by an allowed interpretation ({names})")
     for name, words in (
         ("failed", "failed"),
         ("errors", "ended in an error"),
         ("unsupported", "unsupported"),
-        ("skipped", "not asked at this level"),
+        ("skipped", "not tested at this level"),
     ):
         if score.total(name):
             parts.append(f"{score.total(name)} {words}")

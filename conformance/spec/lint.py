@@ -93,7 +93,7 @@ def _questions(spec: OpSpec) -> Iterator[Note]:
     for variant in spec.interpretations:
         if variant.answer == variant.adopted:
             place = ("interpretations", variant.name, "answer")
-            yield place, "the answer is the adopted one", "say how they differ"
+            yield place, "the answer is the expected one (adopted)", "say how they differ"
 
 
 def _edges(spec: OpSpec) -> Iterator[Note]:
@@ -111,14 +111,14 @@ def _edges(spec: OpSpec) -> Iterator[Note]:
     if len(common) > MOST_COMMON * len(spec.edges):
         place = ("edges", common[-1], "common")
         message = f"{len(common)} of {len(spec.edges)} edges are marked as common"
-        yield place, message, "where most are common, none comes first: mark a few"
+        yield place, message, "mark only a few: they set the order of findings"
     asked = spec.reach(edge.when for edge in spec.edges)
     for key, quantity in spec.quantities.items():
         if key not in asked:
             yield (
                 _place(spec, quantity),
-                f"no edge depends on '{quantity.name}'",
-                "an edge makes sure that vectors with each of its uses exist",
+                f"no coverage target (edge) depends on '{quantity.name}'",
+                "add an edge for each of its uses, so that vectors exercise them",
             )
 
 
@@ -172,8 +172,8 @@ def _conditions_tested(spec: OpSpec) -> Iterator[Note]:
     broken = Counter(reject.breaks for reject in spec.reject)
     for condition, (_, place) in _conditions(spec).items():
         if not broken[condition]:
-            hint = f"add a must-reject case with 'breaks: {condition}'"
-            yield place, f"no must-reject case breaks '{condition}'", hint
+            hint = f"add a negative test (reject) with 'breaks: {condition}'"
+            yield place, f"no negative test breaks '{condition}'", hint
 
 
 def _rejects(spec: OpSpec) -> Iterator[Note]:

@@ -13,7 +13,7 @@ from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
 from conformance.suite.manifest import FILE_NAME, Entry, Manifest
 
-HOW = "conformance generate makes it anew"
+HOW = "regenerate it with conformance generate"
 
 
 def problems(manifest: Manifest, specs: Mapping[str, OpSpec]) -> Iterator[str]:
@@ -58,18 +58,18 @@ def _of_operator(manifest: Manifest, spec: OpSpec, recorded: Cases) -> Iterator[
     ids = {entry.id for entry in entries}
     withdrawn = {i: why for i, why in manifest.withdrawn.items() if i in ids}
     if withdrawn != recorded.withdrawn:
-        yield f"{file}: other vectors are withdrawn than in {FILE_NAME}; {HOW}"
+        yield f"{file}: the withdrawn vectors differ from {FILE_NAME}; {HOW}"
     strength = manifest.strength[op]
     if strength.indistinguishable != recorded.indistinguishable:
-        yield f"{file}: other faults are indistinguishable than in {FILE_NAME}; {HOW}"
+        yield f"{file}: the indistinguishable mutants differ from {FILE_NAME}; {HOW}"
     if strength.parts != recorded.parts:
-        yield f"{file}: other mutants survive in the parts than in {FILE_NAME}; {HOW}"
+        yield f"{file}: the surviving mutants differ from {FILE_NAME}; {HOW}"
     for problem in survivors(recorded, spec.data.name):
         yield f"{file}: {problem}"
     if strength.strata != strata_of(spec).meaning:
-        yield f"{FILE_NAME}: {op} was selected for other strata than there are: complete the suite"
+        yield f"{FILE_NAME}: {op} was selected for other strata: complete the suite"
     if strength.infeasible != proofs.of(spec):
-        yield f"{proofs.shipped(op).name}: other proofs than in {FILE_NAME}; {HOW}"
+        yield f"{proofs.shipped(op).name}: the proofs differ from {FILE_NAME}; {HOW}"
 
 
 def survivors(recorded: Cases, data: str) -> Iterator[str]:
@@ -91,11 +91,11 @@ def survivors(recorded: Cases, data: str) -> Iterator[str]:
                 must |= {*one.kills} - {*one.excused}
         never = known.inert | known.stated.keys()
         for names, what in (
-            (never & should, "is said to be unable to show, and is killed"),
-            (known.undetermined & must, "is said to be undetermined, and is killed"),
-            (known.excused & must, "is said to be excused at must, and is killed there"),
-            (known.excused - should, "is said to be excused at must, and is not killed at should"),
-            (mutants - known.mutants - must, "is not killed, and not said to survive"),
+            (never & should, "is marked as unable to show, but is killed"),
+            (known.undetermined & must, "is marked undetermined, but is killed"),
+            (known.excused & must, "is marked as excused at must, but is killed there"),
+            (known.excused - should, "is marked as excused at must, but is not killed at should"),
+            (mutants - known.mutants - must, "is not killed, but not listed as a survivor"),
         ):
             for name in sorted(names):
                 yield f"{part.dtype} of rank {part.rank}: {name} {what}"

@@ -50,7 +50,7 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
             problems += [f"{entry.path}: {problem}" for problem in found]
         first = asked.setdefault(question(vector), vector.id)
         if first != vector.id:
-            problems.append(f"{entry.path}: asks the same question as {first}")
+            problems.append(f"{entry.path}: is a duplicate of {first}")
     return tuple(problems)
 
 
@@ -107,15 +107,15 @@ def _vector_problems(vector: Vector) -> Iterator[str]:
             yield f"{answer.name}: {problem}"
     for reading, answers in vector.readings.items():
         if all(_same(*pair) for pair in zip(vector.answers, answers, strict=True)):
-            yield f"reading {reading!r} has the answers of the specification itself"
+            yield f"interpretation {reading!r} gives the same outputs as the specification itself"
         for answer in answers:
             for problem in _answer_problems(answer):
-                yield f"reading {reading!r}: {answer.name}: {problem}"
+                yield f"interpretation {reading!r}: {answer.name}: {problem}"
 
 
 def _answer_problems(answer: Answer) -> Iterator[str]:
     if answer.open is not None and not answer.open.any():
-        yield "the open mask opens nothing; leave it out"
+        yield "the open mask marks no element; leave it out"
     yield from _choice_problems(answer) if answer.rounded is None else _bound_problems(answer)
 
 

@@ -158,7 +158,7 @@ def test_normalised(message, normal):
 def test_must_reject_vectors_are_counted_apart():
     results = [result(f"z{i}", kind="accepted", reject="zero-stride") for i in range(2)]
     results += [result("n", kind="", reject="negative-pads"), result("v")]
-    words = "must-reject vectors accepted, though they must be rejected"
+    words = "negative tests accepted, though they must be rejected"
     assert titles(results) == [f"zero-stride: 2 of 2 {words}"]
 
 

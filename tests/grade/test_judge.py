@@ -145,7 +145,7 @@ class TestReadings:
         result = verdict(self.asked, self.outputs(*self.clip), level="should")
         assert told(result) == (Status.FAIL, "reading")
         assert result.reading == "clip"
-        assert "reading clip" in result.message
+        assert "interpretation clip" in result.message
         assert result.witness.rounded in ("1.0", "2.0")
 
     def test_at_should_a_reading_of_another_shape_fails_too(self):
@@ -160,7 +160,7 @@ class TestReadings:
         result = verdict(self.asked, got)
         assert result.reading is None
         assert "1 of 2" in result.message
-        assert "reading clip" in result.message
+        assert "interpretation clip" in result.message
         assert (result.witness.output, result.witness.got) == ("other", "41.0")
 
     def test_at_should_a_failure_is_told_against_the_base(self):

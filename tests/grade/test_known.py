@@ -135,9 +135,9 @@ class TestOutOfDate:
             ("dtypes: [bf16]", "the suite has no type bf16"),
             ("edges: [ceil], op: Other-1", "the suite has no such vector"),
             ("reject: zero-kernel", "the suite has no must-reject condition zero-kernel"),
-            ("vectors: [d], kind: value", "no vector that it names failed so"),
+            ("vectors: [d], kind: value", "no vector that it names failed in this way"),
             ("op: AvgPool-1, finding: 'ceil: vectors raised an exception'",
-             "no vector that it names failed so"),
+             "no vector that it names failed in this way"),
         ],
     )  # fmt: skip
     def test_an_entry_that_matches_nothing(self, tmp_path, entry, problem):

@@ -34,13 +34,13 @@ def watched(tmp_path, *entries, **more):
         ("dtypes: [f16]", ["1 of 2 vectors unsupported: no reason given (1)"]),
         # A declaration that does not hold is no support either.
         ("dtypes: [f64]", ["1 of 1 vectors unsupported: no reason given (1)"]),
-        ("dtypes: [f32, bf16]", ["matches nothing: this run asks no vector of bf16"]),
+        ("dtypes: [f32, bf16]", ["matches nothing: this run has no vector of bf16"]),
         ("dtypes: [f32, i8]", ["matches nothing: the suite has no type i8"]),
         ("edges: [celi]",
          ["matches nothing: the suite has no edge celi (did you mean 'ceil'?)"]),
         ("op: AvgPool-2",
          ["matches nothing: the suite has no operator AvgPool-2 (did you mean 'AvgPool-1'?)"]),
-        ("vectors: [a, s]", ["matches nothing: this run asks no vector of s"]),
+        ("vectors: [a, s]", ["matches nothing: this run has no vector of s"]),
     ],
 )  # fmt: skip
 def test_what_is_not_met(tmp_path, entry, problems):
@@ -58,7 +58,7 @@ def test_each_type_is_required_at_each_rank(tmp_path):
     )
     assert found.problems == [
         "1 of 3 vectors unsupported: no reason given (1)",
-        "matches nothing: this run asks no vector of f32 of rank 4",
+        "matches nothing: this run has no vector of f32 of rank 4",
     ]
 
 

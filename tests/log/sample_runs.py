@@ -325,7 +325,7 @@ def interrupted(number: int = 120) -> Events:
         head,
         interrupted=True,
         verdict="interrupted",
-        sentence=f"Interrupted after {len(done)} of {number} vectors; 0 went wrong so far.",
+        sentence=f"Interrupted after {len(done)} of {number} vectors; 0 failed so far.",
         claim="example 2.4.1: no claim (interrupted); suite core-1",
         exit_code=130,
     )

@@ -81,7 +81,7 @@ def test_a_part_of_a_suite_is_grey():
         ("nothing graded", "nothing graded, 0 of 30"),
         ("interrupted", "interrupted, 36 of 120"),
         ("cut short", "cut short, 180 of 200"),
-        ("a result is missing", "not to be trusted, 179 of 200"),
+        ("a result is missing", "inconsistent log, 179 of 200"),
     ],
 )
 def test_anything_else_is_red(kind, message):

@@ -88,14 +88,14 @@ class TestVerdict:
     @pytest.mark.parametrize("events", [sample_runs.nothing_graded(), sample_runs.passing()[:1]])
     def test_no_failure_is_no_comfort_where_nothing_was_judged(self, tmp_path, events):
         page = render(run_of(tmp_path, events))
-        assert '<p class="loud">No vector failed, but none that has values was judged' in page
+        assert '<p class="loud">No vector failed, but no vector with values was graded' in page
         assert "No vector failed.<" not in page
 
     def test_contradictions_are_listed(self, tmp_path):
         events = sample_runs.passing()
         del events[7]
         page = Page(render(run_of(tmp_path, events)))
-        assert "Not to be trusted" in page.text
+        assert "Inconsistent log" in page.text
         assert "the footer counts" in page.text
 
 
@@ -157,26 +157,26 @@ class TestContent:
 
     def test_readings(self, failing):
         _, page = failing
-        start = page.text.index("AvgPool-1: what vectors show")
+        start = page.text.index("AvgPool-1: questions that")
         shown = page.text[start : page.text.index("Unsupported Vectors", start)]
         for part in (
             "divisor of a window that overruns counted padding (mixed) the whole kernel 93 all "
             "f16-1x2x3x2-normal-00000000",
-            "taps within the padded input not the adopted answer 10 all f64-1x2x3x4-ramp-0000001b",
-            "ceil with auto_pad valid not shown",
+            "taps within the padded input not the expected answer 10 all f64-1x2x3x4-ramp-0000001b",
+            "ceil with auto_pad valid not observed",
         ):
             assert part in shown
 
     def test_a_log_cut_short_has_no_readings(self, tmp_path):
         page = Page(render(run_of(tmp_path, sample_runs.passing()[:-1])))
-        assert "How the backend reads what documents leave open. The log does not say." in page.text
+        assert "what the backend does. The log has no data on this." in page.text
 
     def test_bar_has_words(self, failing):
         _, page = failing
         labels = [a["aria-label"] for a in page.all("svg") if a.get("class") == "bar"]
         assert len(labels) == 4
         assert labels[-1] == (
-            "311 passed, 28 passed by an allowed reading, 18 failed, 5 ended in an error, "
+            "311 passed, 28 passed by an allowed interpretation, 18 failed, 5 ended in an error, "
             "38 unsupported"
         )
 

@@ -102,7 +102,7 @@ class TestCells:
         log.footer["counts"]["AvgPool-1"]["passed"] += 1
         log = run([log.header, *log.results, log.footer])
         column = graded(Column(log))
-        assert column.verdict == "Not to be trusted"
+        assert column.verdict == "Inconsistent log"
         assert {one.tone for one in column.cells.values()} == {"bad"}
 
     def test_known_failures_are_not_good(self):

@@ -57,10 +57,10 @@ def test_a_finding_in_full(tmp_path):
     flat = " ".join(text.split())
     for part in (
         "1. Wrong values, not explained: AvgPool-1, 10 vectors",
-        "leads to wrong values",
+        "effect wrong values",
         f"in AvgPool-1: {finding.title}",
-        f"smallest {finding.smallest}",
-        "edges ceil-overrun, pads-asymmetric, channels",
+        f"reproducer {finding.smallest}",
+        "targets ceil-overrun, pads-asymmetric, channels",
         "worst result[0, 1, 1, 1]",
         "exact 12.666666666666666",
         "accepted [12.666666, 12.666668], rounded 12.666667",
@@ -74,7 +74,7 @@ def test_a_finding_in_full(tmp_path):
 
 def test_readings_stand_between_findings_and_verdict(tmp_path):
     text = summary(run_of(tmp_path, sample_runs.failing()))
-    before, after = text.split("How it reads the document")
+    before, after = text.split("Implementation-defined behaviour")
     assert "Causes (2, and 1 not explained), worst first" in before
     assert "\n\nNOT CONFORMANT" in after
     lines = after.split("NOT CONFORMANT")[0].rstrip().splitlines()[2:]
@@ -83,7 +83,7 @@ def test_readings_stand_between_findings_and_verdict(tmp_path):
         "  divisor of a window that overruns counted padding (mixed)",
         "      the whole kernel: 93 vectors (all), f16-1x2x3x2-normal-00000000",
         "    * taps within the padded input: 10 vectors (all), f64-1x2x3x4-ramp-0000001b",
-        "  not shown: ceil with auto_pad valid",
+        "  not observed: ceil with auto_pad valid",
     ]
 
 
@@ -98,7 +98,7 @@ def test_of_an_operator_that_nothing_was_graded_of_no_question_is_listed(tmp_pat
     other = {**events[-1]["readings"][0], "op": "torch.lp_pool-2", "answers": []}
     events[-1]["readings"].append(other)
     text = summary(run_of(tmp_path, events))
-    assert "How it reads the document" in text
+    assert "Implementation-defined behaviour" in text
     assert "torch.lp_pool-2" not in text
 
 
@@ -107,7 +107,7 @@ def test_findings_beyond_the_limit_are_counted(tmp_path):
     text = summary(run, limit=1)
     assert "  1. " in text
     assert "  2. " not in text
-    assert "and 2 more; the log has them all." in text
+    assert "and 2 more; see the log." in text
     assert "  3. " in render(run)
 
 
@@ -148,7 +148,7 @@ def test_a_log_that_contradicts_itself_says_how(tmp_path):
     events = sample_runs.passing()
     del events[7]
     text = " ".join(summary(run_of(tmp_path, events)).split())
-    assert "NOT TO BE TRUSTED. The log contradicts itself" in text
+    assert "INCONSISTENT LOG. The log contradicts itself" in text
     assert "the footer counts" in text
 
 

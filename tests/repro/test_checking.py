@@ -107,7 +107,7 @@ def changing(inputs: Any) -> Any:
         (lambda inputs: inputs, ANSWER, "", 0, "right, as specified"),
         (lambda inputs: inputs[0], ANSWER, "", 0, "right, as specified"),
         (lambda inputs: [inputs[0] + 1], ANSWER, "", 1, "WRONG (compared as specified):"),
-        (lambda inputs: None, ANSWER, "", 1, "1 outputs are asked for, got None"),
+        (lambda inputs: None, ANSWER, "", 1, "1 outputs are expected, got None"),
         (lambda inputs: [[1, 1]], ANSWER, "", 1, "result: list  instead of float32 (1, 2)"),
         (changing, ANSWER, "", 1, "WRONG: the call changed its input 0"),
         (raising(ValueError("no")), ANSWER, "", 1, "WRONG: raised ValueError: no"),

@@ -81,7 +81,7 @@ def test_an_operator_that_the_suite_has_no_specification_of():
     (found,) = readings(["Mine-1"], results, shipped())
     assert (found["question"], found["answers"][0]["answer"]) == (
         "rounds-up",
-        "the reading rounds-up",
+        "interpretation rounds-up",
     )
 
 

@@ -309,15 +309,15 @@ class TestSentences:
 
     def test_of_what_is_too_little(self):
         assert self.said(self.STRONG, self.WEAK) == (
-            "Weakest evidence: Pool-1 in f32 of rank 4, 184 of 241 mutants killed (76.3 %), where "
-            "95 % are asked. To ask what is missing: this command"
+            "Weakest evidence: Pool-1 in f32 of rank 4, 184 of 241 mutants killed (76.3 %); "
+            "95 % are required. To add the missing vectors: this command"
         )
-        assert "2 of 2 parts have less" in self.said(self.WEAK, self.WEAK)
+        assert "2 of 2 parts have too few" in self.said(self.WEAK, self.WEAK)
 
     def test_of_what_is_unknown(self):
         assert self.said(self.UNKNOWN) == "Strength unknown: fewer than 20 mutants can show."
         assert self.said(Measured(OP, "f16", 3, why=f"{UNTOLD} within it")) == (
-            f"Strength unknown: {UNTOLD} within it. To ask what is missing: this command"
+            f"Strength unknown: {UNTOLD} within it. To add the missing vectors: this command"
         )
         assert "Strength unknown in 1 of 2 parts: " in self.said(self.STRONG, self.UNKNOWN)
 

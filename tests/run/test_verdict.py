@@ -131,7 +131,7 @@ def test_the_share_graded_is_stated():
 def test_readings_are_stated_one_by_one():
     footer = concluded(result(PASS, reading="b+a"), result(PASS, reading="b"))
     assert footer["by_reading"] == {"b+a": 1, "b": 1}
-    assert "2 by an allowed reading (a, b)" in footer["sentence"]
+    assert "2 by an allowed interpretation (a, b)" in footer["sentence"]
 
 
 def test_a_failed_run_says_so_in_its_claim():

@@ -41,7 +41,7 @@ class TestASmallSuite:
         for op in (AVG, ADAPTIVE, MAX):
             (line,) = (line for line in lines if line.startswith(f"{op}: "))
             noticed, of, share = re.fullmatch(
-                rf"{op}: (\d+) of (\d+) \((.*)%\) faults noticed at level should", line
+                rf"{op}: (\d+) of (\d+) \((.*)%\) mutants killed at level should", line
             ).groups()  # type: ignore[union-attr]
             assert int(of) == counted(op)
             assert 0 < int(noticed) < int(of)
@@ -54,9 +54,9 @@ class TestASmallSuite:
         (score,) = audits.audit(small_suite, [ADAPTIVE], processes=1, progress=lambda *_: None)
         assert len(score.missed) > 12
         for fault in score.missed[:12]:
-            assert f"    missed: {fault.id}: {fault.says}\n" in shown.stdout
-        assert f"    missed: {len(score.missed) - 12} more\n" in shown.stdout
-        assert f"    missed: {score.missed[12].id}:" not in shown.stdout
+            assert f"    survived: {fault.id}: {fault.says}\n" in shown.stdout
+        assert f"    survived: {len(score.missed) - 12} more\n" in shown.stdout
+        assert f"    survived: {score.missed[12].id}:" not in shown.stdout
 
     def test_only_the_operators_that_are_asked_for(self, small_suite: Suite) -> None:
         shown = audit("--suite", small_suite.path, "--op", MAX, "--op", ADAPTIVE)
@@ -95,7 +95,7 @@ class TestASmallSuite:
 class TestDrawnCases:
     def test_do_not_show_what_is_said_never_to_show(self, small_suite: Suite) -> None:
         shown = audit("--suite", small_suite.path, "--op", MAX, "--draw", 60)
-        assert "shown by a drawn case" not in shown.stdout
+        assert "killed by a random case" not in shown.stdout
 
     def test_a_drawn_case_that_does_is_told_and_is_a_failure(
         self, small_suite: Suite, monkeypatch: pytest.MonkeyPatch
@@ -106,7 +106,7 @@ class TestDrawnCases:
         monkeypatch.setattr(catalogue, "faults", lambda spec: (claimed,))
         shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 60)
         assert shown.exit_code == 1
-        text = "    called equivalent, and shown by a drawn case: divisor-missing ("
+        text = "    marked equivalent, but killed by a random case: divisor-missing ("
         assert text in shown.stdout
 
     @pytest.mark.parametrize("level", ["should", "must"])
@@ -119,8 +119,11 @@ class TestDrawnCases:
         monkeypatch.setattr(catalogue, "faults", lambda spec: (claimed,))
         shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 60)
         assert shown.exit_code == 1
-        (line,) = (line for line in shown.stdout.splitlines() if "by a drawn case" in line)
-        said = "stated of f32 4D output-divides, and shown by a drawn case: divisor-missing ("
+        (line,) = (line for line in shown.stdout.splitlines() if "by a random case" in line)
+        said = (
+            "marked as impossible to kill in f32 4D output-divides, "
+            "but killed by a random case: divisor-missing ("
+        )
         assert line.strip().startswith(said)
 
 
@@ -172,8 +175,8 @@ class TestTheShippedSuite:
         assert shown.exit_code == 0, shown.output
         assert shown.stdout.startswith(f"suite smoke, sha256 {tiers.smoke().digest[:16]}\n")
         n = counted(MAX)
-        assert f"{MAX}: {n} of {n} (100.0%) faults noticed at level should\n" in shown.stdout
-        assert "missed" not in shown.stdout
+        assert f"{MAX}: {n} of {n} (100.0%) mutants killed at level should\n" in shown.stdout
+        assert "survived" not in shown.stdout
 
     @pytest.mark.parametrize("op", tiers.first([MAX, AVG, ADAPTIVE]))
     def test_without_some_of_its_vectors_it_is_not(self, op: str, tmp_path: Path) -> None:
@@ -185,7 +188,7 @@ class TestTheShippedSuite:
             written = write_suite(tmp_path / f"{first}", rest, name="rest", seed=0, versions={})
             shown = audit("--suite", written.path)
             assert shown.exit_code == 1
-            assert "    missed: " in shown.stdout
+            assert "    survived: " in shown.stdout
 
 
 class TestAPart:
@@ -201,7 +204,7 @@ class TestAPart:
         asked = [one for one in smoke if one.op == self.OP and one.kind == "value"]
         own = [one for one in asked if one.dtype == "f32" and tiers.rank(one) == 4]
         assert 0 < len(own) < len(asked)
-        assert lines[1].startswith(f"the part that is asked for: {len(own)} of {len(asked)} val")
+        assert lines[1].startswith(f"selected part: {len(own)} of {len(asked)} val")
         killed = {fault for one in own for fault in one.kills}
         assert lines[2].startswith(f"{self.OP}: {len(killed)} of {self.can_show('')} (")
 
@@ -230,7 +233,7 @@ class TestAPart:
     def test_an_operator_with_nothing_in_it_is_named(self) -> None:
         words = ("--op", self.OP, "--op", "MaxPool-14", "--dtypes", "i64")
         shown = audit("--suite", "smoke", *words)
-        assert f"nothing of it is of {self.OP}" in shown.stdout.splitlines()
+        assert f"it has no vectors of {self.OP}" in shown.stdout.splitlines()
         assert "MaxPool-14: " in shown.stdout
 
     @pytest.mark.parametrize(
@@ -238,7 +241,7 @@ class TestAPart:
         [
             (("--dtypes", "f33"), "there is no element type 'f33'"),
             (("--ranks", "4,x"), "there is no rank 'x'"),
-            (("--ranks", "9"), "no vector of these operators has such data"),
+            (("--ranks", "9"), "no vector of these operators is in the selected part"),
             (("--backend", "nosuch"), "nosuch"),
             (("--profile", "nosuch"), "none of these operators has a profile 'nosuch'"),
         ],

@@ -60,7 +60,7 @@ def test_runs_of_different_options_are_compared_with_a_warning(log):
     shown = compare(log("outputs", "old"), log("outputs", "new", "--op", gated.MAX))
     assert shown.exit_code == 0
     assert 'options, ops: none -> ["AdaptiveMaxPool-8"]' in shown.stdout
-    assert "Asked in the old run only (12 vectors)" in shown.stdout
+    assert "Tested in the old run only (12 vectors)" in shown.stdout
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -105,15 +105,15 @@ class TestShards:
             (
                 ["--shard", "1/2"],
                 [],
-                "old log is of shard '1/2' and the new one of a whole run",
+                "old log is of shard '1/2', and the new one of a complete run",
             ),
             (
                 [],
                 ["--shard", "2/2"],
-                "old log is of a whole run and the new one of shard '2/2'",
+                "old log is of a complete run, and the new one of shard '2/2'",
             ),
-            (["--shard", "1/2"], ["--shard", "2/2"], "'1/2' and the new one of shard '2/2'"),
-            (["--shard", "1/2"], ["--shard", "1/3"], "'1/2' and the new one of shard '1/3'"),
+            (["--shard", "1/2"], ["--shard", "2/2"], "'1/2', and the new one of shard '2/2'"),
+            (["--shard", "1/2"], ["--shard", "1/3"], "'1/2', and the new one of shard '1/3'"),
             (
                 ["--shard", "1/2"],
                 ["--shard", "1/2", "--op", gated.MAX],

@@ -128,7 +128,7 @@ def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
     asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
     result = check(base, "Whole", *asked)
     assert result.exit_code == 0, result.output
-    assert "lacks no vector" in result.output
+    assert "is already complete" in result.output
     assert not (report / "suite").exists()
 
 
@@ -149,7 +149,7 @@ def test_what_is_there_can_be_completed_for_another(
     words = ["--for", f"{base / 'mine.py'}:Narrow", "--op", OP, "--out", str(tmp_path / "again")]
     result = invoke("suite", "complete", str(completed[0].path), *words)
     assert result.exit_code == 0, result.output
-    assert "lacks no vector" in result.output
+    assert "is already complete" in result.output
     assert not (tmp_path / "again").exists()
 
 
@@ -158,7 +158,7 @@ def test_what_is_there_can_be_completed_for_another(
     [
         ((), "--report"),
         (("--report", "there", "--env", "there"), "--env"),
-        (("--report", "there", "--suite", "smoke"), "smoke suite makes no claim"),
+        (("--report", "there", "--suite", "smoke"), "smoke suite, which makes no claim"),
     ],
 )
 def test_what_cannot_be_is_refused_at_once(

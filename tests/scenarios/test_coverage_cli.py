@@ -67,7 +67,7 @@ class TestASmallSuite:
         assert shown.exit_code == 1
         lines = shown.stdout.splitlines()
         assert lines[0] == f"suite small, sha256 {small_suite.digest[:16]}"
-        assert lines[1].split() == ["operator", "rank", "vectors", "edges", "pairs", "infeasible"]
+        assert lines[1].split() == ["operator", "rank", "vectors", "targets", "pairs", "infeasible"]
         found = table(shown)
         assert list(found) == [(op, rank) for op in (ADAPTIVE, MAX, AVG) for rank in (3, 4, 5)]
         edges = len(find(AVG).edges)
@@ -83,7 +83,7 @@ class TestASmallSuite:
     ) -> None:
         shown = coverage("--suite", small_suite.path, "--op", AVG)
         first = next(edge.name for edge in find(AVG).edges)
-        assert f"    edge not shown: {first}\n" in shown.stdout
+        assert f"    target not covered: {first}\n" in shown.stdout
         block = shown.stdout.split(f"{AVG} ")[1].splitlines()[1:]
         assert len(block) == 13
         assert re.fullmatch(r"    and \d+ more", block[-1])
@@ -113,7 +113,7 @@ class TestInfeasiblePairs:
         assert table(shown)[AVG, 4] == (1, n, n, pairs, pairs, len(known) - alone)
         assert f"    rank 4: {alone:5} contradicted by limit elements" in shown.stdout
         assert (
-            f"    rank 4: {len(known) - alone:5} contradicted by the edges themselves"
+            f"    rank 4: {len(known) - alone:5} contradicted by the targets themselves"
             in shown.stdout
         )
 
@@ -142,7 +142,7 @@ def test_a_vector_that_lists_other_edges_is_named(small_suite: Suite, tmp_path: 
     suite = rewritten(small_suite, tmp_path / "suite", [wrong])
     shown = coverage("--suite", suite.path)
     assert shown.exit_code == 1
-    message = f"    {vector.id}: lists edges that its inputs and attributes do not show"
+    message = f"    {vector.id}: lists coverage targets that its inputs and attributes do not meet"
     assert message in shown.stdout
 
 
@@ -180,7 +180,7 @@ class TestTheShippedSuite:
             assert vectors > 0
             assert edges == of
             assert pairs == of_pairs
-        assert "not shown" not in shown.stdout
+        assert "not covered" not in shown.stdout
         assert "contradicted by" in shown.stdout
 
     @pytest.mark.parametrize("op", tiers.first([ADAPTIVE, AVG, MAX]))
@@ -190,7 +190,7 @@ class TestTheShippedSuite:
         rest = [vector for number, vector in enumerate(vectors) if number % 4]
         shown = coverage("--suite", rewritten(suite, tmp_path / "suite", rest).path)
         assert shown.exit_code == 1
-        assert " not shown" in shown.stdout
+        assert " not covered" in shown.stdout
 
     def test_smoke_shows_the_edges_and_not_all_pairs(self) -> None:
         shown = coverage("--suite", "smoke", "--op", AVG)
@@ -277,8 +277,8 @@ class TestProve:
         shown = coverage("--prove", "--op", spec)
         assert shown.exit_code == 1
         assert "refuted" in shown.stdout
-        assert "called infeasible, but not confirmed: channels with strided" in shown.stdout
-        assert f"{kept}: remove it" in shown.stdout
+        assert "marked infeasible, but not confirmed: channels with strided" in shown.stdout
+        assert f"{kept}: remove the file" in shown.stdout
 
     def test_a_contradiction_that_a_case_disproves_is_refuted_whatever_the_solver_says(
         self, spec: Path, monkeypatch: pytest.MonkeyPatch
@@ -292,8 +292,8 @@ class TestProve:
         monkeypatch.setattr(Prover, "confirms", lambda *_: True)
         shown = coverage("--prove", "--op", spec)
         assert shown.exit_code == 1
-        assert "called infeasible, but not confirmed: channels with strided" in shown.stdout
-        assert "called infeasible, but not confirmed: f16 with strided" in shown.stdout
+        assert "marked infeasible, but not confirmed: channels with strided" in shown.stdout
+        assert "marked infeasible, but not confirmed: f16 with strided" in shown.stdout
 
     def test_a_pair_without_either_is_undecided(self, spec: Path) -> None:
         assert coverage("--prove", "--op", spec).exit_code == 0
@@ -327,7 +327,7 @@ class TestProve:
     def test_it_is_about_no_suite(self, small_suite: Suite) -> None:
         shown = coverage("--prove", "--suite", small_suite.path)
         assert shown.exit_code == 2
-        assert "without --suite, --why and options of a part" in shown.stderr
+        assert "--prove cannot be combined with --suite" in shown.stderr
 
 
 PROVEN = """{

@@ -195,7 +195,7 @@ class TestRequire:
         shown = check("outputs", require=self.FLOATS)
         assert shown.exit_code == 0
         assert "Required: supported, all 1 entries." in shown.stdout
-        assert "What must be supported" in shown.page
+        assert "Required support" in shown.page
 
     def test_a_failure_is_not_about_support(self, check):
         shown = check(CEIL, require=self.FLOATS)
@@ -223,7 +223,7 @@ class TestRequire:
     @pytest.mark.parametrize(
         ("entry", "said"),
         [
-            ("{op: AvgPool-1, ranks: [5]}", "this run asks no vector of rank 5"),
+            ("{op: AvgPool-1, ranks: [5]}", "this run has no vector of rank 5"),
             ("{op: AvgPool-1, dtypes: [bf16]}", "the suite has no type bf16"),
             ("{op: AvgPool-2}", "did you mean 'AvgPool-1'?"),
         ],

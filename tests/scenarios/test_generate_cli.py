@@ -118,7 +118,7 @@ class TestSummary:
         manifest = open_suite(old).manifest
         count = manifest.counts["Tiny-1"]
         assert f"core: {len(manifest.vectors)} vectors" in shown.output
-        assert f"{count.value:5} value vectors,   2 must-reject" in shown.output
+        assert f"{count.value:5} value vectors,   2 negative tests" in shown.output
         assert manifest.digest[:16] in shown.output
         assert "have neither a case nor a proof" not in shown.output
 
@@ -172,8 +172,10 @@ class TestSummary:
             (3, ("differs", "differs")),
             *((3, tuple(sorted((one, "differs")))) for one in ("channels", "remainder", "strided")),
         }
-        assert f"  {len(manifest.uncovered)} edges or pairs of edges are undecided" in shown.output
-        assert shown.stderr.startswith("z3 is not installed: pairs of edges for which")
+        assert (
+            f"  {len(manifest.uncovered)} targets or pairs of targets are undecided" in shown.output
+        )
+        assert shown.stderr.startswith("z3 is not installed: pairs of targets for which")
 
     @pytest.mark.exhaustive
     def test_an_operator_is_made_once_however_often_it_is_named(
@@ -188,7 +190,7 @@ class TestSummary:
         spec = tiny.write(tmp_path, before + impossible + after[after.index("reject:") :])
         shown = generate(spec, tmp_path / "out")
         assert shown.exit_code == 0, shown.output
-        assert "   0 value vectors,   2 must-reject" in shown.output
+        assert "   0 value vectors,   2 negative tests" in shown.output
 
 
 @pytest.fixture(scope="module")

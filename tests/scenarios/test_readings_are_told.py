@@ -39,7 +39,7 @@ def suite(exhaustive: bool) -> Any:
 
 
 def asked(suite: Any, op: str, run: Callable[..., Any], level: str = "must") -> Answers:
-    """Each question's answers, with whether each is the adopted one."""
+    """Each question's answers, with whether each is the expected one (adopted)."""
     log = conformance.check(suite, run, ops=[op], level=level).log
     assert log.problems == ()
     return {

@@ -37,7 +37,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Suite:
     words = ["generate", "--op", OP, "--op", "AvgPool-1", "--suite", "smoke", "--out", str(out)]
     shown = CliRunner().invoke(main, words)
     assert shown.exit_code == 0, shown.output
-    assert "recorded cases; --seed N selects others" in shown.stderr
+    assert "recorded cases; --seed N selects new ones" in shown.stderr
     return open_suite(out)
 
 
@@ -170,14 +170,14 @@ class TestLint:
         changed = replace(known, recorded=(replace(first, withdrawn="it is wrong"), *rest))
         file.write_bytes(cases.dump(changed))
         (found,) = derived.problems(shipped.manifest, shipped.specs)
-        assert found.startswith(f"{OP}.jsonl: other vectors are withdrawn")
+        assert found.startswith(f"{OP}.jsonl: the withdrawn vectors differ")
 
     def test_proofs_of_another_specification(self, shipped: Suite, specs: Path) -> None:
         file = specs / "proofs" / "AvgPool-1.json"
         file.write_bytes(proofs.dump(replace(proofs.read(file), specification="0" * 64)))
         assert proofs.of(find("AvgPool-1")) == {}
         (found,) = derived.problems(shipped.manifest, shipped.specs)
-        assert found.startswith("AvgPool-1.json: other proofs")
+        assert found.startswith("AvgPool-1.json: the proofs differ")
 
     def test_a_damaged_file(self, shipped: Suite, specs: Path) -> None:
         file = specs / "cases" / f"{OP}.jsonl"

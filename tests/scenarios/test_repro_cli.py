@@ -201,10 +201,10 @@ def test_the_script_itself(suite: Suite, vectors: dict[str, Vector], tmp_path: P
     found = repro(suite, vector, "library.py:Zeros", "--out", "wrong.py")
     assert found.exit_code == 0, found.output
     assert found.stdout == ""
-    assert found.stderr.splitlines() == ["script: wrong.py", "tried once, it exits with 1"]
+    assert found.stderr.splitlines() == ["script: wrong.py", "run once, it exits with 1"]
     text = (tmp_path / "wrong.py").read_text()
     assert max(len(line) for line in text.splitlines() if "https://" not in line) <= 100
-    assert "asked of zeros 1." in text
+    assert "tested on zeros 1." in text
     assert vector.description.split()[0] in text
     assert find(AVG).document.url in text
     assert f"Vector {vector.id} of suite asked, level must, precision standard" in " ".join(
@@ -236,7 +236,7 @@ def test_a_backend_of_ones_own(
     suite: Suite, vectors: dict[str, Vector], backend: str, line: str
 ) -> None:
     found = repro(suite, vectors["pool"], backend)
-    assert "tried once, it exits with 1" in found.stderr
+    assert "run once, it exits with 1" in found.stderr
     assert line in found.stdout
     assert "result: " in found.stdout
 
@@ -249,7 +249,7 @@ def test_a_package_in_the_current_folder(
     (package / "adapter.py").write_text(LIBRARY)
     monkeypatch.chdir(package.parent)
     found = repro(suite, vectors["pool"], "vendor.adapter:Zeros")
-    assert "tried once, it exits with 1" in found.stderr
+    assert "run once, it exits with 1" in found.stderr
     assert f"sys.path.insert(0, '{package.parent}')  # where vendor.adapter lies" in found.stdout
     assert "# result: 9 of 9 elements are wrong" in found.stdout
 
@@ -268,7 +268,7 @@ def test_a_refusal_and_an_answer_that_should_be_one(
 def test_a_crash_leaves_a_script_that_says_so(suite: Suite, vectors: dict[str, Vector]) -> None:
     found = repro(suite, vectors["pool"], "library.py:crashing")
     assert found.exit_code == 0
-    assert "tried once, it was ended by SIGSEGV" in found.stderr
+    assert "run once, it was ended by SIGSEGV" in found.stderr
     assert "it was ended by SIGSEGV." in found.stdout
 
 
@@ -293,7 +293,7 @@ def test_what_a_backend_prints_stays_a_comment(
 
 def test_large_arrays_are_packed(suite: Suite, vectors: dict[str, Vector]) -> None:
     found = repro(suite, vectors["many"], "library.py:run")
-    assert "tried once, it exits with 1" in found.stderr
+    assert "run once, it exits with 1" in found.stderr
     assert "unpacked(" in found.stdout
     assert "result: float32 (7,) instead of float32 (1, 2, 30, 30)" in found.stdout
 
@@ -309,7 +309,7 @@ def test_one_too_large_for_an_issue_and_one_too_large_at_all(
     suite = write_suite(tmp_path / "large", listed, name="large", seed=0, versions={})
     found = repro(suite, made[5_000], "library.py:run")
     assert found.exit_code == 0
-    assert "characters are more than an issue may have: attach it" in found.stderr
+    assert "characters, more than a GitHub issue may have: attach it" in found.stderr
     found = repro(suite, made[60_000], "library.py:run")
     assert found.exit_code == 2
     assert "choose a smaller vector" in found.stderr
@@ -424,7 +424,7 @@ def test_one_that_hangs_when_its_process_ends_still_gets_a_script(
     (tmp_path / "hostile.py").write_text(HOSTILE.format(line="atexit.register(time.sleep, 600)"))
     found = repro(suite, vectors["pool"], "hostile.py:run", "--timeout", "4")
     assert found.exit_code == 0
-    assert "tried once, it did not end within 4 s" in found.stderr
+    assert "run once, it did not end within 4 s" in found.stderr
     assert "outputs = run(op, inputs, attributes)" in found.stdout
 
 

@@ -110,7 +110,7 @@ def test_a_wrong_answer_with_its_window(small_suite: Suite, library: Path) -> No
     assert row.split()[1:7] == ["3..5", "3..5", "1", "of", "9", "9"]
     assert row.split()[-3:] == [str(got), f"{steps:,}", "ULP"]
     assert said(text, "3") == f"{vector.inputs[0][0, 0, 3, 3]} . ."
-    assert "1 taps of 9 are on data; a dot is none" in text
+    assert "1 of 9 taps are on data; a dot is padding" in text
     assert "the sum is divided by 9" in text
     assert said(text, "got") == f"{got!s} ({steps:,} ULP, wrong at standard)"
 
@@ -123,13 +123,13 @@ def test_the_divisor_is_that_of_the_closest_reading(small_suite: Suite, library:
         text.split()
     )
     strict = answer(small_suite, vector, f"{library}:clipping", "--level", "should")
-    assert "follows the reading clip-divisor, which level should excludes" in " ".join(
+    assert "follows interpretation clip-divisor, which level should excludes" in " ".join(
         strict.split()
     )
     assert "the sum is divided by 9" in strict
     element = answer(small_suite, vector, f"{library}:clipping", "--element", "0,0,2,2")
     assert "the sum is divided by 4" in element
-    assert "result, by the reading clip-divisor" in element
+    assert "result, by interpretation clip-divisor" in element
     assert said(element, "got").endswith("accepted at standard)")
     assert "as specified" in element
 
@@ -150,7 +150,7 @@ def test_indices_have_no_distance(small_suite: Suite, library: Path) -> None:
     [
         ("accepting", "AvgPool-1", "zero-stride", "fails at level must and precision standard: "
          "accepted, but zero-stride must be rejected"),
-        ("right", "AvgPool-1", "zero-stride", "it refuses, as it must (InvalidCase: "),
+        ("right", "AvgPool-1", "zero-stride", "it rejects the case, as it must (InvalidCase: "),
         ("transposed", "AdaptiveAvgPool-8", None, "ends in an error at level must and precision "
          "standard: result: shape (4, 2, 1) instead of (1, 2, 4)"),
         ("nothing", "AvgPool-1", None, "returned NoneType, not a list of arrays"),
@@ -158,8 +158,8 @@ def test_indices_have_no_distance(small_suite: Suite, library: Path) -> None:
         ("raising", "AvgPool-1", None, "RuntimeError: ?[31mred? second line"),
         ("Narrow", "AvgPool-1", None, "nar\\x1brow 1 2 does not support this vector at level must "
          "and precision standard: f32 is not among the declared types"),
-        ("right", "AvgPool-1", "empty-batch", "is not asked at level must and precision standard: "
-         "a vector of level should is not asked"),
+        ("right", "AvgPool-1", "empty-batch", "is not tested at level must and precision standard: "
+         "a vector of level should is not tested"),
     ],
 )  # fmt: skip
 def test_what_has_no_elements_to_compare(

@@ -161,7 +161,7 @@ class TestOutput:
         lines = shown(suite, "plain")
         value = float(VECTORS["plain"].inputs[0][0, 0, 3])
         assert line(lines, "0,0,2") == f"3..4 1 of 2 2 {value / 2:g} {value / 2}"
-        said = line(lines, "reading", "clip-divisor:")
+        said = line(lines, "interpretation", "clip-divisor:")
         assert said == f"2 of 6 elements change; 0,0,2 may be {value}"
 
     def test_an_operand_has_its_value_and_its_type(self, suite: Suite) -> None:
@@ -192,12 +192,12 @@ class TestOutput:
         lines = shown(suite, "ties")
         assert line(lines, "indices:") == "i32 1x1x2x2"
         assert "divisor" not in " ".join(lines)
-        (said,) = (text for text in lines if text.startswith("    reading any-maximum"))
+        (said,) = (text for text in lines if text.startswith("    interpretation any-maximum"))
         assert " may be any of " in said
 
     def test_what_is_left_open(self, suite: Suite) -> None:
         lines = shown(suite, "open")
-        assert any(text.endswith("anything (left open)") for text in lines)
+        assert any(text.endswith("anything (unspecified)") for text in lines)
 
     def test_a_vector_that_must_be_rejected(self, suite: Suite) -> None:
         lines = shown(suite, "refused")
@@ -233,7 +233,7 @@ class TestElement:
         assert line(lines, "at") == "1 2"
         assert line(lines, "-1") == ". ."
         assert line(lines, "0") == f"{float(data[0, 1])} {float(data[0, 2])}"
-        assert "    2 taps of 4 are on data; a dot is none" in lines
+        assert "    2 of 4 taps are on data; a dot is padding" in lines
         assert "    the sum is divided by 4" in lines
         mean = float(data[0, 1] + data[0, 2]) / 4
         for name in ("expected", "exact", "standard", "native"):
@@ -242,7 +242,7 @@ class TestElement:
     def test_readings_of_the_element_alone(self, suite: Suite) -> None:
         value = float(VECTORS["plain"].inputs[0][0, 0, 3])
         last = shown(suite, "plain", "--element", "0,0,2")
-        assert line(last, "reading", "clip-divisor") == str(value)
+        assert line(last, "interpretation", "clip-divisor") == str(value)
         assert not any("reading" in text for text in shown(suite, "plain", "--element", "0,0,1"))
 
     def test_a_huge_window_is_cut(self, suite: Suite) -> None:

@@ -117,8 +117,8 @@ def test_the_run_says_what_it_found(
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 128 + number
-    assert "Interrupted after 2 of 8 vectors; 2 went wrong so far." in " ".join(stdout.split())
-    assert "to go on: the same command with --resume" in stderr
+    assert "Interrupted after 2 of 8 vectors; 2 failed so far." in " ".join(stdout.split())
+    assert "to resume: run the same command with --resume" in stderr
     run = read(log)
     assert run.footer is not None
     assert run.footer["interrupted"] is True

@@ -141,8 +141,8 @@ def test_too_little_is_inconclusive_and_names_what_helps(suite, backend):
     assert "INCONCLUSIVE." in said
     assert "CONFORMANT" not in said
     assert (
-        "AdaptiveAvgPool-8 in f64 of rank 3, 30 of 40 mutants killed (75 %), where 95 % are asked; "
-        "2 of 5 parts have less."
+        "AdaptiveAvgPool-8 in f64 of rank 3, 30 of 40 mutants killed (75 %); 95 % are required; "
+        "2 of 5 parts have too few."
     ) in said
     # A long path is broken over lines.
     joined = "".join(said.replace("\\", "").split())
@@ -168,7 +168,7 @@ def test_the_interface_of_python(suite, backend):
     assert (weak.conformant, weak.passed, weak.footer["exit_code"]) == (False, False, 4)
     enough = conformance.check(path, backend("Right"), executor="inline", min_strength=50)
     assert (enough.conformant, enough.passed) == (True, True)
-    with pytest.raises(conformance.errors.UsageError, match="the strength asked is 200"):
+    with pytest.raises(conformance.errors.UsageError, match="the minimum strength is 200"):
         conformance.check(path, backend("Right"), min_strength=200)
 
 
@@ -257,14 +257,14 @@ class TestNoClaim:
         shown = check(suite(f64=30), backend("Right"), *more)
         assert shown.exit_code == 0
         assert "NO FAILURES." in shown.stdout
-        assert f"No claim follows from {why}." in flat(shown.stdout)
+        assert f"This run makes no claim: {why}." in flat(shown.stdout)
         assert "conformant" not in shown.stdout.lower()
         assert last(shown).startswith(f"right 1: no claim ({why}); suite small")
 
     def test_of_the_smoke_suite(self, suite, backend):
         shown = check(suite(f64=30, name="smoke"), backend("Right"))
         assert shown.exit_code == 0
-        assert "No claim follows from the smoke suite." in flat(shown.stdout)
+        assert "This run makes no claim: the smoke suite." in flat(shown.stdout)
         assert "conformant" not in shown.stdout.lower()
 
     def test_a_failure_is_one_all_the_same(self, suite, backend):

@@ -175,7 +175,10 @@ class TestLint:
         assert check(folder).exit_code == 0
         shown = lint(folder)
         assert shown.exit_code == 0
-        counts = "5 value vectors, 3 must-reject, 0 withdrawn, 0 exempt from the vacuity gate"
+        counts = (
+            "5 value vectors, 3 negative tests, 0 withdrawn, "
+            "0 exempt from the trivial-implementation check"
+        )
         assert shown.stdout == f"{open_suite(folder).path}: ok, {counts}\n"
 
     @pytest.mark.exhaustive

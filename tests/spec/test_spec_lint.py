@@ -49,7 +49,12 @@ def test_the_documented_example_is_clean() -> None:
             "zero-mean",
             "same question as",
         ),
-        ("answer: a smaller block", "answer: left out", "answer: left", "the adopted one"),
+        (
+            "answer: a smaller block",
+            "answer: left out",
+            "answer: left",
+            "the expected one (adopted)",
+        ),
         (
             "any(rest > 0), why: The last",
             "all(rest == 0), why: The last",
@@ -57,7 +62,7 @@ def test_the_documented_example_is_clean() -> None:
             "as 'no-",
         ),
         ("when: N > 1", "when: 2 > 1", "batch: {", "the same for every case"),
-        ("when: N > 1", "when: C > 2", "N: {min", "no edge depends on 'N'"),
+        ("when: N > 1", "when: C > 2", "N: {min", "no coverage target (edge) depends on 'N'"),
         ("draw: {max: 4}", "draw: {min: 0}", "draw: {min: 0}", "below its minimum 1"),
         ("draw: {max: 4}", "max: 3, draw: {max: 4}", "draw: {max: 4}", "above its maximum 3"),
         ("draw: {max: 4}", "draw: {values: [0, 2]}", "draw: {values", "below its minimum 1"),
@@ -121,8 +126,8 @@ def test_the_command_shows_every_file_and_every_problem(tmp_path: Path) -> None:
     result = run(*map(str, (good, odd, bad)))
     assert result.exit_code == 2
     lines = result.output.splitlines()
-    assert lines[0] == f"{good}: ok, 5 edges, 4 must-reject cases, 1 interpretations"
-    assert f"{odd}:14:3: no edge depends on 'N'" in lines
+    assert lines[0] == f"{good}: ok, 5 coverage targets, 4 negative tests, 1 interpretations"
+    assert f"{odd}:14:3: no coverage target (edge) depends on 'N'" in lines
     assert f"{odd}: 1 problem" in lines
     assert f"{bad}:22:16: unknown name 'blok'" in lines
     assert "    hint: did you mean 'block'?" in lines

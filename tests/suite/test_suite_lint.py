@@ -69,7 +69,7 @@ def test_each_vector_that_is_asked_can_be_looked_at(tmp_path: Path) -> None:
         ({"expected": np.array([[[2.1, 3.0]]])}, "result: rounded is not expected rounded"),
         ({"expected": np.array([[[np.nan, 3.0]]])}, "result: rounded is not expected rounded"),
         ({"expected": np.array([[[1e300, 3.0]]])}, "result: rounded is not expected rounded"),
-        ({"open": np.zeros((1, 1, 2), np.uint8)}, "result: the open mask opens nothing"),
+        ({"open": np.zeros((1, 1, 2), np.uint8)}, "result: the open mask marks no element"),
     ],
 )
 def test_bounds_at_odds_with_the_value(
@@ -123,7 +123,9 @@ def test_choices_at_odds_with_the_value(tmp_path: Path, choices: Array, problem:
 def test_a_reading_that_says_nothing_new(tmp_path: Path) -> None:
     vector = value_vector(readings={"clip-divisor": value_vector().answers})
     (found,) = problems(tmp_path, vector)
-    assert found.endswith("reading 'clip-divisor' has the answers of the specification itself")
+    assert found.endswith(
+        "interpretation 'clip-divisor' gives the same outputs as the specification itself"
+    )
 
 
 def test_a_reading_is_checked_like_the_answers(tmp_path: Path) -> None:
@@ -131,7 +133,7 @@ def test_a_reading_is_checked_like_the_answers(tmp_path: Path) -> None:
     other = Answer("result", "f32", two.astype(np.float64), two, f32(3, 3), f32(3, 3))
     (found,) = problems(tmp_path, value_vector(readings={"clip-divisor": (other,)}))
     assert found.endswith(
-        "reading 'clip-divisor': result: standard: lo <= rounded <= hi does not hold"
+        "interpretation 'clip-divisor': result: standard: lo <= rounded <= hi does not hold"
     )
 
 
@@ -140,7 +142,7 @@ def test_two_vectors_that_no_backend_can_tell_apart(tmp_path: Path) -> None:
     fields = {f.name: getattr(vector.case, f.name) for f in dataclasses.fields(Case)}
     case = Case(**(fields | {"seed": 99}))
     (found,) = problems(tmp_path, vector, dataclasses.replace(vector, id=case.id, case=case))
-    assert found == f"AvgPool-1/{case.id}.npz: asks the same question as {vector.id}"
+    assert found == f"AvgPool-1/{case.id}.npz: is a duplicate of {vector.id}"
 
 
 def test_texts_that_say_nothing(tmp_path: Path) -> None:

@@ -236,22 +236,22 @@ class TestWhatVectorsKill:
     @pytest.mark.parametrize(
         ("states", "problem"),
         [
-            ({}, "f32 of rank 3: twice is not killed, and not said to survive"),
+            ({}, "f32 of rank 3: twice is not killed, but not listed as a survivor"),
             (
                 {"excused": frozenset({"twice"}), "inert": frozenset({"floor"})},
-                "f32 of rank 3: floor is said to be unable to show, and is killed",
+                "f32 of rank 3: floor is marked as unable to show, but is killed",
             ),
             (
                 {"undetermined": frozenset({"twice", "floor"})},
-                "f32 of rank 3: floor is said to be undetermined, and is killed",
+                "f32 of rank 3: floor is marked undetermined, but is killed",
             ),
             (
                 {"excused": frozenset({"twice", "floor"})},
-                "f32 of rank 3: floor is said to be excused at must, and is killed there",
+                "f32 of rank 3: floor is marked as excused at must, but is killed there",
             ),
             (
                 {"excused": frozenset({"twice", "x"})},
-                "f32 of rank 3: x is said to be excused at must, and is not killed at should",
+                "f32 of rank 3: x is marked as excused at must, but is not killed at should",
             ),
         ],
     )

@@ -18,7 +18,7 @@ def load() -> Any:
         return importlib.import_module("z3")
     except ImportError:
         raise UsageError(
-            "which edges can meet is decided with z3, which is not installed",
+            "z3 is not installed; it decides which coverage targets can hold together",
             hint="pip install 'opconform[generate]'",
         ) from None
 

@@ -180,15 +180,15 @@
       element("h3", row.v), close,
       facts([
         ["Operator", names[row.o]], ["Status", names[row.s]], ["Type", names[row.t]], ["Level", names[row.l]],
-        ["Must be rejected for", row.r === undefined ? undefined : names[row.r]],
+        ["Negative test for", row.r === undefined ? undefined : names[row.r]],
         ["Cause", cause], ["Message", message(row)], ["Worst element", worst],
         ["Precision reached", row.p === undefined ? undefined : names[row.p]],
       ]),
-      element("h4", "What it asks"),
-      asks.length ? facts(asks) : element("p", "The log does not say."),
-      ...(row.e.length ? [element("h4", "Edges"), edges] : []),
+      element("h4", "Attributes and shapes"),
+      asks.length ? facts(asks) : element("p", "Not in the log."),
+      ...(row.e.length ? [element("h4", "Coverage targets"), edges] : []),
       ...(arrays.length ? [element("h4", "Arrays"), ...arrays] : []),
-      element("h4", "Look at it closely"), element("pre", `${show[0]}${row.v}${show[1]}`),
+      element("h4", "Show this vector"), element("pre", `${show[0]}${row.v}${show[1]}`),
     );
     panel.hidden = false;
   };
