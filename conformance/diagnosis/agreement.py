@@ -182,20 +182,28 @@ class Asked:
                 with np.errstate(all="ignore"):
                     off = np.abs(seen - told)
                     close |= (off <= SHARE * np.abs(told)) | (_is_nan(seen) & _is_nan(told))
-                    close |= off <= room if room.shape == got.shape else False
+                    close |= off <= room
             near += int(np.count_nonzero(close))
             total += got.size
         return 2 * near >= total if _adds(altered) else near == total
 
     @cached_property
     def _room(self) -> list[Array | None]:
-        """For each output how far rounding errors may reach: some widths of what is accepted."""
+        """For each output how far rounding errors may reach: some widths of what is accepted, by
+        the answer or by that of a reading which has the shape of what was returned.
+        """
+        assert self.outputs is not None
         found: list[Array | None] = []
-        with np.errstate(all="ignore"):
-            for answer in self.vector.answers:
-                ends = None if answer.rounded is None else answer.interval(self._precision)
-                wide = None if ends is None else ends[1].astype("f8") - ends[0].astype("f8")
-                found.append(None if wide is None else WIDTHS * wide)
+        for number, got in enumerate(self.outputs):
+            sets = (self.vector.answers, *self.vector.readings.values())
+            alike = (one[number] for one in sets if one[number].expected.shape == got.shape)
+            answer = next(alike, None)
+            if answer is None or answer.rounded is None:
+                found.append(None)
+                continue
+            with np.errstate(all="ignore"):
+                lo, hi = (end.astype("f8") for end in answer.interval(self._precision))
+                found.append(WIDTHS * (hi - lo))
         return found
 
     def _compared(self, altered: Altered, predicted: list[Array]) -> Agreement:

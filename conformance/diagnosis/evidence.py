@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from conformance.diagnosis.agreement import Asked, Place
 from conformance.grade.returned import unpacked
@@ -37,6 +38,7 @@ class Evidence:
     ) -> None:
         self.spec = spec
         self._noticed, self._precision = noticed, precision
+        self._known = frozenset(chain(*noticed.values()))
         self._passed: dict[Place, list[str]] = {}
         failures = []
         for result in results:
@@ -63,9 +65,9 @@ class Evidence:
     def passed(self, place: Place, faults: Sequence[str]) -> Iterator[Asked]:
         """The passed vectors at a place; where the suite tells, only those that notice a fault.
 
-        It tells for precision standard, so of native too, which accepts more, but not of exact.
+        Of a fault that is newer than the suite it tells nothing. It tells for precision standard, so of native too, which accepts more, but not of exact.
         """
-        told = self._noticed and self._precision.get(place.dtype) != "exact"
+        told = self._precision.get(place.dtype) != "exact" and self._known.issuperset(faults)
         for vector in self._passed.get(place, ()):
             if not told or not set(faults).isdisjoint(self._noticed[vector]):
                 yield self._read(vector)

@@ -65,7 +65,7 @@ class DataEnvironment(WindowEnvironment):
         definitions: Mapping[str, Evaluable] | None = None,
     ) -> None:
         super().__init__(spec, case, definitions)
-        self._of = spec, case
+        self.of = spec, case
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
         self.given_data = data
         self._without_data = data.size == 0
@@ -144,7 +144,7 @@ class DataEnvironment(WindowEnvironment):
 
     def over(self, data: Array) -> Self:
         """The same case under the same definitions, with other data of the same type and shape."""
-        return type(self)(*self._of, data, self.definitions)
+        return type(self)(*self.of, data, self.definitions)
 
     def reduce(self, array: Array, ufunc: np.ufunc, identity: Any) -> NDArray[Any]:
         """``array`` (N, C, *size) reduced over the elements of each window: (N, C, *out)."""

@@ -70,11 +70,21 @@ def _added(env: DataEnvironment, terms: Array) -> Array:
     """The terms of each window, of one type, added one by one in it: (N, C, *out)."""
     flat, counted = env.table
     taken = flat_planes(terms)[:, :, flat]
+    if env["nan"] == "ignored":
+        counted = counted & (taken == taken)
     taken = np.where(counted, taken, terms.dtype.type(0))
     if not taken.shape[-1]:
         return np.zeros(taken.shape[:-1], terms.dtype)
     added = np.add.accumulate(taken, axis=-1, dtype=terms.dtype)[..., -1]
     return np.asarray(added + terms.dtype.type(0))  # a sum begins with 0, so it is never -0
+
+
+def zero_over_zero(env: DataEnvironment, values: Array) -> Array:
+    """NaN where every term was a NaN that is left out of the sum and of what divides it."""
+    if env["reduce"] == "max" or env["nan"] != "ignored" or values.dtype.kind in "iu":
+        return values
+    lost = (np.asarray(env["divisor"]) == 0) & (np.asarray(env["nan_taps"]) > 0)
+    return np.where(lost, values.dtype.type(np.nan), values)
 
 
 def without_infinities(env: DataEnvironment, values: Array) -> Array:

@@ -76,7 +76,7 @@ def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) ->
         else:
             asked = dtype if dtype and DTYPES[own].is_float else own
             values = maximum.values(env).astype(DTYPES[asked].numpy)
-        values = machine.without_subnormals(env, values)
+        values = machine.zero_over_zero(env, machine.without_subnormals(env, values))
         found.append(machine.without_infinities(env, values))
     return found
 
@@ -88,7 +88,7 @@ def ends(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
     a result that is cut off and an index are accepted alone.
     """
     if env["accumulator"] != "exact":
-        return list(ADDED[env["reduce"]].ends(env))
+        return [machine.zero_over_zero(env, end) for end in ADDED[env["reduce"]].ends(env)]
     if env["rounding"] != "nearest":
         return [end for values in computed(env, spec) for end in (values, values)]
     found: list[Array] = []
@@ -96,7 +96,8 @@ def ends(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
         if answer.rounded is None:
             found += [answer.expected, answer.expected]
         else:
-            found += (machine.without_infinities(env, end) for end in answer.interval(precision))
+            interval = (machine.without_infinities(env, end) for end in answer.interval(precision))
+            found += (machine.zero_over_zero(env, end) for end in interval)
     return found
 
 

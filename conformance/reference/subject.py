@@ -17,6 +17,7 @@ from conformance.model import Case
 from conformance.reference import pooling
 from conformance.reference.facts import DEPENDS, DataEnvironment
 from conformance.reference.variants import definitions_of
+from conformance.reference.viewed import viewed
 from conformance.spec.model import OpSpec, Variant
 
 LARGE = 1 << 18
@@ -146,7 +147,7 @@ class Subject:
         if not of_interest and _taps(env) > LARGE:
             # Too large to be worked out: zeros that take no memory.
             return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
-        return made(env)
+        return viewed(env, made)
 
     def _guard(self, variant: Variant) -> bool | Array:
         if variant.where is None:

@@ -229,6 +229,11 @@ POOLING = Family(
             "what is where nothing is written; 0 in whole numbers",
             "zero",
         ),
+        "pooled": Rule(
+            _enum("own", "last_two"),
+            "which dimensions of the data one window takes: the spatial ones, or the last two",
+            "own",
+        ),
         "passes_through": Rule(
             _enum("own", *FORMATS, "i32"), "a type that the data are converted to on the way", "own"
         ),
