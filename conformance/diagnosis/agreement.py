@@ -164,7 +164,7 @@ class Asked:
             if got.shape == answer.expected.shape:
                 free.append(_open(answer, got, self._precision))
                 continue
-            masks = self._subject.unspecified(altered) if masks is None else masks
+            masks = masks or self._subject.unspecified(altered, self._precision)
             same = masks[number].shape == got.shape
             free.append(masks[number] if same else np.zeros(got.shape, np.bool_))
         return free
@@ -177,12 +177,12 @@ class Asked:
         for got, other, room, ungraded in shown:
             close = np.abs(_ordinals(got) - _ordinals(other)) <= NEAR
             close |= ungraded
-            if room is not None:
+            if got.dtype.kind not in "iu":
                 seen, told = got.astype(np.float64), other.astype(np.float64)
                 with np.errstate(all="ignore"):
                     off = np.abs(seen - told)
                     close |= (off <= SHARE * np.abs(told)) | (_is_nan(seen) & _is_nan(told))
-                    close |= off <= room
+                    close |= off <= room if room is not None else False
             near += int(np.count_nonzero(close))
             total += got.size
         return 2 * near >= total if _adds(altered) else near == total

@@ -220,11 +220,18 @@ class Search:
                 found = self._explanation(faults, place)
                 # The interval of a poor accumulator holds much besides: outputs that merely lie
                 # in it show nothing. Nor does one failure, where it takes a place apart to name it.
-                enough = found.equal > 0 and (found.whole or len(found.agrees) > 1)
+                # Several faults need no more than that each is equal to a failure by itself.
+                shown = found.equal > 0 or self._shown(faults)
+                enough = shown and (found.whole or len(found.agrees) > 1)
                 within = len(found.agrees) - found.equal
                 in_order = found.strained <= max(within, STRAINED * found.equal)
                 if vector in found.agrees and enough and in_order:
                     yield found
+
+    def _shown(self, faults: Faults) -> bool:
+        """Whether each of several faults is equal to a failure that it explains alone."""
+        alone = [self._found.get((fault.id,)) for fault in faults]
+        return len(alone) > 1 and all(one is not None and one.equal > 0 for one in alone)
 
     def _explanation(self, faults: Faults, place: Place) -> Explanation:
         """What some faults explain, at a place and as many others as nothing speaks against."""

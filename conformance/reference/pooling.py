@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
-from conformance.model import Answer, Case
+from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference import lp, machine, maximum, mean
 from conformance.reference.facts import DataEnvironment
 from conformance.reference.variants import definitions_of
@@ -106,12 +106,21 @@ def placed(env: DataEnvironment, found: list[Array]) -> list[Array]:
     return [machine.placed(env, output) for output in found]
 
 
-def unspecified(env: DataEnvironment, spec: OpSpec) -> list[Array]:
-    """For each output which elements have no value to check, by the rule ``open``."""
+def unspecified(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
+    """For each output which elements have no value to check: by the rule ``open``, and where
+    partial sums may overflow at ``precision``.
+    """
     shape = (*env.data.shape[:2], *env.out)
     mask = np.broadcast_to(np.asarray(env["open"], np.bool_), shape)
-    return [
+    found = [
         maximum.laid_out(env, mask) if output.holds == "index" else mask for output in spec.outputs
+    ]
+    if env["reduce"] not in ADDED or env["accumulator"] != "exact" or not env.dtype.is_float:
+        return found
+    graded = (one.open for one in answers(env, spec))
+    return [
+        mask if bits is None else mask | (bits & OPEN_BIT[precision] != 0)
+        for mask, bits in zip(found, graded, strict=True)
     ]
 
 
