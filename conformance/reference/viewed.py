@@ -10,9 +10,7 @@ from conformance.dtypes import Array
 from conformance.reference.facts import DataEnvironment
 
 
-def viewed(
-    env: DataEnvironment, made: Callable[[DataEnvironment], list[Array]]
-) -> list[Array]:
+def viewed(env: DataEnvironment, made: Callable[[DataEnvironment], list[Array]]) -> list[Array]:
     """What is made of an environment, by its rule ``pooled``.
 
     For ``last_two`` the data are read as planes of their last two dimensions; of the others each
