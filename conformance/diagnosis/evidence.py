@@ -65,7 +65,8 @@ class Evidence:
     def passed(self, place: Place, faults: Sequence[str]) -> Iterator[Asked]:
         """The passed vectors at a place; where the suite tells, only those that notice a fault.
 
-        Of a fault that is newer than the suite it tells nothing. It tells for precision standard, so of native too, which accepts more, but not of exact.
+        It tells nothing of a fault that is newer, and it tells for precision standard, so of
+        native too, which accepts more, but not of exact.
         """
         told = self._precision.get(place.dtype) != "exact" and self._known.issuperset(faults)
         for vector in self._passed.get(place, ()):

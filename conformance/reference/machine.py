@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, Array, DType, converted
 from conformance.reference.facts import DataEnvironment, flat_planes
 
-
 RECIPROCAL = "f32_reciprocal"
 """What the rule ``quotient`` says where a sum is multiplied by one over its divisor, in f32."""
 
