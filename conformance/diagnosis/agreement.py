@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES
 from conformance.grade.compare import accepts
 from conformance.grade.match import asked
-from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.grade.selector import rank_of
+from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.subject import Altered, Subject
+from conformance.reference.windows import is_whole
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.variation import circular
 
@@ -46,10 +48,23 @@ class Agreement(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a kernel of its own may compute a vector: its element type, and the data's rank."""
+    """Where a kernel of its own may compute a vector: its element type, the data's rank, and
+    whether the one window is the whole plane.
+    """
 
     dtype: str
     rank: int
+    plane: bool = False
+
+    @property
+    def of_data(self) -> tuple[str, int]:
+        """What the data alone say of it."""
+        return self.dtype, self.rank
+
+
+def place_of(spec: OpSpec, case: Case) -> Place:
+    """The place of a vector."""
+    return Place(case.types[spec.data.type], rank_of(case), is_whole(spec, case))
 
 
 class Asked:

@@ -12,6 +12,7 @@ from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference import lp, machine, maximum, mean
 from conformance.reference.facts import DataEnvironment
 from conformance.reference.variants import definitions_of
+from conformance.reference.viewed import viewed
 from conformance.spec.model import OpSpec, OutputSpec, Variant
 
 ADDED = {"mean": mean, "lp": lp}
@@ -60,7 +61,7 @@ def made_of(env: DataEnvironment, spec: OpSpec) -> tuple[str, ...]:
 
 def outputs(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) -> list[Array]:
     """The values of each output alone, in its own type, or all floating ones in ``dtype``."""
-    return placed(env, computed(env, spec, dtype=dtype))
+    return viewed(env, lambda one: placed(one, computed(one, spec, dtype=dtype)))
 
 
 def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) -> list[Array]:

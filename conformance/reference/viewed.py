@@ -23,5 +23,6 @@ def viewed(env: DataEnvironment, made: Callable[[DataEnvironment], list[Array]])
     first, *others = shape[:-2]
     planes = env.given_data.reshape(first, prod(others), *shape[-2:])
     case = replace(case, shapes={**case.shapes, spec.data.name: planes.shape})
-    found = made(DataEnvironment(spec, case, planes, env.definitions))
+    definitions = {**env.definitions, "pooled": spec.definitions["pooled"]}
+    found = made(DataEnvironment(spec, case, planes, definitions))
     return [one.reshape(first, *others, *(1,) * len(env.out)) for one in found]
