@@ -41,12 +41,14 @@ class Evidence:
         self._noticed, self._precision, self._vector = noticed, precision, read
         self._known = frozenset(chain(*noticed.values()))
         self._passed: dict[Place, list[str]] = {}
+        followed: dict[str, str | None] = {}
         failures = []
         for result in results:
             if result.op != spec.op or result.reject is not None:
                 continue
             if result.status is Status.PASS:
                 self._passed.setdefault(self._place(result), []).append(result.id)
+                followed[result.id] = result.reading
             elif result.status in FAILED and result.returned is not None:
                 failures.append(result)
         self.failed: dict[str, Asked] = {}
@@ -57,7 +59,9 @@ class Evidence:
             if outputs is not None and len(outputs) == len(vector.answers):
                 self.failed[result.id] = Asked(spec, vector, outputs, precision, level)
                 self._places[result.id] = place_of(spec, vector.case)
-        self._read = lru_cache(KEPT)(lambda id: Asked(spec, read(id), None, precision, level))
+        self._read = lru_cache(KEPT)(
+            lambda id: Asked(spec, read(id), None, precision, level, followed[id])
+        )
 
     def _place(self, result: Result) -> Place:
         """Where a result was computed; what was asked is kept by logs of today."""
