@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, Array, DType, converted
 from conformance.reference.facts import DataEnvironment, flat_planes
 
+RECIPROCAL = "f32_reciprocal"
+"""What the rule ``quotient`` says where a sum is multiplied by one over its divisor, in f32."""
+
 
 def named(env: DataEnvironment, rule: str) -> DType | None:
     """The type that a rule names; None for ``exact``."""
-    name = env[rule]
+    name = "f32" if env[rule] == RECIPROCAL else env[rule]
     return env.dtype if name == "own" else DTYPES.get(name)
 
 
@@ -34,7 +37,10 @@ def quotient_in(env: DataEnvironment, accumulator: DType) -> Array:
     dtype = named(env, "quotient") or accumulator
     with np.errstate(all="ignore"):
         total = _added(env, _converted(env, accumulator)).astype(dtype.numpy)
-        return np.asarray(total / whole(env, "divisor").astype(dtype.numpy))
+        divisor = whole(env, "divisor").astype(dtype.numpy)
+        if env["quotient"] == RECIPROCAL:
+            return np.asarray(total * (dtype.numpy.type(1) / divisor))
+        return np.asarray(total / divisor)
 
 
 def power_sum_in(env: DataEnvironment, accumulator: DType) -> Array:

@@ -92,12 +92,13 @@ class Subject:
         found = self._composed(altered, made(self.env), made)
         return list(zip(found[::2], found[1::2], strict=True))
 
-    def unspecified(self, altered: Altered) -> list[Array]:
+    def unspecified(self, altered: Altered, precision: str) -> list[Array]:
         """For each output which elements an implementation leaves without a value to check."""
-        return self._composed(altered, self._unspecified(self.env), self._unspecified)
 
-    def _unspecified(self, env: DataEnvironment) -> list[Array]:
-        return pooling.unspecified(env, self.spec)
+        def made(env: DataEnvironment) -> list[Array]:
+            return pooling.unspecified(env, self.spec, precision)
+
+        return self._composed(altered, made(self.env), made)
 
     def _outputs(self, env: DataEnvironment) -> list[Array]:
         """The outputs of an environment; what they are made of makes the same ones again."""

@@ -10,9 +10,7 @@ from conformance.dtypes import Array
 from conformance.reference.facts import DataEnvironment
 
 
-def viewed(
-    env: DataEnvironment, made: Callable[[DataEnvironment], list[Array]]
-) -> list[Array]:
+def viewed(env: DataEnvironment, made: Callable[[DataEnvironment], list[Array]]) -> list[Array]:
     """What is made of an environment, by its rule ``pooled``.
 
     For ``last_two`` the data are read as planes of their last two dimensions; of the others each
@@ -25,5 +23,6 @@ def viewed(
     first, *others = shape[:-2]
     planes = env.given_data.reshape(first, prod(others), *shape[-2:])
     case = replace(case, shapes={**case.shapes, spec.data.name: planes.shape})
-    found = made(DataEnvironment(spec, case, planes, env.definitions))
+    definitions = {**env.definitions, "pooled": spec.definitions["pooled"]}
+    found = made(DataEnvironment(spec, case, planes, definitions))
     return [one.reshape(first, *others, *(1,) * len(env.out)) for one in found]

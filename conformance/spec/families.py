@@ -250,8 +250,8 @@ POOLING = Family(
             reduces=_ADDED,
         ),
         "quotient": Rule(
-            _enum("exact", "own", *FORMATS),
-            "what a sum is divided in",
+            _enum("exact", "own", *FORMATS, "f32_reciprocal"),
+            "what a sum is divided in, or multiplied by one over its divisor",
             "accumulator",
             reduces=_ADDED,
         ),
