@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conformance.diagnosis.agreement import Place
 from conformance.diagnosis.conditions import Separation
 from conformance.diagnosis.search import Explanation, Faults
 from conformance.spec.catalogue import Fault
@@ -12,6 +13,9 @@ from conformance.spec.model import OpSpec
 
 MAX_NAMES = 3
 """Names that are told of one finding; where more fit equally well none is."""
+
+WINDOW = {True: "one window is the whole plane", False: "no window is the whole plane"}
+"""What a place says of its windows."""
 
 MAX_ALTERNATIVES = 20
 """Other faults that are listed with one that the vectors do not tell from them."""
@@ -145,24 +149,30 @@ def _fault(fault: Fault, look: str) -> dict[str, Any]:
 
 
 def _scope(found: Explanation) -> Mapping[str, Sequence[Any]]:
-    """Where the faults are, by type and rank if that says it, else place by place."""
-    dtypes, ranks = ({getattr(p, of) for p in found.places} for of in ("dtype", "rank"))
+    """Where the faults are, by type, rank and windows if that says it, else place by place."""
     every = found.places | found.elsewhere
-    if any(p.dtype in dtypes and p.rank in ranks for p in found.elsewhere):
-        return {"place": sorted(f"{place.dtype} of rank {place.rank}" for place in found.places)}
-    told: dict[str, Sequence[Any]] = {}
-    if dtypes != {place.dtype for place in every}:
-        told["dtype"] = sorted(dtypes)
-    if ranks != {place.rank for place in every}:
-        told["rank"] = sorted(ranks)
-    return told
+    within = {of: {getattr(p, of) for p in found.places} for of in ("dtype", "rank", "plane")}
+    if any(all(getattr(p, of) in some for of, some in within.items()) for p in found.elsewhere):
+        return {"place": sorted({_place(place, found) for place in found.places})}
+    told: dict[str, Sequence[Any]] = {
+        of: sorted(some) for of, some in within.items() if some != {getattr(p, of) for p in every}
+    }
+    planes = told.pop("plane", None)
+    return told if planes is None else {**told, "window": [WINDOW[plane] for plane in planes]}
+
+
+def _place(place: Place, found: Explanation) -> str:
+    """``f16 of rank 5``, and which windows of these have it if not all."""
+    words = f"{place.dtype} of rank {place.rank}"
+    elsewhere = any(other.of_data == place.of_data for other in found.elsewhere)
+    return f"{words} where {WINDOW[place.plane]}" if elsewhere else words
 
 
 def _words(scope: Mapping[str, Sequence[Any]]) -> str:
-    """``in f16 and bf16 of rank 5``; empty where it is everywhere."""
+    """``in f16 at rank 5 where one window is the whole plane``; empty where it is everywhere."""
     if "place" in scope:
         return f"in {', '.join(scope['place'])}"
-    said = {"dtype": "in", "rank": "at rank"}
+    said = {"dtype": "in", "rank": "at rank", "window": "where"}
     return " ".join(f"{said[name]} {' and '.join(map(str, of))}" for name, of in scope.items())
 
 

@@ -7,9 +7,8 @@ from itertools import islice
 
 import numpy as np
 
-from conformance.diagnosis.agreement import Place
+from conformance.diagnosis.agreement import Place, place_of
 from conformance.diagnosis.search import Faults
-from conformance.grade.selector import rank_of
 from conformance.model import Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec
@@ -33,7 +32,7 @@ def decider(
     """
 
     def there(entry: Entry) -> bool:
-        return Place(entry.dtype, rank_of(read(entry.id).case)) in places
+        return place_of(spec, read(entry.id).case) in places
 
     ids = [{fault.id for fault in one} for one in candidates]
     some = [one for one in sorted(entries, key=lambda one: (one.bytes, one.id)) if one.kills]

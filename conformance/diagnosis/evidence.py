@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
+from typing import Any
 
-from conformance.diagnosis.agreement import Asked, Place
+from conformance.diagnosis.agreement import Asked, Place, place_of
 from conformance.grade.returned import unpacked
-from conformance.model import FAILED, Result, Status, Vector
+from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.model import OpSpec
 
 LOOKED_AT = 1_000
@@ -36,14 +38,17 @@ class Evidence:
         level: str,
     ) -> None:
         self.spec = spec
-        self._noticed, self._precision = noticed, precision
+        self._noticed, self._precision, self._vector = noticed, precision, read
+        self._known = frozenset(chain(*noticed.values()))
         self._passed: dict[Place, list[str]] = {}
+        followed: dict[str, str | None] = {}
         failures = []
         for result in results:
             if result.op != spec.op or result.reject is not None:
                 continue
             if result.status is Status.PASS:
-                self._passed.setdefault(_place(result), []).append(result.id)
+                self._passed.setdefault(self._place(result), []).append(result.id)
+                followed[result.id] = result.reading
             elif result.status in FAILED and result.returned is not None:
                 failures.append(result)
         self.failed: dict[str, Asked] = {}
@@ -53,8 +58,16 @@ class Evidence:
             vector = read(result.id)
             if outputs is not None and len(outputs) == len(vector.answers):
                 self.failed[result.id] = Asked(spec, vector, outputs, precision, level)
-                self._places[result.id] = _place(result)
-        self._read = lru_cache(KEPT)(lambda id: Asked(spec, read(id), None, precision, level))
+                self._places[result.id] = place_of(spec, vector.case)
+        self._read = lru_cache(KEPT)(
+            lambda id: Asked(spec, read(id), None, precision, level, followed[id])
+        )
+
+    def _place(self, result: Result) -> Place:
+        """Where a result was computed; what was asked is kept by logs of today."""
+        if result.asked is None:
+            return place_of(self.spec, self._vector(result.id).case)
+        return place_of(self.spec, _case(result.op, result.asked))
 
     def place(self, id: str) -> Place:
         """Where a failure was computed."""
@@ -63,9 +76,10 @@ class Evidence:
     def passed(self, place: Place, faults: Sequence[str]) -> Iterator[Asked]:
         """The passed vectors at a place; where the suite tells, only those that notice a fault.
 
-        It tells for precision standard, so of native too, which accepts more, but not of exact.
+        It tells nothing of a fault that is newer, and it tells for precision standard, so of
+        native too, which accepts more, but not of exact.
         """
-        told = self._noticed and self._precision.get(place.dtype) != "exact"
+        told = self._precision.get(place.dtype) != "exact" and self._known.issuperset(faults)
         for vector in self._passed.get(place, ()):
             if not told or not set(faults).isdisjoint(self._noticed[vector]):
                 yield self._read(vector)
@@ -81,5 +95,10 @@ class Evidence:
         return failed, sum(len(ids) for place, ids in self._passed.items() if place in places)
 
 
-def _place(result: Result) -> Place:
-    return Place(result.dtype, result.rank)
+def _case(op: str, asked: Mapping[str, Any]) -> Case:
+    """The case that a result asks, as :attr:`Case.asked` tells it."""
+    shapes, operands = (
+        {name: tuple(value) for name, value in asked.get(of, {}).items()}
+        for of in ("shapes", "operands")
+    )
+    return Case(op, asked.get("types", {}), shapes, asked.get("attributes", {}), operands)

@@ -127,8 +127,10 @@ class Search:
         places, place_of = found.places, self._evidence.place
         explained = {vector for one in (found, *others) for vector in one.agrees}
         left = [vector for vector in self._evidence.failed if vector not in explained]
-        agreeing = {place_of(vector) for vector in found.agrees}
-        beside, there = (sum(place_of(v) in agreeing for v in some) for some in (left, explained))
+        agreeing = {place_of(vector).of_data for vector in found.agrees}
+        beside, there = (
+            sum(place_of(v).of_data in agreeing for v in some) for some in (left, explained)
+        )
         if left and (len(found.agrees) == 1 or beside >= there):
             return False
         sharing = [one for one in others if not set(one.ids).isdisjoint(found.ids)]
@@ -195,20 +197,20 @@ class Search:
 
         ``patience`` bounds for how many failures of a type and rank this is tried in vain.
         """
-        in_vain: Counter[Place] = Counter()
+        in_vain: Counter[tuple[str, int]] = Counter()
         for vector in list(self._unexplained):
             place = self._evidence.place(vector)
             if vector not in self._unexplained:
                 continue
             if patience is not None:
-                if in_vain[place] >= patience or self._glances <= 0:
+                if in_vain[place.of_data] >= patience or self._glances <= 0:
                     continue
                 self._glances -= len(hypotheses)
             candidates = list(self._candidates(vector, hypotheses))
             if candidates:
                 self._take(candidates)
             else:
-                in_vain[place] += 1
+                in_vain[place.of_data] += 1
 
     def _candidates(self, vector: str, hypotheses: Iterable[Faults]) -> Iterator[Explanation]:
         """The hypotheses that agree with a failure, and that nothing contradicts where it is."""
@@ -220,11 +222,18 @@ class Search:
                 found = self._explanation(faults, place)
                 # The interval of a poor accumulator holds much besides: outputs that merely lie
                 # in it show nothing. Nor does one failure, where it takes a place apart to name it.
-                enough = found.equal > 0 and (found.whole or len(found.agrees) > 1)
+                # Several faults need no more than that each is equal to a failure by itself.
+                shown = found.equal > 0 or self._shown(faults)
+                enough = shown and (found.whole or len(found.agrees) > 1)
                 within = len(found.agrees) - found.equal
                 in_order = found.strained <= max(within, STRAINED * found.equal)
                 if vector in found.agrees and enough and in_order:
                     yield found
+
+    def _shown(self, faults: Faults) -> bool:
+        """Whether each of several faults is equal to a failure that it explains alone."""
+        alone = [self._found.get((fault.id,)) for fault in faults]
+        return len(alone) > 1 and all(one is not None and one.equal > 0 for one in alone)
 
     def _explanation(self, faults: Faults, place: Place) -> Explanation:
         """What some faults explain, at a place and as many others as nothing speaks against."""
@@ -340,16 +349,19 @@ def _kernels(
 ) -> frozenset[Place]:
     """The most of the known places that may share a kernel, if it is one of all that agree.
 
-    All, those of some element types, of some ranks, or of both; none that is not ``free``.
+    All, those of some element types, of some ranks, or of both; of these the ones whose window is
+    the whole plane, or not; none that is not ``free``.
     """
     dtypes = {one.dtype for one in agreeing}
     ranks = {one.rank for one in agreeing}
-    for kernels in (
-        known,
-        frozenset(one for one in known if one.dtype in dtypes),
-        frozenset(one for one in known if one.rank in ranks),
-        frozenset(one for one in known if one.dtype in dtypes and one.rank in ranks),
-    ):
-        if kernels <= free:
-            return kernels
+    planes = {one.plane for one in agreeing}
+    for among in (known, {one for one in known if one.plane in planes}):
+        for kernels in (
+            frozenset(among),
+            frozenset(one for one in among if one.dtype in dtypes),
+            frozenset(one for one in among if one.rank in ranks),
+            frozenset(one for one in among if one.dtype in dtypes and one.rank in ranks),
+        ):
+            if kernels <= free:
+                return kernels
     return frozenset()

@@ -44,7 +44,7 @@ DEPENDS: Mapping[str, tuple[str, ...]] = {
     "last_max": ("last",),
     "first_nan": ("windows", "data"),
     "first_minus_zero": ("windows", "data"),
-    "position": ("first", "last", "ties", "begins"),
+    "position": ("first", "last", "ties", "begins", "passes_through", "conversion"),
     "total": ("windows", "data"),
 }
 """What the values of an environment depend on that no expression defines."""
@@ -65,7 +65,7 @@ class DataEnvironment(WindowEnvironment):
         definitions: Mapping[str, Evaluable] | None = None,
     ) -> None:
         super().__init__(spec, case, definitions)
-        self._of = spec, case
+        self.of = spec, case
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
         self.given_data = data
         self._without_data = data.size == 0
@@ -144,7 +144,7 @@ class DataEnvironment(WindowEnvironment):
 
     def over(self, data: Array) -> Self:
         """The same case under the same definitions, with other data of the same type and shape."""
-        return type(self)(*self._of, data, self.definitions)
+        return type(self)(*self.of, data, self.definitions)
 
     def reduce(self, array: Array, ufunc: np.ufunc, identity: Any) -> NDArray[Any]:
         """``array`` (N, C, *size) reduced over the elements of each window: (N, C, *out)."""
@@ -259,11 +259,22 @@ class DataEnvironment(WindowEnvironment):
         if self["begins"] == "nothing":
             return np.ones_like(self._largest_tap, np.bool_)
         with np.errstate(invalid="ignore"):  # ml_dtypes warns of a NaN that is compared
+            if self._passing is not self.dtype and self["conversion"] == "saturates":
+                # What lay below the start has become equal to it, and is not taken.
+                return np.asarray(self._largest_tap > self._start_value)
             return np.asarray(self._largest_tap >= self._start_value)
 
     @property
+    def _passing(self) -> DType:
+        """The type in which floating-point data are compared."""
+        through = self["passes_through"]
+        return self.dtype if through == "own" or not self.dtype.is_float else DTYPES[through]
+
+    @property
     def _start_value(self) -> Array:
-        value: Array = self.dtype.lowest if self["begins"] == "lowest" else self.dtype.numpy.type(0)
+        lowest = self._passing.lowest if self["begins"] == "lowest" else 0
+        with np.errstate(over="ignore"):
+            value: Array = self.dtype.numpy.type(lowest)
         return value
 
     @property

@@ -56,7 +56,7 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
         taken = env.over(data.astype(env.dtype.numpy))
         shape = (*env.data.shape[:2], *env.out)
         sums = power_sums(taken)
-        bounds = interval(sums, own, own, flushed=False)
+        bounds = _real(taken, interval(sums, own, own, flushed=False), sums)
         write = special(taken, shape, signed=sums.signed)
         lo, hi = (
             np.broadcast_to(np.where(bounds.ungraded, own.numpy.type(infinity), end), shape)

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, Array, DType, converted
 from conformance.reference.facts import DataEnvironment, flat_planes
 
+RECIPROCAL = "f32_reciprocal"
+"""What the rule ``quotient`` says where a sum is multiplied by one over its divisor, in f32."""
+
 
 def named(env: DataEnvironment, rule: str) -> DType | None:
     """The type that a rule names; None for ``exact``."""
-    name = env[rule]
+    name = "f32" if env[rule] == RECIPROCAL else env[rule]
     return env.dtype if name == "own" else DTYPES.get(name)
 
 
@@ -34,7 +37,10 @@ def quotient_in(env: DataEnvironment, accumulator: DType) -> Array:
     dtype = named(env, "quotient") or accumulator
     with np.errstate(all="ignore"):
         total = _added(env, _converted(env, accumulator)).astype(dtype.numpy)
-        return np.asarray(total / whole(env, "divisor").astype(dtype.numpy))
+        divisor = whole(env, "divisor").astype(dtype.numpy)
+        if env["quotient"] == RECIPROCAL:
+            return np.asarray(total * (dtype.numpy.type(1) / divisor))
+        return np.asarray(total / divisor)
 
 
 def power_sum_in(env: DataEnvironment, accumulator: DType) -> Array:
@@ -70,11 +76,21 @@ def _added(env: DataEnvironment, terms: Array) -> Array:
     """The terms of each window, of one type, added one by one in it: (N, C, *out)."""
     flat, counted = env.table
     taken = flat_planes(terms)[:, :, flat]
+    if env["nan"] == "ignored":
+        counted = counted & (taken == taken)
     taken = np.where(counted, taken, terms.dtype.type(0))
     if not taken.shape[-1]:
         return np.zeros(taken.shape[:-1], terms.dtype)
     added = np.add.accumulate(taken, axis=-1, dtype=terms.dtype)[..., -1]
     return np.asarray(added + terms.dtype.type(0))  # a sum begins with 0, so it is never -0
+
+
+def zero_over_zero(env: DataEnvironment, values: Array) -> Array:
+    """NaN where every term was a NaN that is left out of the sum and of what divides it."""
+    if env["reduce"] == "max" or env["nan"] != "ignored" or values.dtype.kind in "iu":
+        return values
+    lost = (np.asarray(env["divisor"]) == 0) & (np.asarray(env["nan_taps"]) > 0)
+    return np.where(lost, values.dtype.type(np.nan), values)
 
 
 def without_infinities(env: DataEnvironment, values: Array) -> Array:

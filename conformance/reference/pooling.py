@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
-from conformance.model import Answer, Case
+from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference import lp, machine, maximum, mean
 from conformance.reference.facts import DataEnvironment
 from conformance.reference.variants import definitions_of
+from conformance.reference.viewed import viewed
 from conformance.spec.model import OpSpec, OutputSpec, Variant
 
 ADDED = {"mean": mean, "lp": lp}
@@ -60,7 +61,7 @@ def made_of(env: DataEnvironment, spec: OpSpec) -> tuple[str, ...]:
 
 def outputs(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) -> list[Array]:
     """The values of each output alone, in its own type, or all floating ones in ``dtype``."""
-    return placed(env, computed(env, spec, dtype=dtype))
+    return viewed(env, lambda one: placed(one, computed(one, spec, dtype=dtype)))
 
 
 def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) -> list[Array]:
@@ -76,7 +77,7 @@ def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) ->
         else:
             asked = dtype if dtype and DTYPES[own].is_float else own
             values = maximum.values(env).astype(DTYPES[asked].numpy)
-        values = machine.without_subnormals(env, values)
+        values = machine.zero_over_zero(env, machine.without_subnormals(env, values))
         found.append(machine.without_infinities(env, values))
     return found
 
@@ -88,7 +89,7 @@ def ends(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
     a result that is cut off and an index are accepted alone.
     """
     if env["accumulator"] != "exact":
-        return list(ADDED[env["reduce"]].ends(env))
+        return [machine.zero_over_zero(env, end) for end in ADDED[env["reduce"]].ends(env)]
     if env["rounding"] != "nearest":
         return [end for values in computed(env, spec) for end in (values, values)]
     found: list[Array] = []
@@ -96,7 +97,8 @@ def ends(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
         if answer.rounded is None:
             found += [answer.expected, answer.expected]
         else:
-            found += (machine.without_infinities(env, end) for end in answer.interval(precision))
+            interval = (machine.without_infinities(env, end) for end in answer.interval(precision))
+            found += (machine.zero_over_zero(env, end) for end in interval)
     return found
 
 
@@ -105,12 +107,21 @@ def placed(env: DataEnvironment, found: list[Array]) -> list[Array]:
     return [machine.placed(env, output) for output in found]
 
 
-def unspecified(env: DataEnvironment, spec: OpSpec) -> list[Array]:
-    """For each output which elements have no value to check, by the rule ``open``."""
+def unspecified(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
+    """For each output which elements have no value to check: by the rule ``open``, and where
+    partial sums may overflow at ``precision``.
+    """
     shape = (*env.data.shape[:2], *env.out)
     mask = np.broadcast_to(np.asarray(env["open"], np.bool_), shape)
-    return [
+    found = [
         maximum.laid_out(env, mask) if output.holds == "index" else mask for output in spec.outputs
+    ]
+    if env["reduce"] not in ADDED or env["accumulator"] != "exact" or not env.dtype.is_float:
+        return found
+    graded = (one.open for one in answers(env, spec))
+    return [
+        mask if bits is None else mask | (bits & OPEN_BIT[precision] != 0)
+        for mask, bits in zip(found, graded, strict=True)
     ]
 
 

@@ -17,6 +17,7 @@ from conformance.model import Case
 from conformance.reference import pooling
 from conformance.reference.facts import DEPENDS, DataEnvironment
 from conformance.reference.variants import definitions_of
+from conformance.reference.viewed import viewed
 from conformance.spec.model import OpSpec, Variant
 
 LARGE = 1 << 18
@@ -91,12 +92,13 @@ class Subject:
         found = self._composed(altered, made(self.env), made)
         return list(zip(found[::2], found[1::2], strict=True))
 
-    def unspecified(self, altered: Altered) -> list[Array]:
+    def unspecified(self, altered: Altered, precision: str) -> list[Array]:
         """For each output which elements an implementation leaves without a value to check."""
-        return self._composed(altered, self._unspecified(self.env), self._unspecified)
 
-    def _unspecified(self, env: DataEnvironment) -> list[Array]:
-        return pooling.unspecified(env, self.spec)
+        def made(env: DataEnvironment) -> list[Array]:
+            return pooling.unspecified(env, self.spec, precision)
+
+        return self._composed(altered, made(self.env), made)
 
     def _outputs(self, env: DataEnvironment) -> list[Array]:
         """The outputs of an environment; what they are made of makes the same ones again."""
@@ -146,7 +148,7 @@ class Subject:
         if not of_interest and _taps(env) > LARGE:
             # Too large to be worked out: zeros that take no memory.
             return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
-        return made(env)
+        return viewed(env, made)
 
     def _guard(self, variant: Variant) -> bool | Array:
         if variant.where is None:

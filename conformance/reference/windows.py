@@ -21,6 +21,20 @@ MAX_ELEMENTS = 1 << 27
 """No output and no table of window elements may be larger; a case that asks for more is refused."""
 
 
+def is_whole(spec: OpSpec, case: Case) -> bool:
+    """Whether one window takes the whole plane, and nothing else."""
+    env = WindowEnvironment(spec, case)
+    try:
+        if any(n != 1 for n in env.out):
+            return False
+        sizes = zip(
+            env.per_axis("on_data"), env.per_axis("taps"), env.per_axis("size"), strict=True
+        )
+        return all(int(np.max(held)) == int(np.max(taps)) == size for held, taps, size in sizes)
+    except EvaluationError:
+        return False
+
+
 class WindowEnvironment(Environment):
     """An environment that also knows the windows: ``i`` (their numbers) and ``on_data``.
 

@@ -229,6 +229,11 @@ POOLING = Family(
             "what is where nothing is written; 0 in whole numbers",
             "zero",
         ),
+        "pooled": Rule(
+            _enum("own", "last_two"),
+            "which dimensions of the data one window takes: the spatial ones, or the last two",
+            "own",
+        ),
         "passes_through": Rule(
             _enum("own", *FORMATS, "i32"), "a type that the data are converted to on the way", "own"
         ),
@@ -245,8 +250,8 @@ POOLING = Family(
             reduces=_ADDED,
         ),
         "quotient": Rule(
-            _enum("exact", "own", *FORMATS),
-            "what a sum is divided in",
+            _enum("exact", "own", *FORMATS, "f32_reciprocal"),
+            "what a sum is divided in, or multiplied by one over its divisor",
             "accumulator",
             reduces=_ADDED,
         ),

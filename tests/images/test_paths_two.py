@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bank
+import bank_paths_three
 import bank_paths_two
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from bank_paths_two import Bug, Case
 from test_images import graded, wrong
 
 RIGHT = {**bank.RIGHT, **bank_paths_two.RIGHT}
-BUGS = bank_paths_two.BUGS
+BUGS = {**bank_paths_two.BUGS, **bank_paths_three.BUGS}
 
 
 def differs(bug: Bug, case: Case) -> bool:
