@@ -12,7 +12,6 @@ from conformance.spec.expressions import Expression, compile_expression, reach
 from conformance.spec.families import FAMILIES, Family
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.reader import KEPT
 from conformance.spec.source import Path, Source
 
 
@@ -42,7 +41,7 @@ def scope_of(spec: OpSpec) -> dict[str, Kind]:
     return dict(_scope_of(spec))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=64)
 def _scope_of(spec: OpSpec) -> Mapping[str, Kind]:
     # Each of the hundreds of mutants of an operator asks for it.
     defined = {name: expression.kind for name, expression in spec.definitions.items()}
