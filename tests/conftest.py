@@ -29,6 +29,9 @@ pytest_plugins = ["needs", "tiers"]
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
+# Tests run side by side already: more threads for one small product of matrices only wait.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     # A shell starts what is in the background with some signals ignored, which tests of signals
     # cannot do with; and a process that ignores one hands that on to those that it starts.

@@ -210,14 +210,16 @@ class Batch:
         if op in DIVISIONS and entries[1].array is not None:
             # Before it is spread over windows, of which there may be none.
             self.unsettle(entries[1].array == 0, entries[1].rows)
-        rows = self.joint(entries)
-        entries = [one if one.rows is rows else self._spread(one, rows) for one in entries]
+        rows = entries[0].rows
+        if any(one.rows is not rows for one in entries):
+            rows = self.joint(entries)
+            entries = [one if one.rows is rows else self._spread(one, rows) for one in entries]
         if op in LOGIC:
-            return replace(LOGIC[op](*entries), rows=rows)
+            return LOGIC[op](rows, *entries)
         if op == "somewhere":
             return self._somewhere(entries[0])
         if op == "where":
-            return replace(chosen(*entries), rows=rows)
+            return chosen(rows, *entries)
         if any(entry.array is None for entry in entries):
             if op in ("//", "%", "ceil_div", "rounded"):
                 self.unsettle(True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def number(array: Any) -> Entry:
     return Entry(array, bound=max(1, peak))
 
 
+@lru_cache(maxsize=1024, typed=True)
 def constant(value: int | bool | str | None) -> Entry:
     """The same for all."""
     if isinstance(value, bool):
@@ -80,38 +82,34 @@ def constant(value: int | bool | str | None) -> Entry:
     return Entry(np.int64(value), bound=max(1, abs(value)))
 
 
-def _maybe(operation: Callable[..., Any], *entries: Entry) -> Any:
-    """What may hold, if that is not what holds."""
-    if all(entry.maybe is None for entry in entries):
-        return None
-    return operation(*(entry.possible for entry in entries))
+def _both(rows: Rows | None, a: Entry, b: Entry) -> Entry:
+    maybe = None if a.maybe is b.maybe is None else np.logical_and(a.possible, b.possible)
+    return Entry(a.array & b.array, rows, maybe=maybe)
 
 
-def _both(a: Entry, b: Entry) -> Entry:
-    return Entry(a.array & b.array, maybe=_maybe(np.logical_and, a, b))
+def _either(rows: Rows | None, a: Entry, b: Entry) -> Entry:
+    maybe = None if a.maybe is b.maybe is None else np.logical_or(a.possible, b.possible)
+    return Entry(a.array | b.array, rows, maybe=maybe)
 
 
-def _either(a: Entry, b: Entry) -> Entry:
-    return Entry(a.array | b.array, maybe=_maybe(np.logical_or, a, b))
+def _negated(rows: Rows | None, a: Entry) -> Entry:
+    maybe = None if a.maybe is None else ~a.array
+    return Entry(np.logical_not(a.possible), rows, maybe=maybe)
 
 
-def _negated(a: Entry) -> Entry:
-    return Entry(np.logical_not(a.possible), maybe=None if a.maybe is None else ~a.array)
-
-
-def chosen(test: Entry, a: Entry, b: Entry) -> Entry:
+def chosen(rows: Rows | None, test: Entry, a: Entry, b: Entry) -> Entry:
     """``where``."""
     if a.array is None or b.array is None:
-        return UNKNOWN
-    if np.asarray(a.array).dtype == np.bool_:
+        return Entry(None, rows)
+    if a.array.dtype == np.bool_:
         holds = (test.array & a.array) | (np.logical_not(test.possible) & b.array)
         if test.maybe is a.maybe is b.maybe is None:
-            return Entry(holds)
+            return Entry(holds, rows)
         may = (test.possible & a.possible) | (np.logical_not(test.array) & b.possible)
-        return Entry(holds, maybe=may)
+        return Entry(holds, rows, maybe=may)
     if test.maybe is not None:
-        return UNKNOWN
-    return Entry(np.where(test.array, a.array, b.array), bound=max(a.bound, b.bound))
+        return Entry(None, rows)
+    return Entry(np.where(test.array, a.array, b.array), rows, max(a.bound, b.bound))
 
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {

@@ -115,7 +115,7 @@ def compile_expression(
     Raises :class:`ExpressionError` with the offset of what is wrong.
     """
     if enums is None:
-        enums = frozenset().union(*(kind.values or () for kind in scope.values()))
+        enums = frozenset().union(*[kind.values for kind in scope.values() if kind.values])
     if want is not None:
         enums |= want.values or frozenset()
     body = parse(text)

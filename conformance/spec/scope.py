@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from conformance.errors import ExpressionError
@@ -37,6 +38,12 @@ def base_scope(
 
 def scope_of(spec: OpSpec) -> dict[str, Kind]:
     """All names that an expression about ``spec`` may speak of, definitions included."""
+    return dict(_scope_of(spec))
+
+
+@lru_cache(maxsize=64)
+def _scope_of(spec: OpSpec) -> Mapping[str, Kind]:
+    # Each of the hundreds of mutants of an operator asks for it.
     defined = {name: expression.kind for name, expression in spec.definitions.items()}
     return defined | base_scope(FAMILIES[spec.family], spec.types, spec.quantities)
 

@@ -24,6 +24,9 @@ ARITHMETIC = {"Add": "+", "Sub": "-", "Mult": "*", "FloorDiv": "//", "Mod": "%"}
 """The arithmetic operators, by the name of their node in Python's syntax tree."""
 
 
+_NONE: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
     """One operation on ``args``, and the static kind of its value.
@@ -48,7 +51,7 @@ class Node:
         if self.op == "name":
             names = frozenset({str(self.value)})
         else:
-            names = frozenset[str]().union(*(arg.names for arg in self.args))
+            names = _NONE.union(*[arg.names for arg in self.args]) if self.args else _NONE
             if self.op == "repeat" or (self.decides and self._repeats):
                 names |= {REPEATER}
         object.__setattr__(self, "names", names)
@@ -73,10 +76,12 @@ class Node:
         return self.op != "where" and self.kind.per_axis
 
 
+_BOOL, _INT = Kind("bool"), Kind("int")
+
+
 def constant(value: int | bool, offset: int = 0) -> Node:
     """A number or a truth value."""
-    kind = Kind("bool" if isinstance(value, bool) else "int")
-    return Node("constant", (), kind, offset, value)
+    return Node("constant", (), _BOOL if isinstance(value, bool) else _INT, offset, value)
 
 
 def member(word: str, offset: int = 0) -> Node:

@@ -110,7 +110,7 @@ def test_what_no_tap_of_a_window_shows_is_proven() -> None:
     assert disprover.proven(part, never | shown, taps=True) == never
 
 
-def test_nothing_that_a_vector_kills_is_proven_to_change_nothing() -> None:
+def test_nothing_that_a_vector_kills_is_proven_to_change_nothing(exhaustive: bool) -> None:
     killed = {
         name
         for entry in tiers.smoke().manifest.vectors
@@ -118,4 +118,6 @@ def test_nothing_that_a_vector_kills_is_proven_to_change_nothing() -> None:
         for name in entry.kills
     }
     assert len(killed) > 100
-    assert not Disprover(AVG, 4, faults(AVG)).proven(Part("f32", 4), killed, taps=True)
+    # The solver is slow about what is not so.
+    asked = sorted(killed)[:: 1 if exhaustive else 4]
+    assert not Disprover(AVG, 4, faults(AVG)).proven(Part("f32", 4), asked, taps=True)

@@ -208,19 +208,22 @@ class TestAPart:
         killed = {fault for one in own for fault in one.kills}
         assert lines[2].startswith(f"{self.OP}: {len(killed)} of {self.can_show('')} (")
 
-    def can_show(self, profile: str) -> int:
+    def can_show(self, profile: str, op: str = OP) -> int:
         """How many mutants can show in f32 images, within a profile or any."""
-        parts = tiers.core().manifest.strength[self.OP].parts
+        parts = tiers.core().manifest.strength[op].parts
         never = parts.survivors[Part("f32", 4, profile)].cannot_show("should")
-        return counted(self.OP) - len(never)
+        return counted(op) - len(never)
 
-    def test_of_a_profile(self) -> None:
-        words = ("--op", self.OP, "--dtypes", "f32", "--ranks", "4", "--profile")
-        shown = audit(*words, "pads-below-kernel")
+    @pytest.mark.parametrize(
+        ("op", "profile"), tiers.first([(ADAPTIVE, "output-divides"), (OP, "pads-below-kernel")])
+    )
+    def test_of_a_profile(self, op: str, profile: str) -> None:
+        words = ("--op", op, "--dtypes", "f32", "--ranks", "4", "--profile")
+        shown = audit(*words, profile)
         assert shown.exit_code == 0, shown.output
-        can = self.can_show("pads-below-kernel")
-        assert can < self.can_show("")
-        assert f"\n{self.OP}: {can} of {can} (100.0%)" in shown.stdout
+        can = self.can_show(profile, op)
+        assert can < self.can_show("", op)
+        assert f"\n{op}: {can} of {can} (100.0%)" in shown.stdout
 
     def test_of_what_a_backend_declares(self, tmp_path: Path) -> None:
         file = tmp_path / "images.py"

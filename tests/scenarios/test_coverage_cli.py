@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import re
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -199,6 +200,15 @@ class TestTheShippedSuite:
         assert sum(row[0] for row in table(shown).values()) == len(vectors)
 
 
+@pytest.fixture(scope="module")
+def proven(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
+    """A specification whose pairs were decided, and what was said: found once for all."""
+    spec = tiny.write(tmp_path_factory.mktemp("proven"))
+    shown = coverage("--prove", "--op", spec)
+    assert shown.exit_code == 0, shown.output
+    return spec, shown
+
+
 class TestProve:
     """``--prove``: for each pair of edges a case or a contradiction, found once and checked."""
 
@@ -206,9 +216,17 @@ class TestProve:
     def spec(self, tmp_path: Path) -> Path:
         return tiny.write(tmp_path)
 
-    def test_it_decides_every_pair_and_keeps_what_it_found(self, spec: Path) -> None:
-        shown = coverage("--prove", "--op", spec)
-        assert shown.exit_code == 0, shown.output
+    @pytest.fixture
+    def kept(self, spec: Path, proven: tuple[Path, Result]) -> Path:
+        """The file of proofs beside a copy of the specification."""
+        assert spec.read_bytes() == proven[0].read_bytes()
+        copy = shutil.copy(proven[0].with_suffix(".proofs.json"), spec.parent)
+        return Path(copy)
+
+    def test_it_decides_every_pair_and_keeps_what_it_found(
+        self, proven: tuple[Path, Result]
+    ) -> None:
+        spec, shown = proven
         kept = spec.with_suffix(".proofs.json")
         *rows, last = (line.split() for line in shown.stdout.splitlines()[1:])
         assert last == [f"{kept}:", "written"]
@@ -250,9 +268,7 @@ class TestProve:
         shown = CliRunner().invoke(main, words)
         assert "undecided" in shown.stdout
 
-    def test_what_is_proven_of_other_strata_is_found_anew(self, spec: Path) -> None:
-        assert coverage("--prove", "--op", spec).exit_code == 0
-        kept = spec.with_suffix(".proofs.json")
+    def test_what_is_proven_of_other_strata_is_found_anew(self, spec: Path, kept: Path) -> None:
         found = proofs.read(kept)
         wrong = {
             rank: {**pairs, ("remainder images-1", "remainder images-1"): ()}
@@ -267,9 +283,7 @@ class TestProve:
         assert proofs.read(kept).infeasible == found.infeasible
         assert proofs.read(kept).strata == found.strata
 
-    def test_a_contradiction_that_is_none_is_refuted(self, spec: Path) -> None:
-        assert coverage("--prove", "--op", spec).exit_code == 0
-        kept = spec.with_suffix(".proofs.json")
+    def test_a_contradiction_that_is_none_is_refuted(self, spec: Path, kept: Path) -> None:
         found = proofs.read(kept)
         wrong = {**found.infeasible[4], ("channels", "strided"): ()}
         infeasible = {**found.infeasible, 4: wrong}
@@ -281,10 +295,8 @@ class TestProve:
         assert f"{kept}: remove the file" in shown.stdout
 
     def test_a_contradiction_that_a_case_disproves_is_refuted_whatever_the_solver_says(
-        self, spec: Path, monkeypatch: pytest.MonkeyPatch
+        self, spec: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        assert coverage("--prove", "--op", spec).exit_code == 0
-        kept = spec.with_suffix(".proofs.json")
         found = proofs.read(kept)
         wrong = {**found.infeasible[4], ("channels", "strided"): (), ("f16", "strided"): ()}
         infeasible = {**found.infeasible, 4: wrong}
@@ -295,9 +307,7 @@ class TestProve:
         assert "marked infeasible, but not confirmed: channels with strided" in shown.stdout
         assert "marked infeasible, but not confirmed: f16 with strided" in shown.stdout
 
-    def test_a_pair_without_either_is_undecided(self, spec: Path) -> None:
-        assert coverage("--prove", "--op", spec).exit_code == 0
-        kept = spec.with_suffix(".proofs.json")
+    def test_a_pair_without_either_is_undecided(self, spec: Path, kept: Path) -> None:
         found = proofs.read(kept)
         kept.write_bytes(proofs.dump(dataclasses.replace(found, witnesses=found.witnesses[:1])))
         shown = coverage("--prove", "--op", spec)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from hashlib import sha256
@@ -38,11 +39,14 @@ attributes: {{step: {{as: strides}}}}
 """
 
 
-@pytest.fixture
-def own(tmp_path: Path) -> OpSpec:
-    file = tmp_path / f"{OWN}.yaml"
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> OpSpec:
+    """The specification, whose file is gone."""
+    file = tmp_path_factory.mktemp("own") / f"{OWN}.yaml"
     file.write_text(TEXT)
-    return loader.load(file)
+    spec = loader.load(file)
+    file.unlink()
+    return spec
 
 
 def case(op: str = OWN, **changes: object) -> Case:
@@ -58,11 +62,16 @@ def written(folder: Path, spec: OpSpec, basis: Basis | None, **changes: object) 
     return write_suite(folder, pairs, name="own", seed=0, versions={}, bases=bases)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, own: OpSpec) -> Suite:
+    folder = tmp_path_factory.mktemp("made") / "suite"
+    return written(folder, own, carried(own, catalogue.faults(own)))
+
+
 @pytest.fixture
-def suite(tmp_path: Path, own: OpSpec) -> Suite:
-    made = written(tmp_path / "suite", own, carried(own, catalogue.faults(own)))
-    Path(own.file).unlink()
-    return made
+def suite(tmp_path: Path, made: Suite) -> Suite:
+    """A copy that a test may spoil."""
+    return open_suite(shutil.copytree(made.path, tmp_path / "suite"))
 
 
 def files(suite: Suite) -> tuple[Path, Path]:
