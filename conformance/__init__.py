@@ -1,4 +1,4 @@
-"""Conformance of neural-network operators: vectors, an exact reference, verdicts.
+"""Conformance tests for neural-network operators: vectors, an exact oracle, verdicts.
 
 The public names below are loaded when they are first used, so that ``import conformance`` costs
 nothing.

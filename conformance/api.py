@@ -1,4 +1,4 @@
-"""The Python interface: load a suite, check a backend, ask the reference.
+"""The Python interface: load a suite, check a backend, compute expected values.
 
 import conformance
 

@@ -1,4 +1,4 @@
-"""What an exception says, apart from what says it: its type, source files, signatures, numbers.
+"""Normalises exception messages: without types, source files, signatures and numbers.
 
 The message comes from a backend and may be anything. Two frameworks, or two versions of one, give
 the same complaint under different types and from different lines, and a long message is cut in the

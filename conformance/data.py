@@ -1,4 +1,4 @@
-"""Where the shipped specifications and vectors lie: inside a wheel, or beside a checkout."""
+"""Locates the shipped specifications and vectors, in a wheel or a checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How strong the evidence of a run is, part by part: the values that a run log holds of it."""
+"""Strength of the evidence of a run, by part, as a run log holds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values that travel between the packages: cases, vectors, results, findings. All frozen."""
+"""Values shared by all packages: cases, vectors, results, findings. All frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Independent pieces of work in several processes, their results in order."""
+"""Runs independent tasks in several processes, with results in order."""
 
 from __future__ import annotations
 

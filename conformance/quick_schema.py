@@ -1,4 +1,4 @@
-"""Whether data is all that a JSON Schema asks for: a quick yes, or a no that jsonschema explains.
+"""Fast JSON Schema validation: a quick yes, or jsonschema explains the errors.
 
 jsonschema says best what is wrong and where, and interprets the schema anew for each document. What
 is sound, which is nearly everything, is left to a compiled validator, and jsonschema is not even

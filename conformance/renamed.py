@@ -1,4 +1,4 @@
-"""Names that faults and edges had before: what files of earlier releases call them.
+"""Former names of mutants and coverage targets, for files of earlier releases.
 
 An entry says ``was: [old-name]``. Whoever reads a log, a baseline, a manifest or recorded cases
 asks here, so that an old name means what it meant.

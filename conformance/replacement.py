@@ -1,4 +1,4 @@
-"""A file that appears whole or not at all."""
+"""Atomic replacement of a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How strong a suite is: which faults it notices, which edges and pairs of edges it shows."""
+"""Measures a suite: mutation score, pairwise coverage, strength by part."""
 
 PRECISION = "standard"
 """The precision at which vectors are held to notice faults."""

@@ -1,4 +1,4 @@
-"""Choosing few, cheap members of a pool that together show all that any of it shows."""
+"""Greedy set cover: few, cheap members of a pool that cover all that any of it covers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coverage, worked out again from the vectors of a suite alone."""
+"""Pairwise and strata coverage, computed from the vectors of a suite alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a mutant may give other outputs, as conditions on the case that a solver can be asked."""
+"""Conditions on a case under which a mutant may give other outputs, for the solver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hold-out experiment: would the suite notice faults that nobody thought of?
+"""Hold-out experiment: does a suite kill mutants for which it was not selected?
 
 One kind of faults at a time is left out of the catalogue, a suite is selected without it, and it is
 counted how many of its faults that suite notices all the same. The pool is the core suite itself,

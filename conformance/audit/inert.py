@@ -1,4 +1,4 @@
-"""Mutants that can change nothing in a part of an operator, whatever the case.
+"""Inert mutants: those that change no output in a part of an operator, whatever the case.
 
 All cases of a part are looked at as a few: one for each combination of its words and truth values,
 with numbers that are not known. Where the guard of a mutant cannot hold on any of them, or it only

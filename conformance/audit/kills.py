@@ -1,4 +1,4 @@
-"""Which faults a vector notices."""
+"""Which mutants a vector kills."""
 
 from __future__ import annotations
 

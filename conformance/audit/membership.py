@@ -1,4 +1,4 @@
-"""Parts of an operator: what a backend of one element type and rank, or a profile, is asked of it.
+"""Which cases belong to a part of an operator: an element type, a rank, a profile.
 
 A score of all vectors says nothing of a backend that runs a tenth of them, so each part is scored
 by itself.

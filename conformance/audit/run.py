@@ -1,4 +1,4 @@
-"""Running the audit over a suite, in several processes."""
+"""Runs the audit of a suite in several processes."""
 
 from __future__ import annotations
 

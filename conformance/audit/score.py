@@ -1,4 +1,4 @@
-"""The audit: a suite against every fault of the catalogue."""
+"""Mutation score of a suite: every mutant of the catalogue against every vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of each mutant of an operator in one part of it: killed, or why not."""
+"""State of each mutant in a part of an operator: killed, inert, stated, excused, undetermined."""
 
 from __future__ import annotations
 

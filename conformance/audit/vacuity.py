@@ -1,4 +1,4 @@
-"""The vacuity gate: a value vector must refuse what is no pooling at all.
+"""Rejects value vectors that a trivial implementation (all zeros, identity, ...) passes.
 
 An impostor fills the outputs without looking at the question, or repeats a part of the right
 answer elsewhere. One that is the right answer by geometry is exempt: an edge declares it with the

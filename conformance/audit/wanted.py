@@ -1,4 +1,4 @@
-"""Which remainders are asked for in which strata, of the vectors of an operator and rank."""
+"""Which remainders in which strata a suite must cover, by operator and rank."""
 
 from __future__ import annotations
 

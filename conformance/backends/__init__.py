@@ -1,4 +1,4 @@
-"""Backends: what one is, what it may declare, and how it is found."""
+"""Backends: the protocol, what one may declare, and how it is found."""
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework

@@ -1,4 +1,4 @@
-"""What a backend declares that it supports; all else is unsupported, with a reason."""
+"""Capabilities that a backend declares; all else is unsupported, with a reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding a backend by name, by module or by file, without importing more than the one chosen."""
+"""Finds a backend by name, module or file, and imports only that one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mark by which an adapter tells its framework's failures from its own."""
+"""Marks the framework's call, to tell its failures from those of the adapter."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ OPERATORS = (*ROUNDING_TYPES, "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
 
 
 class NumPy:
-    """A plain implementation that accumulates in float32; the pattern for a backend of your own."""
+    """A plain implementation that accumulates in float32; an example for your own backend."""
 
     name = "numpy"
     version = np.__version__

@@ -1,4 +1,4 @@
-"""ONNX models of one operator, which onnxruntime, onnx's reference and OpenVINO read alike."""
+"""Builds ONNX models of one operator, for onnxruntime, onnx's reference, OpenVINO and others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a backend is: an object with ``name``, ``version`` and ``run``, or a plain function."""
+"""The backend protocol: an object with ``name``, ``version`` and ``run``, or a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exact reference as a backend: a suite checked against it is checked against itself."""
+"""The oracle as a backend; checking a suite with it verifies the suite itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Array = NDArray[Any]
 
 
 class Reference:
-    """The exact reference, each result rounded once into its own type.
+    """The oracle: exact results, each rounded once into its own type.
 
     ``specs`` are the specifications that it answers by: those of a suite (``suite.specs``), or by
     default those that are shipped.

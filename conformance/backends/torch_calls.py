@@ -1,4 +1,4 @@
-"""What an operator asks, as a call of one of PyTorch's functions."""
+"""Maps an operator of a specification to a call of one of PyTorch's functions."""
 
 from __future__ import annotations
 

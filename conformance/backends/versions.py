@@ -1,4 +1,4 @@
-"""Whether an adapter knows the version of a framework that it finds."""
+"""Checks that an adapter knows the installed version of its framework."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: one module a command, imported when the command runs."""
+"""The command line: one module per command, imported when the command runs."""
 
 from __future__ import annotations
 

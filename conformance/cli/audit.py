@@ -1,4 +1,4 @@
-"""``conformance audit``: how strong a suite is."""
+"""``conformance audit``: the mutation score of a suite."""
 
 from __future__ import annotations
 

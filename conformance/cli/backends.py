@@ -1,4 +1,4 @@
-"""``conformance backends``: what can be graded by name."""
+"""``conformance backends``: the backends that have a name."""
 
 from __future__ import annotations
 

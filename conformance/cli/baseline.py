@@ -1,4 +1,4 @@
-"""``conformance baseline``: a file of known failures from a run's own."""
+"""``conformance baseline``: a file of known failures from a run log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``conformance check``: grade a backend."""
+"""``conformance check``: test a backend."""
 
 from __future__ import annotations
 

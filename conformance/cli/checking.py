@@ -1,4 +1,4 @@
-"""One check as a command makes it: its log is written as it comes, its progress is shown."""
+"""Runs one check for a command: writes the log, shows progress, resumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A suite with what it lacks for one backend, or for the mutants of today."""
+"""Completes a suite for one backend, or for mutants added since it was made."""
 
 from __future__ import annotations
 

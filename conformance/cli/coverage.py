@@ -1,4 +1,4 @@
-"""``conformance coverage``: what a suite covers of edges and strata, and what none can."""
+"""``conformance coverage``: pairwise coverage of a suite, and proofs of infeasible pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``conformance docs``: pages about operators."""
+"""``conformance docs``: HTML pages that describe operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The backends of a matrix: what each is called, what it is, and where it runs."""
+"""Parses the backends of a matrix: ``[LABEL=]NAME[@VENV]``."""
 
 from __future__ import annotations
 

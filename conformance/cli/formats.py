@@ -1,4 +1,4 @@
-"""``--format``: which formats of a report are wanted, and where each goes."""
+"""``--format``: which report formats are requested, and where each goes."""
 
 from __future__ import annotations
 

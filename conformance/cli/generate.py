@@ -1,4 +1,4 @@
-"""``conformance generate``: from specifications to a suite of vectors."""
+"""``conformance generate``: a suite of vectors from specifications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``conformance matrix``: several backends, or versions of one, beside each other."""
+"""``conformance matrix``: several backends, or versions of one, side by side."""
 
 from __future__ import annotations
 

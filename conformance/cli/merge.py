@@ -1,4 +1,4 @@
-"""``conformance merge``: the logs of all shards of a run as one run."""
+"""``conformance merge``: merge the logs of all shards into one run."""
 
 from __future__ import annotations
 

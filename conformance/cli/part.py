@@ -1,4 +1,4 @@
-"""A part of a suite: what a backend, or one of some types and ranks, is asked of it."""
+"""Options that select a part of a suite: element types, ranks, a profile, a backend's claim."""
 
 from __future__ import annotations
 

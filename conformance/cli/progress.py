@@ -1,4 +1,4 @@
-"""Progress on long work, on standard error: how much is done, and how much longer it takes."""
+"""Progress of long work on standard error, with the estimated time left."""
 
 from __future__ import annotations
 

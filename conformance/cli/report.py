@@ -1,4 +1,4 @@
-"""``conformance report``: a run again, from its log alone, or several side by side."""
+"""``conformance report``: reports from run logs, or several runs side by side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``conformance repro``: a vector as a script that fails on its own."""
+"""``conformance repro``: a standalone script that reproduces a failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``conformance show``: one vector, so that a person can follow it."""
+"""``conformance show``: one vector, and how its expected values are computed."""
 
 from __future__ import annotations
 

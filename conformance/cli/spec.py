@@ -1,4 +1,4 @@
-"""``conformance spec``: look at operator specifications."""
+"""``conformance spec``: show and check specifications."""
 
 from __future__ import annotations
 

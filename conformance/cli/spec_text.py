@@ -1,4 +1,4 @@
-"""An operator as text for a terminal: what its page says, without pictures."""
+"""Describes an operator as text for a terminal, like its HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard output and error: closed by whoever started this process, full, or somebody else's."""
+"""Standard output and error that are closed, full or shared with others."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def explained(error: OSError) -> UsageError | None:
     if error.errno in FULL and error.filename is None:
         return UsageError(
             f"standard output or error cannot be written: {error.strerror}",
-            hint="what was to be told is lost; files that were written before are whole",
+            hint="the output is lost; files written before are complete",
         )
     return None
 

@@ -1,4 +1,4 @@
-"""``conformance suite``: look at suites of vectors."""
+"""``conformance suite``: check, complete and record suites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A vector as text, so that a person can follow how each expected value comes about."""
+"""Prints a vector as text: inputs, windows, expected and accepted values."""
 
 from __future__ import annotations
 

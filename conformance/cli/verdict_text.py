@@ -1,4 +1,4 @@
-"""What a backend made of a vector, as text: the verdict, and each wrong element."""
+"""Prints the verdict on a vector, and each wrong element."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Pages about operators: what a specification says, with pictures, vectors and known faults."""
+"""HTML pages about operators: specification, pictures, vectors and known bugs."""

@@ -1,4 +1,4 @@
-"""What there is to say of one operator, gathered from its specification, a suite and run logs."""
+"""Collects what a page shows of one operator, from specification, suite and run logs."""
 
 from __future__ import annotations
 

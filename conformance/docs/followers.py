@@ -1,4 +1,4 @@
-"""Who follows which reading: what backends answered to open questions, from their run logs."""
+"""Which interpretation each backend follows, from run logs."""
 
 from __future__ import annotations
 

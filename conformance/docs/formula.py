@@ -1,4 +1,4 @@
-"""Expressions of a specification as people write formulas."""
+"""Formats expressions of a specification as formulas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators as HTML pages that need nothing but themselves: one each, and an index."""
+"""Operators as self-contained HTML pages: one per operator, and an index."""
 
 from __future__ import annotations
 

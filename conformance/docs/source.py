@@ -1,4 +1,4 @@
-"""What pages are made from: specifications, a suite and run logs, opened by their names."""
+"""Opens the specifications, suite and run logs from which pages are made."""
 
 from __future__ import annotations
 

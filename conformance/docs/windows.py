@@ -1,4 +1,4 @@
-"""The window that shows an edge best."""
+"""Selects the window that illustrates a coverage target best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a specification in words, alike on pages and in a terminal."""
+"""Words for parts of a specification, shared by pages and terminal."""
 
 from __future__ import annotations
 

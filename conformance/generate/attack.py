@@ -1,4 +1,4 @@
-"""A search for cases that show mutants of which the catalogue says that nothing shows them."""
+"""Searches for cases that kill mutants marked equivalent or impossible to kill."""
 
 from __future__ import annotations
 

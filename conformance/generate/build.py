@@ -1,4 +1,4 @@
-"""A vector from a case: its data, answers and readings, and a sentence that says what it is."""
+"""Builds a vector from a case: data, expected outputs, interpretations, a description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random numbers for whole arrays, the same ones for the same words on every machine."""
+"""Reproducible random numbers for arrays, from a seed of words, on every machine."""
 
 from __future__ import annotations
 

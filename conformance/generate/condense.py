@@ -1,4 +1,4 @@
-"""Fewer cases that show the same: a cover of a pool, and children that join what two cases show.
+"""Reduces a pool of cases to few that cover the same, also by crossover.
 
 A pool that was drawn at random covers pairs of edges thinly: many a chosen case is there for one
 or two of them. Taking the data of one case with the geometry of another, axis by axis, gives cases

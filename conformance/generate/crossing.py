@@ -1,4 +1,4 @@
-"""Cases made of parts of two others, thousands at once.
+"""Crossover: cases made of parts of two others, thousands at once.
 
 A child takes its data (pattern, seed, types), its batch and channels, its single attributes and
 what stands on each axis from either parent; ``freely``, each column on its own, and then one of its

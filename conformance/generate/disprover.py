@@ -1,4 +1,4 @@
-"""Proofs that mutants change nothing in a part of an operator."""
+"""Proofs that mutants change no output in a part of an operator."""
 
 from __future__ import annotations
 

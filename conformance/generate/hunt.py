@@ -1,4 +1,4 @@
-"""Vectors for mutants that the others do not kill, or cannot tell apart."""
+"""Searches for vectors that kill survivors, or tell mutants apart."""
 
 from __future__ import annotations
 

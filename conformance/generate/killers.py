@@ -1,4 +1,4 @@
-"""Vectors that kill in each part of a rank every mutant that can be killed there."""
+"""Vectors that kill, in each part of a rank, every mutant that can be killed there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which edges cases show, and what it costs to keep them: of thousands of cases at once.
+"""Coverage and cost of thousands of cases at once.
 
 Most edges are told from the geometry. Those that read the data are told in part: that a case
 cannot show them, or may. Where it matters, that case's data are looked at.

@@ -1,4 +1,4 @@
-"""An operator as far as a backend declares it, so that a suite asks exactly that."""
+"""Restricts an operator to what a backend declares, to generate a suite for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool of cases of one rank: which edges and pairs of edges they show, and which are missing."""
+"""A pool of cases of one rank: covered and missing coverage targets and pairs."""
 
 from __future__ import annotations
 

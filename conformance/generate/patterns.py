@@ -1,4 +1,4 @@
-"""Value patterns: what the data of a case holds, each there for a class of faults.
+"""Value patterns for the data of a case, each for a class of bugs.
 
 Filled by integer arithmetic from Philox's raw words, whose stream numpy guarantees (unlike that of
 ``standard_normal``), so that a case has the same data for ever. Every value is exact in its type.

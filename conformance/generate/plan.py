@@ -1,4 +1,4 @@
-"""From specifications to the vectors of a suite: what is done, in which order, in which pieces."""
+"""Plans the generation of a suite from specifications: steps, order, and pieces of work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawing many cases from a strategy, the same ones for the same seed."""
+"""Draws many cases from a strategy, reproducibly for a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For each pair of edges of a specification a contradiction, or a case that shows both."""
+"""Finds, for each pair of coverage targets, a case that covers it or a contradiction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases of one operator on one rank: drawn, settled, condensed, and none of them vacuous."""
+"""Selects the cases of one operator and rank: draw, settle, condense, drop vacuous ones."""
 
 from __future__ import annotations
 

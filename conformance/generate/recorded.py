@@ -1,4 +1,4 @@
-"""The vectors of recorded cases: evaluated, not selected again; and how cases come to be recorded.
+"""Vectors from recorded cases, and recording the cases of a suite.
 
 Evaluating a case gives the same inputs, expected values and intervals every time, so a suite is
 made anew from its cases in the time that their vectors take.

@@ -1,4 +1,4 @@
-"""The vectors of an operator without those that the others make superfluous.
+"""Removes redundant vectors of an operator.
 
 Pairs of edges, and then mutants in one part after the other, are each given few vectors. What was
 found for one of them serves others, too.

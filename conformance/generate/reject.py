@@ -1,4 +1,4 @@
-"""Must-reject cases: a valid case with exactly one condition broken."""
+"""Negative tests: valid cases with exactly one condition violated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every pair of edges shown, or proven impossible: what a pool lacks is sought until it is."""
+"""Completes pairwise coverage: a case or a proof for each missing pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Smaller relatives of large cases: among them may be what shows the same in fewer bytes.
+"""Smaller variants of large cases, which may cover the same in fewer bytes.
 
 A case that was found for one thing is as large as it happened to be, and one that joins two long
 axes is larger than two cases of one long axis each.

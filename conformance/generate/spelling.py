@@ -1,4 +1,4 @@
-"""A case from its values: which attributes it spells out, and which it leaves to defaults."""
+"""Decides which attributes a case spells out and which it leaves at their defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for the cases of an operator, from its specification alone.
+"""Hypothesis strategies for the cases of an operator, from its specification.
 
 Draws are constructive: each bound is an expression over what was drawn before it, so nothing is
 drawn only to be thrown away.

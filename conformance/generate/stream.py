@@ -1,4 +1,4 @@
-"""The full suite: as many vectors as are asked for, made in pieces and never all in memory."""
+"""The full suite: vectors generated in pieces, never all in memory."""
 
 from __future__ import annotations
 

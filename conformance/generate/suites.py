@@ -1,4 +1,4 @@
-"""The parts of a suite: twins, and the smoke suite."""
+"""Subsets of a suite: paired cases, and the smoke suite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file of known failures from a run's own: what a vendor begins with."""
+"""Writes a file of known failures from the failures of a run."""
 
 from __future__ import annotations
 

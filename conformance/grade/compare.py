@@ -1,4 +1,4 @@
-"""One output against one answer: first its structure, then its elements.
+"""Compares one output with one expected output: structure first, then elements.
 
 Elements are compared as integers in the order of the values (:meth:`DType.ordinals`), so nothing
 is lost to a conversion, and a backend that leaves the processor flushing subnormals cannot

@@ -1,4 +1,4 @@
-"""What the outputs of one vector say about each question that its readings answer differently."""
+"""Which interpretation the outputs of one vector follow."""
 
 from __future__ import annotations
 

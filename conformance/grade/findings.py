@@ -1,4 +1,4 @@
-"""From many failed vectors to few findings: what fails the same way, and what it has in common.
+"""Groups failed vectors into findings: what fails in the same way, and what it has in common.
 
 A finding only states facts: how many vectors with a feature (a dtype, an edge, a reject condition)
 failed in one way, of how many that have it. What no feature tells apart stays together.

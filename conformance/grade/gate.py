@@ -1,4 +1,4 @@
-"""What a gate asks beyond conformance: that failures are known ones, and required parts supported.
+"""The gate of a run: known failures and requirements.
 
 A :class:`Gate` is what the user asked for; a :class:`Watch` is the gate of one run.
 """

@@ -1,4 +1,4 @@
-"""The verdict of one vector: what a backend did, against what the vector allows."""
+"""The verdict on one vector: the outcome compared with what the vector allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Known failures: failures that a vendor has written down, so that a run shows what is new.
+"""Known failures: entries of a YAML file that a vendor writes.
 
 A known failure stays a failure. What an entry does is to name it, so that a gate can tell it from
 a new one.

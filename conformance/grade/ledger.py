@@ -1,4 +1,4 @@
-"""Known failures in a run: which results they mark, and which entries are out of date by it."""
+"""Known failures in a run: which results they mark, and which entries are out of date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outputs of one vector against the answers of each reading, and which of them they meet."""
+"""Matches the outputs of one vector with the expected ones and each interpretation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a backend wrote where a vector leaves it free: open elements, and the sign of zero."""
+"""What a backend writes in unchecked places: unspecified elements, and the sign of zero."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was observed when a backend ran one vector: the only thing that grading knows of it."""
+"""The outcome of running one vector on a backend, the only input of grading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which precision is asked of each dtype: ``standard``, or ``f16=native,f32=standard``."""
+"""The required precision of each dtype: ``standard``, or ``f16=native,f32=standard``."""
 
 from __future__ import annotations
 

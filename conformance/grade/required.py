@@ -1,4 +1,4 @@
-"""What a vendor requires to be supported: a gate must notice when support is lost."""
+"""Requirements: what a vendor requires to be supported."""
 
 from __future__ import annotations
 

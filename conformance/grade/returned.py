@@ -1,4 +1,4 @@
-"""The outputs of a failure, packed small enough to be kept with its result."""
+"""The outputs of a failure, packed to be kept in the run log."""
 
 from __future__ import annotations
 

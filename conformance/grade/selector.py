@@ -1,4 +1,4 @@
-"""Which vectors an entry of a vendor's file is about: by id, operator, edges, types, ranks, ..."""
+"""Selects the vectors to which an entry of a gate file applies: id, operator, targets, ..."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Selector:
         parts = [self.op] if self.op else []
         parts += [" or ".join(self.dtypes)] if self.dtypes else []
         parts += [f"rank {' or '.join(map(str, self.ranks))}"] if self.ranks else []
-        parts += [f"edge {' and '.join(self.edges)}"] if self.edges else []
+        parts += [f"target {' and '.join(self.edges)}"] if self.edges else []
         parts += [f"rejected for {self.reject}"] if self.reject else []
         parts += [self.when] if self.when else []
         parts += [some(sorted(self.vectors))] if self.vectors else []
@@ -173,7 +173,7 @@ def unknown(selector: Selector, listed: Collection[Listed]) -> str:
         ("operator", {selector.op}, {v.op for v in listed}),
         ("type", set(selector.dtypes), {v.dtype for v in listed}),
         ("edge", set(selector.edges), {edge for v in listed for edge in v.edges}),
-        ("must-reject condition", {selector.reject}, {v.reject for v in listed}),
+        ("negative test for", {selector.reject}, {v.reject for v in listed}),
         ("vector", set(selector.current), {current(v.id) for v in listed}),
     ]
     for what, wanted, present in named:

@@ -1,4 +1,4 @@
-"""Several calls on the same inputs: whether all of them did the same, to the bit."""
+"""Repeated calls on the same inputs: whether the results are equal bit for bit."""
 
 from __future__ import annotations
 

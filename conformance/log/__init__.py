@@ -1,1 +1,1 @@
-"""The run log: one JSON object a line, written while a check runs and read by every report."""
+"""The run log: JSON lines, written during a check and read by every report."""

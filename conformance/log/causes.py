@@ -1,4 +1,4 @@
-"""What is wrong in a backend: the findings of all operators that come from one cause, as one.
+"""Groups the findings of all operators by cause.
 
 A cause is told by its diagnosis: the mutants whose outputs the backend gives, what its exceptions
 say, or the conditions under which it fails. Counts, ranks and vectors are no part of what it is, so

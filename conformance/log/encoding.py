@@ -1,4 +1,4 @@
-"""One event as one line of JSON, and back; bounds and characters are dealt with here.
+"""Encodes one event as a line of JSON and decodes it, within limits.
 
 Lines are pure ASCII: control characters, bidirectional marks and lone surrogates from a backend
 travel as JSON escapes, so they can neither break a line nor reach a terminal that prints the log.

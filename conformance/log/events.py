@@ -1,4 +1,4 @@
-"""Results, findings and witnesses as events of a run log, and back."""
+"""Converts results, findings and witnesses to events of a run log and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a log bears out what it says of its gate: known failures, requirements, exit code."""
+"""Checks that a log is consistent in its known failures, requirements and exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One writer a file, where the system can tell."""
+"""File lock for the single writer of a log, where the system has one."""
 
 from __future__ import annotations
 

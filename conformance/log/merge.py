@@ -1,4 +1,4 @@
-"""The logs of all shards of a run as the log of that run."""
+"""Merges the logs of all shards into the log of the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether two runs ask the same, of the same, in the same place: told from their headers."""
+"""Compares the headers of two runs: same suite, backend, options and environment?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a run log, whole or cut short; nothing in the file is trusted."""
+"""Reads a run log, complete or cut short, without trusting it."""
 
 from __future__ import annotations
 

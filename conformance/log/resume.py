@@ -1,4 +1,4 @@
-"""Going on with a run that was cut short: only the same run may."""
+"""Resumes an interrupted run, if the log is of the same run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as its log tells it, and whether that can be trusted."""
+"""A run as its log describes it, and whether the log is consistent."""
 
 from __future__ import annotations
 
@@ -144,8 +144,8 @@ def _of_evidence(run: RunLog, verdict: str, evidence: Evidence) -> Iterator[str]
     if any(one.killed > one.mutants for one in evidence.parts):
         yield "The footer counts more mutants killed than there are."
     if evidence.short and verdict == "conformant":
-        yield "The footer calls a run conformant whose evidence is weaker than was asked."
+        yield "The footer calls a run conformant whose evidence is weaker than required."
     if not evidence.short and verdict == "inconclusive":
-        yield "The footer calls a run inconclusive whose evidence is as strong as was asked."
+        yield "The footer calls a run inconclusive whose evidence is as strong as required."
     if run.partial and verdict == "conformant":
-        yield "The footer calls a run conformant that asked a part of the suite."
+        yield "The footer calls a run conformant that tested only a part of the suite."

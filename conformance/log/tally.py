@@ -1,4 +1,4 @@
-"""Counts of results: made again from the results themselves, so that a footer can be checked."""
+"""Counts of results, computed from the results to check the footer."""
 
 from __future__ import annotations
 

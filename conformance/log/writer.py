@@ -1,4 +1,4 @@
-"""Writes a run log, one flushed line an event; or goes on with one that was cut short."""
+"""Writes a run log, one flushed line per event, or appends to one that was cut short."""
 
 from __future__ import annotations
 

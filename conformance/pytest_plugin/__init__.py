@@ -1,4 +1,4 @@
-"""The pytest plugin: ``pytest --conformance-backend mylib`` makes one test of each vector.
+"""The pytest plugin: ``pytest --conformance-backend mylib`` runs each vector as a test.
 
 pytest imports this module in every project of an environment that has the package, so it imports
 nothing but pytest: without the option it costs nothing and changes nothing.

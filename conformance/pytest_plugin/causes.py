@@ -1,4 +1,4 @@
-"""What the failures of a session come from, told at its end."""
+"""Lists the causes of failures at the end of a session."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def told(
         findings = found(ordered, suite, level=level, precision=precision, command=(), show=())
         named = causes(findings, ordered)
     except ConformanceError as error:
-        yield f"conformance: the causes cannot be told: {error}"
+        yield f"conformance: the causes cannot be determined: {error}"
         return
     yield f"conformance: {counted(named, 'cause')}, worst first"
     for number, cause in enumerate(named[:MOST], 1):

@@ -1,4 +1,4 @@
-"""What a failed vector says: the finding, with its window and how to see it again."""
+"""The failure text of a vector: the finding, the window, commands to reproduce it."""
 
 from __future__ import annotations
 

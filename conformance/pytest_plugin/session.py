@@ -1,4 +1,4 @@
-"""The session: it collects the vectors, counts verdicts, and is not green for nothing."""
+"""The session: selects vectors, counts verdicts, and fails if nothing was graded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class VectorSession:
             f"{NAME}(op, dtype, level, kind, reject): a vector: its operator, element type, level "
             "(must or should), kind (value or reject), and the condition that it breaks.",
         )
-        config.addinivalue_line("markers", f"{EDGE}(name): an edge that a vector shows.")
+        config.addinivalue_line("markers", f"{EDGE}(name): a coverage target of a vector.")
         # pytest takes what comes before "::" for a path, and these have none.
         own = [argument for argument in config.args if argument.startswith(PREFIX)]
         config.args[:] = [argument for argument in config.args if argument not in own]

@@ -1,4 +1,4 @@
-"""Exact answers: what an operator's outputs are, by its specification alone."""
+"""The oracle: exact outputs of an operator, from its specification alone."""
 
 from __future__ import annotations
 

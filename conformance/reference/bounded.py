@@ -1,4 +1,4 @@
-"""Answers for what is added up: the correctly rounded value and the intervals accepted."""
+"""Expected values of sums: correctly rounded, with accepted intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""How far an honest mean may lie from the exact one.
+r"""Error bounds of means: how far a correct evaluation may be from the exact value.
 
 For one mean let x be its n taps on data, S the sum of \|x\|, d >= n the divisor, r the exact
 result, and of the accumulator's format u the unit roundoff, eta the smallest subnormal and lambda

@@ -1,4 +1,4 @@
-"""On which of many cases an implementation may give other outputs than the right ones.
+"""Finds the cases, among many, on which a mutant may give other outputs.
 
 Guards and replaced rules are expressions: whether one holds anywhere, and whether a rule has
 another value, is decided for all cases at once from their geometry. Only where that leaves it open

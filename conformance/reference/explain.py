@@ -1,4 +1,4 @@
-"""How one output element comes about: its window, the taps that count, the divisor."""
+"""Explains one output element: its window, the taps that count, the divisor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the data holds, window by window: facts that rules, edges and bounds speak of."""
+"""Facts about the data of each window, used by rules, coverage targets and bounds."""
 
 from __future__ import annotations
 

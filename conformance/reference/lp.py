@@ -1,4 +1,4 @@
-"""Answers for norms: the root of an exact sum of powers, one rounding, accepted intervals."""
+"""Expected values of norms: the root of an exact sum of powers, with accepted intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a machine makes of means and maxima: the rules that say how, not what, is computed.
+"""Machine arithmetic of means and maxima: rules on how, not what, is computed.
 
 A specification leaves these rules at their defaults, under which a result is rounded once from
 the exact one. Faults and dialects choose others.

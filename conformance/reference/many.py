@@ -1,4 +1,4 @@
-"""The windows of many cases at once: where they lie, and how many taps of each are on the data.
+"""The windows of many cases at once: positions, and taps on the data.
 
 What the data hold is not known here (see :mod:`conformance.spec.batch`).
 """

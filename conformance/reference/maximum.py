@@ -1,4 +1,4 @@
-"""Answers for maxima: the largest element of each window, and its index."""
+"""Expected values of maxima: the largest element of each window, and its index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers for averages: exact sums, one rounding, accepted intervals."""
+"""Expected values of means: exact sums, one rounding, accepted intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""How far an honest norm may lie from the exact one.
+r"""Error bounds of norms.
 
 For one norm let x be its n taps on data of k taps in all, S the sum of \|x\|^p, A the sum of x^p or
 of \|x\|^p (then A = S), q the degree of the root, and of the accumulator's format u the unit

@@ -1,4 +1,4 @@
-"""The reference of the family ``pooling``: any mean, maximum or norm over windows, by its rules."""
+"""The oracle of the family ``pooling``: means, maxima and norms over windows, by their rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One case with its right outputs, asked again and again under other rules."""
+"""A case prepared to be evaluated under many mutants."""
 
 from __future__ import annotations
 

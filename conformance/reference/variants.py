@@ -1,4 +1,4 @@
-"""The reference with rules replaced: one mechanism for readings, faults and diagnosis."""
+"""Evaluation with replaced rules: for interpretations, mutants and diagnosis."""
 
 from __future__ import annotations
 

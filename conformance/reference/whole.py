@@ -1,4 +1,4 @@
-"""Answers for averages of integers: the exact mean, made a whole number as the rules say."""
+"""Expected values of integer means: the exact mean, rounded as the rules say."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Views of run logs: one module a format, each a function of the log alone."""
+"""Reports from run logs: one module per format, each a function of the log alone."""

@@ -1,4 +1,4 @@
-"""What became of each cause from one run to another, in the vectors that both asked."""
+"""Compares the causes of two runs, on vectors that both tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cause with all that a page shows of it."""
+"""A cause, with everything that a page shows of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the result of a vector may depend on besides the vector, and other JSON data, as facts."""
+"""Facts of the environment on which results may depend, flattened for display."""
 
 from __future__ import annotations
 

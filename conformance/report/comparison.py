@@ -1,4 +1,4 @@
-"""Two runs side by side: what is fixed, what is broken, and in what the runs themselves differ."""
+"""Compares two runs: what is fixed, what is broken, and how the runs themselves differ."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def labels(old: RunLog, new: RunLog, differences: Sequence[Difference]) -> tuple
 
 
 def _short(value: str | None) -> str:
-    text = "not told" if value is None else value
+    text = "unknown" if value is None else value
     return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
 
 

@@ -1,4 +1,4 @@
-"""Several runs of one suite as one HTML page that needs nothing but itself."""
+"""Several runs of one suite as one self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs side by side, as text for a terminal or a pipe."""
+"""The comparison of two runs as text for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wrong elements of a finding's smallest vector, read from a log that may say anything."""
+"""The wrong elements of a minimal reproducer, read from an untrusted log."""
 
 from __future__ import annotations
 

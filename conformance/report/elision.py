@@ -1,4 +1,4 @@
-"""Which positions of a long axis a picture shows, and where it breaks off."""
+"""Selects the positions of a long axis that a picture shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A finding with all that a page shows of it."""
+"""A finding, with everything that a page shows of it."""
 
 from __future__ import annotations
 

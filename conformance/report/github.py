@@ -1,4 +1,4 @@
-"""A run as annotations of GitHub Actions: commands that the runner reads from the output of a step.
+"""A run as GitHub Actions annotations (workflow commands).
 
 What a command may hold, and how it is escaped, is the runner's to say (``ActionCommand.cs``).
 """

@@ -1,4 +1,4 @@
-"""Where a backend goes wrong: its failures by edge and element type."""
+"""Heat map: failures by coverage target and element type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run as HTML pages that need nothing but themselves."""
+"""A run as a self-contained HTML page."""
 
 from __future__ import annotations
 

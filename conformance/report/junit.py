@@ -1,4 +1,4 @@
-"""A run as JUnit XML: a testsuite an operator, a testcase a vector.
+"""A run as JUnit XML: a testsuite per operator, a testcase per vector.
 
 There is no standard. What is written satisfies both schemas in common use, the one of the Jenkins
 xUnit plugin and the stricter one of Apache Ant's tasks, which is why every testsuite has

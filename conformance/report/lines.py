@@ -1,4 +1,4 @@
-"""Text of unknown origin as lines that a terminal can take."""
+"""Untrusted text as lines that are safe for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several backends by operator, in few words: what a table and a terminal show of them."""
+"""Several backends by operator: the data of the matrix table."""
 
 from __future__ import annotations
 

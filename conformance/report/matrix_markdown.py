@@ -1,4 +1,4 @@
-"""Several backends as a table for a README: GitHub's Markdown."""
+"""The matrix of several backends as a Markdown table for a README."""
 
 from __future__ import annotations
 

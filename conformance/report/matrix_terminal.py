@@ -1,4 +1,4 @@
-"""Several backends by operator, as text for a terminal."""
+"""The matrix of several backends as text for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One slice of a window, drawn: cells with their values, labels, the window's frame, breaks."""
+"""Draws one slice of a window: cells, values, labels, the window's frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A window as a picture: an SVG element that stands in any page, and a sentence that says the same.
+"""A window as an SVG picture, with a sentence that says the same.
 
 The page includes ``templates/picture.css`` and sets ``color-scheme``; the picture brings no style,
 no identifier and no script of its own, so that any number of them may stand on one page.

@@ -1,4 +1,4 @@
-"""How a backend reads what documents leave open, ready to be shown."""
+"""Interpretations of a backend, prepared for display."""
 
 from __future__ import annotations
 

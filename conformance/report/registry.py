@@ -1,4 +1,4 @@
-"""The report formats, and how one is written to a file."""
+"""The report formats, and writing one to a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What wrong elements have to do with the right ones, where that says more than a distance.
+"""Patterns in wrong elements: constant, a multiple of the expected value, misplaced.
 
 Two million representable values between them say little; that all of them are 9/4 of what they
 should be, or stand elsewhere in the output, says what to look for.
@@ -59,7 +59,7 @@ def _ratio(wrong: Sequence[Place]) -> str:
     if told == "1":
         return ""
     of = "of" if "/" in told else "times"
-    return f"All {len(wrong)} wrong elements are {told} {of} what is expected."
+    return f"All {len(wrong)} wrong elements are {told} {of} the expected value."
 
 
 def _fractions(ratio: float) -> Iterator[str]:

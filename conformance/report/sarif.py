@@ -1,4 +1,4 @@
-"""A run as SARIF 2.1.0: one result a cause, within what GitHub code scanning takes."""
+"""A run as SARIF 2.1.0: one result per cause, within GitHub's limits."""
 
 from __future__ import annotations
 

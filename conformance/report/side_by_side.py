@@ -1,4 +1,4 @@
-"""Several runs of one suite side by side."""
+"""The data of a page that compares several runs."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _names(told: Sequence[tuple[Column, RunLog]], differences: Sequence[Row]) ->
     for row in differences:
         if len(set(row.values)) == len(names):
             what = row.name.rpartition(", ")[2]
-            values = (bounded(value or "not told", MAX_LABEL) for value in row.values)
+            values = (bounded(value or "unknown", MAX_LABEL) for value in row.values)
             return tuple(
                 f"{name} ({what} {value})" for name, value in zip(names, values, strict=True)
             )

@@ -1,4 +1,4 @@
-"""How much of the accepted interval answers use, as bars."""
+"""Numerical error: how much of the accepted interval elements use, as bars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How strong the evidence of a run is, as reports show it: an operator at a time."""
+"""Strength of the evidence by operator, for reports."""
 
 from __future__ import annotations
 

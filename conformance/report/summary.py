@@ -1,4 +1,4 @@
-"""A run as Markdown, for the summary of a step of GitHub Actions."""
+"""A run as Markdown, for a GitHub Actions step summary."""
 
 from __future__ import annotations
 

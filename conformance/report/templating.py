@@ -1,4 +1,4 @@
-"""How pages are made: templates that escape all text, and a policy that allows nothing but them."""
+"""HTML templates that escape all text, and the page's content security policy."""
 
 from __future__ import annotations
 

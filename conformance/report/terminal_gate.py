@@ -1,4 +1,4 @@
-"""A gate as text: what is required and lost, which failures are known, what is out of date."""
+"""The gate as text: lost requirements, known failures, out-of-date entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every vector of a run as data for the table of a page, with what a page shows of each."""
+"""All vectors of a run as data for the table on the page."""
 
 from __future__ import annotations
 

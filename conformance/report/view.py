@@ -1,4 +1,4 @@
-"""What every format shows of a run, worked out once from its log."""
+"""What all formats show of a run, computed once from its log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text from a backend, made safe to look at."""
+"""Makes text from a backend safe to display."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The window behind a wrong element, read from a log that may say anything."""
+"""The window of a wrong element, read from an untrusted log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts of a run in words, the same in every format."""
+"""Words for facts of a run, shared by all formats."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Scripts that show what a backend gets wrong without this package."""
+"""Standalone scripts that reproduce a failure without this package."""

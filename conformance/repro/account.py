@@ -1,4 +1,4 @@
-"""A backend asked for its call in a process of its own, which it may crash or hang."""
+"""Asks a backend for its ``reproduce()`` source in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script checks outputs with. Its text is copied into each script: numpy is all it needs."""
+"""The checker in a script. Its text is copied into each script; it needs only numpy."""
 
 import math
 from collections.abc import Callable

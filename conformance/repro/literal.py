@@ -1,4 +1,4 @@
-"""Arrays as Python source that gives them back bit by bit."""
+"""Arrays as exact Python source."""
 
 from __future__ import annotations
 

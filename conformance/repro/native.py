@@ -1,4 +1,4 @@
-"""How a script calls what a backend tests: by the backend's own account, or through its module."""
+"""How a script calls the backend: through ``reproduce()``, or by importing its module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A vector as a script of its own: the question, the call, what is accepted, and the check."""
+"""Writes the script of a vector: inputs, call, accepted values, check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script tried once in a process of its own, which it may crash or hang."""
+"""Runs a script once in a separate process, to record what happens."""
 
 from __future__ import annotations
 

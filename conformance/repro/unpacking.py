@@ -1,4 +1,4 @@
-"""How a script reads arrays too long to list. Its text is copied into each script that has one."""
+"""Unpacks large arrays in a script. Its text is copied into scripts that need it."""
 
 import base64
 import zlib

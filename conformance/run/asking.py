@@ -1,4 +1,4 @@
-"""Puts vectors to a backend in order, a bounded number of them ahead of the one judged."""
+"""The pipeline: sends vectors to the backend in order, a bounded number ahead of grading."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a run ends: findings and footer, from its results alone, in whatever order they came."""
+"""The end of a run: findings and footer, from the results in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result may depend on: the processor, the threads, the versions. Written into the log."""
+"""The environment of a run for the log: processor, threads, versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an executor is: the way a run calls its backend, one vector after the other."""
+"""The executor protocol: how a run calls its backend."""
 
 from __future__ import annotations
 

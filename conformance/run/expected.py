@@ -1,4 +1,4 @@
-"""What a run says of its gate: requirements that are not met, known failures out of date."""
+"""Sentences of the verdict on unmet requirements and out-of-date known failures."""
 
 from __future__ import annotations
 

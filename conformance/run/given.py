@@ -1,4 +1,4 @@
-"""What the diagnosed mutants give around the worst element, beside what came and what is right."""
+"""Outputs of the diagnosed mutants around the worst element, for the report."""
 
 from __future__ import annotations
 

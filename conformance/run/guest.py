@@ -1,4 +1,4 @@
-"""Starts a worker with the Python of another environment, in which this package is not installed.
+"""Starts a worker in another Python environment, in which this package is not installed.
 
 A script, run by :mod:`conformance.run.process`. It lends the environment this package alone: not
 what is installed beside it, which belongs to another Python. Python 3.6 must understand this file,

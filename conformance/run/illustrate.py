@@ -1,4 +1,4 @@
-"""What reports draw of a finding: the window of its witness, its plane, wrong elements."""
+"""Data for the pictures of a finding: window, plane, wrong elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a backend in this process, one vector at a time, and trusts nothing that it does."""
+"""Runs a backend in this process, one vector at a time."""
 
 from __future__ import annotations
 

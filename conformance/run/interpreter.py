@@ -1,4 +1,4 @@
-"""The Python that a worker runs in: that of the run, or that of another virtual environment."""
+"""Selects the Python of a worker: this one, or that of a virtual environment."""
 
 from __future__ import annotations
 

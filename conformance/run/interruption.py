@@ -1,4 +1,4 @@
-"""Signals that ask to end: a run still says what it found, and then the host program decides.
+"""Signal handling: an interrupted run still reports, then the host program decides.
 
 Signals belong to the program that calls this package. A call takes them over while it runs, so that
 no line of a log is cut in two, and hands each on when it has ended.

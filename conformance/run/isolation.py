@@ -1,4 +1,4 @@
-"""How a backend is to be kept apart from the run, as a user asks for it."""
+"""Options for isolating a backend, checked."""
 
 from __future__ import annotations
 

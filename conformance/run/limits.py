@@ -1,4 +1,4 @@
-"""What one vector may take when its backend runs in a process of its own."""
+"""Time and memory limits of a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run and its workers tell each other: an introduction, questions and answers.
+"""The messages between a run and its workers.
 
 What comes from a worker is checked member by member. Arrays are handed on where they could be
 right; of anything else that a backend returned only a description travels.
@@ -189,7 +189,7 @@ def answered(header: Header, payload: bytes, number: int, inputs: int) -> Outcom
     count = _member(header, "count", _whole(MAX_COUNT + 1))
     told = _member(header, "returned", lambda value: isinstance(value, list))
     if len(told) != min(count, MAX_OUTPUTS) or not (plural or count == 1):
-        raise Malformed("not as many outputs as there are said to be")
+        raise Malformed("the number of outputs differs from the stated one")
     items: list[Any] = []
     offset = 0
     for facts in told:

@@ -1,4 +1,4 @@
-"""The valid case that a negative test was made from, found again from what the test breaks.
+"""The valid case from which a negative test was made, reconstructed.
 
 A backend that refuses the valid case too says nothing by refusing the invalid one: it may know
 neither the operator nor the version.

@@ -1,4 +1,4 @@
-"""Runs a backend in worker processes, any of which may be lost at any time.
+"""Runs a backend in a pool of worker processes, any of which may be lost.
 
 The pools that others keep (concurrent.futures, loky, pebble, billiard) unpickle what comes back
 from a worker, and most give up when one dies; so this one is our own. It is one loop over

@@ -1,4 +1,4 @@
-"""Whether a failure is what mutants give: told vector by vector, as results come."""
+"""Checks, vector by vector, whether a failure equals the outputs of mutants."""
 
 from __future__ import annotations
 

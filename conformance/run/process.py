@@ -1,4 +1,4 @@
-"""One worker, as seen from the run: a process, two pipes and the end of what it wrote to stderr.
+"""A worker process as seen from the run: pipes, and the tail of its stderr.
 
 Nothing here waits for the worker, except for one that is being ended.
 """

@@ -1,4 +1,4 @@
-"""How a backend reads the document: its answer to each open question, over all vectors."""
+"""Counts, over all vectors, which interpretations a backend follows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which vectors of a suite a run asks; a filter that matches nothing is an error."""
+"""Selects the vectors of a run; a filter that matches nothing is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a selection, for several machines to share a run; and an order drawn by a seed."""
+"""Shards of a selection, and shuffling by a seed."""
 
 from __future__ import annotations
 

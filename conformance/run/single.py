@@ -1,4 +1,4 @@
-"""One vector asked of one backend: the step that a run repeats, for whoever needs it alone."""
+"""Runs and grades one vector on a backend."""
 
 from __future__ import annotations
 

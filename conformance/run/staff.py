@@ -1,4 +1,4 @@
-"""The workers of a run, each with the questions that it was asked."""
+"""The workers of a run, and the vectors that each is running."""
 
 from __future__ import annotations
 

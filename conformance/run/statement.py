@@ -1,4 +1,4 @@
-"""What a verdict says of the strength of its evidence, and what to do where it is too weak."""
+"""Sentences of the verdict on the strength of the evidence."""
 
 from __future__ import annotations
 

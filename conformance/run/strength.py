@@ -1,4 +1,4 @@
-"""How strong the evidence of a run is: the share of mutants that its passing vectors kill.
+"""Strength of the evidence of a run: the mutation score of its passing vectors, by part.
 
 A suite that kills every mutant proves little of a backend that is asked a tenth of it. So strength
 is measured where it is claimed: for each operator, element type and rank, over the vectors that

@@ -1,4 +1,4 @@
-"""How many threads each of several worker processes may use."""
+"""Divides threads among worker processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From results to the footer of a run: counts, verdict, sentence, claim and exit code.
+"""Computes the footer of a run: counts, verdict, sentence, claim and exit code.
 
 The verdict speaks of the backend alone. The exit code also answers to what a gate expects: a run
 whose failures are all known ones is not conformant, and ends with 0. Where nothing is wrong, a run

@@ -1,4 +1,4 @@
-"""A worker: the process that a backend lives in. It is asked, it answers, it may die.
+"""The main loop of a worker process, in which the backend runs.
 
 Started by :mod:`conformance.run.process`, which knows how and hands two pipes over. The backend
 shares this process, so nothing that comes out of the pipe of answers is trusted on the other side.
@@ -84,7 +84,7 @@ def _load(spec: str, send: Callable[[bytes], None]) -> Backend | None:
             message = messages.introduction(identity_of(backend))
         except (TypeError, ValueError, RecursionError) as error:
             raise BackendError(
-                f"{spec}: what it says of itself cannot be told: {describe(error)}",
+                f"{spec}: its description of itself is invalid: {describe(error)}",
                 hint="name, version, capabilities and environment() hold short texts and numbers",
             ) from error
     except ConformanceError as error:

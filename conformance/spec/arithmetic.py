@@ -1,4 +1,4 @@
-"""Exact operations on whole numbers, truth values and arrays of them (int64 and bool).
+"""Exact arithmetic on integers, booleans and arrays of them (int64 and bool).
 
 Plain Python integers never overflow and are checked where a result leaves an expression. Arrays
 are checked at every step: what enters an operation lies within ``LIMIT``, and what leaves it too.

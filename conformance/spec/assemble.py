@@ -1,4 +1,4 @@
-"""From the data of a specification file to an :class:`OpSpec`, noting every problem on the way."""
+"""Builds an :class:`OpSpec` from the data of a specification file, collecting all problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The visitor that evaluates many cases of one number of axes at once.
+"""Visitor that evaluates an expression for many cases at once.
 
 A value of the case is an array over the cases, one per axis a tuple of such arrays. A value over
 windows is flat: the windows of all cases in a row (:class:`Rows`). What the data hold is not known

@@ -1,4 +1,4 @@
-"""The catalogue of faults: ways in which implementations go wrong, as variants of the reference.
+"""The catalogue of known bugs, as mutants: specifications with replaced rules.
 
 A file of ``specs/faults/`` holds the faults of one kind. The format is in docs/fault-format.md.
 """
@@ -113,11 +113,11 @@ def faults(spec: OpSpec) -> tuple[Fault, ...]:
     for source in _shipped():
         for fault in _faults(source, (spec,)):
             if found.setdefault(fault.id, fault) is not fault:
-                source.problem((), f"the fault '{fault.id}' of {spec.op} is in two files")
+                source.problem((), f"the mutant '{fault.id}' of {spec.op} is in two files")
         source.check()
     for stated in spec.equivalent.keys() - found.keys():
         position = spec.positions.get(("equivalent", stated), (spec.file, 1, 1))
-        message = f"{spec.op} has no fault '{stated}'"
+        message = f"{spec.op} has no mutant '{stated}'"
         raise SpecError((Problem(*position, message, hint=closest(stated, found) or ""),))
     return tuple(found.values())
 
@@ -151,7 +151,7 @@ def _faults(
             for keys, values in chosen:
                 fault_id = filled(name, keys)
                 if (spec.op, fault_id) in seen:
-                    source.problem(path, f"two faults are called '{fault_id}'", key=True)
+                    source.problem(path, f"two mutants are called '{fault_id}'", key=True)
                 seen.add((spec.op, fault_id))
                 try:
                     made = _variant(source, path, spec, named, fault_id, raw, values)
@@ -222,7 +222,7 @@ def _check_operators(
     known = {*listed, *ids, *having, *map(_base, having)}
     for key in raw.get("equivalent", {}):
         if key not in known:
-            message = f"'{key}' is neither an operator nor a fault of this entry"
+            message = f"'{key}' is neither an operator nor a mutant of this entry"
             source.problem((*path, "equivalent", key), message, hint=closest(key, known), key=True)
 
 
@@ -252,7 +252,7 @@ def _check_used(source: Source, ids: Collection[str], refused: Refused) -> None:
     for name, raw in source.data["faults"].items():
         if any(filled(name, keys) in ids for keys, _ in choices(raw.get("each", {}))):
             continue
-        message, hint = "no shipped operator can have this fault", ""
+        message, hint = "no shipped operator can have this mutant", ""
         if name in refused:
             op, error = refused[name]
             message, hint = f"{message}: for {op}, {error.message}", error.hint or ""

@@ -1,4 +1,4 @@
-"""Entries that stand for several: the choices that ``each`` leaves, and texts filled with one."""
+"""Expands entries with ``each`` into one entry per choice."""
 
 from __future__ import annotations
 

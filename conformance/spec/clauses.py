@@ -1,4 +1,4 @@
-"""What a specification says of its cases: requirements, readings, edges, must-reject cases."""
+"""Parses requirements, interpretations, coverage targets and negative tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The visitor that evaluates one case: trees become nested functions of an environment.
+"""Visitor that compiles an expression into nested functions, for one case.
 
 What an operation is applied to (one value, or one an axis) is settled beforehand, by kind, so that
 evaluation spends its time on the arithmetic.

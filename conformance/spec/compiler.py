@@ -1,4 +1,4 @@
-"""From syntax to the typed tree: what each part of the syntax means, and of what kind it is."""
+"""Compiles syntax into the typed tree of an expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A digest of what a specification promises, so that what was found out about it can be kept."""
+"""Digest of a specification without its prose."""
 
 from __future__ import annotations
 

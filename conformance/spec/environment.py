@@ -1,4 +1,4 @@
-"""The named values of one case: what the expressions of its specification are evaluated over."""
+"""The named values of one case, for evaluating expressions."""
 
 from __future__ import annotations
 

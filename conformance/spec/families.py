@@ -1,4 +1,4 @@
-"""Families of operators: the rules that a specification chooses, and the names it may speak of."""
+"""Families of operators: their rules, and the names that expressions may use."""
 
 from __future__ import annotations
 

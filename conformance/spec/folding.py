@@ -1,4 +1,4 @@
-"""What an expression comes to where the ranks of a specification settle parts of it."""
+"""Constant folding of expressions, for the ranks of a specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cases of before documents' own spelling: read, and written as their documents write them.
+"""Converts cases with a former spelling of attributes to the current one.
 
 The halves of a list were attributes of their own, called as expressions call them; and defaults
 were given that the document does not let be given.

@@ -1,4 +1,4 @@
-"""Specifications that extend another: only what differs is written down.
+"""Specifications that extend another.
 
 A file that ``extends`` another is a merge patch of it (RFC 7396): tables are merged entry by entry,
 an entry without a value is taken away, and anything else takes the place of what was there. Only

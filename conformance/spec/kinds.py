@@ -1,4 +1,4 @@
-"""What an expression's value is, known before it is evaluated."""
+"""Static kinds (types) of expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is legal in a specification, and still a mistake."""
+"""Lint of specifications: what is legal but probably a mistake."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _interpretations(spec: OpSpec) -> Iterator[Note]:
         for name, expression in variant.replace.items():
             if expression.text in (spec.definitions[name].text, "original"):
                 place = ("interpretations", variant.name, "replace", name)
-                yield place, f"'{name}' is replaced by itself", "a reading differs somewhere"
+                yield place, f"'{name}' is replaced by itself", "an interpretation must differ"
 
 
 def _questions(spec: OpSpec) -> Iterator[Note]:
@@ -106,11 +106,11 @@ def _edges(spec: OpSpec) -> Iterator[Note]:
             yield ("edges", edge.name), "the predicate is the same for every case", "remove it"
         if edge.common and edge.common == edge.why:
             place = ("edges", edge.name, "common")
-            yield place, "this says what the edge is", "say which models have such cases"
+            yield place, "this only repeats what the target is", "say which models have such cases"
     common = [edge.name for edge in spec.edges if edge.common]
     if len(common) > MOST_COMMON * len(spec.edges):
         place = ("edges", common[-1], "common")
-        message = f"{len(common)} of {len(spec.edges)} edges are marked as common"
+        message = f"{len(common)} of {len(spec.edges)} coverage targets are marked as common"
         yield place, message, "mark only a few: they set the order of findings"
     asked = spec.reach(edge.when for edge in spec.edges)
     for key, quantity in spec.quantities.items():

@@ -1,4 +1,4 @@
-"""Loading specifications: from text, from a file, or the shipped ones by name."""
+"""Loads specifications: from text, from a file, or the shipped ones by name."""
 
 from __future__ import annotations
 

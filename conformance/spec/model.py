@@ -1,4 +1,4 @@
-"""What a specification file says, as frozen values. Built by :mod:`conformance.spec.loader`."""
+"""The data model of a specification. Built by :mod:`conformance.spec.loader`."""
 
 from __future__ import annotations
 

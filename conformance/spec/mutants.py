@@ -1,4 +1,4 @@
-"""The mutants of one operator as a file of their own: what a suite carries of the catalogue.
+"""The file of mutants of one operator, which a suite carries.
 
 A catalogue speaks of many operators (:mod:`conformance.spec.catalogue`). Here each mutant is
 written out for one: the rules that it replaces, and what it is told by. The format:

@@ -1,4 +1,4 @@
-"""Attributes, dimensions and integer inputs: what a case is made of, and how each is drawn."""
+"""Attributes, dimensions and integer inputs, and how each is drawn."""
 
 from __future__ import annotations
 

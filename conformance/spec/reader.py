@@ -1,4 +1,4 @@
-"""YAML read with positions: mappings, lists, text, whole numbers and truth values, nothing else."""
+"""A safe YAML reader with positions: mappings, lists, text, integers and booleans only."""
 
 from __future__ import annotations
 

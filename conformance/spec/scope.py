@@ -1,4 +1,4 @@
-"""The names that the expressions of one specification may speak of, and their kinds."""
+"""The names that expressions of a specification may use, and their kinds."""
 
 from __future__ import annotations
 

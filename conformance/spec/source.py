@@ -1,4 +1,4 @@
-"""What a YAML file holds: plain data, and for each part of it the line and column it came from.
+"""The data of a YAML file, with the line and column of each part.
 
 Here YAML is not needed: where a backend runs, expressions are, and no file is read.
 """

@@ -1,4 +1,4 @@
-"""Strata: the shapes for which implementations of a family specialise, and what is left beside.
+"""Strata: shapes for which implementations have special code paths, and their remainders.
 
 A file of ``specs/strata/`` holds those of one family. A stratum is a condition on cases for which
 kernels have a path of their own, a remainder one on what such a path has to treat apart. Both are

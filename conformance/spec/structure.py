@@ -1,4 +1,4 @@
-"""The structure of the YAML files, specifications and mutants, by their JSON Schemas."""
+"""Validates YAML files against their JSON Schemas."""
 
 from __future__ import annotations
 

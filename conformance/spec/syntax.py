@@ -1,4 +1,4 @@
-"""From text to a syntax tree of bounded size, and what to say of syntax that is not allowed."""
+"""Parses text into a syntax tree of bounded size, with error messages."""
 
 from __future__ import annotations
 

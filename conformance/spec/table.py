@@ -1,4 +1,4 @@
-"""Many cases of one operator and rank by column."""
+"""Many cases of one operator and rank, in columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The typed tree of an expression, which everything that reads expressions visits.
+"""The typed tree of an expression, and its visitors.
 
 Visitors: :mod:`~conformance.spec.closures` evaluates one case, :mod:`~conformance.spec.batch`
 thousands at once, ``conformance.generate.feasible.translate`` makes terms for a solver.

@@ -1,4 +1,4 @@
-"""Which conditions of its specification a case breaks."""
+"""Which conditions of its specification a case violates."""
 
 from __future__ import annotations
 

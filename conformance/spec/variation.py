@@ -1,4 +1,4 @@
-"""Variants of a loaded specification, from the text of the rules that they replace."""
+"""Variants of a specification with replaced rules."""
 
 from __future__ import annotations
 

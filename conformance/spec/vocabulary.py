@@ -1,4 +1,4 @@
-"""The words in which the catalogue speaks of any specification, in that specification's own names.
+"""Common words of the catalogue, mapped to the names of a specification.
 
 A word stands for what a specification gives that role (``roles``), for what its rules show (the
 attribute that windows move by), for its own name of the same spelling, or for what follows from

@@ -1,4 +1,4 @@
-"""What the rules of a specification say of its windows, read off their expressions."""
+"""Derives the kind of windows from the rules of a specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML written so that :mod:`conformance.spec.reader` reads back the same."""
+"""Writes YAML that :mod:`conformance.spec.reader` reads back unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Zip archives of small members: the same bytes for the same members, and no trust on reading."""
+"""Zip archives of small members: reproducible to write, safe to read."""
 
 from __future__ import annotations
 

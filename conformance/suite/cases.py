@@ -1,4 +1,4 @@
-"""The recorded cases of an operator: the source from which vectors and the manifest are made.
+"""Recorded cases of an operator, the source of vectors and manifest.
 
 One file an operator, ``specs/cases/<op>.jsonl``: a line about all of them, then one line a case, in
 the order of the manifest. Selecting cases is dear, evaluating one takes milliseconds; so what a
@@ -161,11 +161,11 @@ def parse(data: bytes, where: str) -> Cases:
     record = Record(head, f"{where}:1", _HEAD, _LATER)
     op, faults = record.text("op"), record.texts("faults")
     if len(set(faults)) != len(faults):
-        record.refuse("a fault stands in the table more than once")
+        record.refuse("a mutant is in the table more than once")
     recorded = tuple(_recorded(lines[1:], op, faults, where))
     ids = {one.case.id for one in recorded}
     if len(ids) != len(recorded):
-        record.refuse("a case stands in the file more than once")
+        record.refuse("a case is in the file more than once")
     return Cases(
         op=op,
         specification=record.text("specification"),
@@ -196,7 +196,7 @@ def _recorded(
             record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
         kills, excused = _faults(record, "kills", faults), _faults(record, "excused", faults)
         if not set(excused) <= set(kills):
-            record.refuse("'excused' holds faults that are not among 'kills'")
+            record.refuse("'excused' holds mutants that are not among 'kills'")
         yield Recorded(
             case=case,
             level=record.text("level"),

@@ -1,4 +1,4 @@
-"""Whether the shipped suite is what its recorded cases make: the manifest is never edited."""
+"""Checks that the manifest of the shipped suite matches its recorded cases."""
 
 from __future__ import annotations
 

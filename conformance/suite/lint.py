@@ -1,4 +1,4 @@
-"""What is wrong with a suite beyond what reading it refuses: doubtful vectors, each in words."""
+"""Lint of a suite: problems beyond those that make it unreadable."""
 
 from __future__ import annotations
 

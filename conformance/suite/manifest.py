@@ -385,7 +385,7 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
     kills = record.named("kills", faults.get(op, ()))
     excused = record.named("excused", faults.get(op, ())) if record.has("excused") else ()
     if not set(excused) <= set(kills):
-        record.refuse("'excused' holds faults that are not among 'kills'")
+        record.refuse("'excused' holds mutants that are not among 'kills'")
     return Entry(
         id=vector_id,
         op=op,

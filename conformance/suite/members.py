@@ -1,4 +1,4 @@
-"""Arrays and answers as members of a vector file.
+"""Arrays and expected outputs as members of a vector file.
 
 ``case.json`` names the member that holds each array. Arrays of the same bits (bounds equal to
 the rounded value, a reading's unchanged output) are stored once and named more than once.

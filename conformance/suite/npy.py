@@ -1,4 +1,4 @@
-"""``.npy`` members: plain arrays of the storage types, written by numpy, read without any trust.
+"""``.npy`` members: plain arrays of the storage types, read safely.
 
 Only the header that ``numpy.save`` writes for a little-endian array in C order is read. It is
 matched as text, never evaluated; pickled objects and structures do not match.

@@ -1,4 +1,4 @@
-"""What the vectors of an operator were made from: files of the suite, or what is shipped."""
+"""The specification from which vectors of an operator were made: carried or shipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the vectors of each element type and rank of an operator do not kill, and why.
+"""Which mutants the vectors of each element type and rank do not kill, and why.
 
 A mutant that no vector of a part kills is in one of the states of :class:`Survivors`; one of which
 nothing is said was killed there. In files mutants are told by their places in the table of mutants

@@ -1,4 +1,4 @@
-"""What is proven of an operator: which edges no case shows together, and why.
+"""Proofs of an operator: which coverage targets cannot hold together, and why.
 
 A proof belongs to the specification, not to a seed, so it is kept beside it: one file an operator,
 ``specs/proofs/<op>.json``, or ``<name>.proofs.json`` beside a specification of one's own; keyed by

@@ -1,4 +1,4 @@
-"""The published JSON Schemas of ``case.json`` and ``manifest.json``, and checking against them.
+"""Validation against the JSON Schemas of ``case.json`` and ``manifest.json``.
 
 Used by ``lint`` and by strict reading only; ordinary reading checks by hand.
 """

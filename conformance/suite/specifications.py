@@ -1,4 +1,4 @@
-"""The specifications and mutants that the vectors of a suite were made from.
+"""The specifications and mutants from which the vectors of a suite were made.
 
 They win for that suite: whatever judges, measures or describes its vectors asks here, and never
 for what is shipped under the same name.

@@ -1,4 +1,4 @@
-"""A suite that is open for reading: a folder with ``manifest.json`` and ``<op>/<id>.npz``.
+"""An open suite: a folder with ``manifest.json`` and ``<op>/<id>.npz``.
 
 It may also carry the specifications that its vectors were made from, in ``specifications/``.
 """

@@ -1,4 +1,4 @@
-"""What a manifest says of an operator beyond its vectors: what nothing can show, and why."""
+"""What a manifest states of an operator: infeasible pairs, equivalent mutants, parts."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
     for group in record.items("indistinguishable"):
         groups.append(Record({"group": group}, where, ("group",)).texts("group"))
         if len(groups[-1]) < 2:
-            record.refuse("a group of indistinguishable faults has fewer than two")
+            record.refuse("a group of indistinguishable mutants has fewer than two")
     return Strength(
         infeasible=infeasible_of(record),
         equivalent={

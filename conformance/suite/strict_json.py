@@ -1,4 +1,4 @@
-"""JSON read without trust and written always the same way."""
+"""Strict JSON reading, and reproducible writing."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def encode(vector: Vector) -> bytes:
     case = vector.case
     for name in vector.readings:
         if not READING_NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is not the name of a reading")
+            raise ValueError(f"{name!r} is not the name of an interpretation")
     writer = members.Writer()
     names = [*case.shapes, *case.operands]
     document = {
@@ -165,6 +165,6 @@ def _check_answers(record: Record, vector: Vector) -> None:
     names = [answer.name for answer in vector.answers]
     for reading, answers in vector.readings.items():
         if not READING_NAME.fullmatch(reading):
-            record.refuse(f"{reading[:80]!r} is not the name of a reading")
+            record.refuse(f"{reading[:80]!r} is not the name of an interpretation")
         if not answers or [answer.name for answer in answers] != names:
-            record.refuse(f"reading {reading!r} does not answer the outputs {', '.join(names)}")
+            record.refuse(f"interpretation {reading!r} lacks the outputs {', '.join(names)}")

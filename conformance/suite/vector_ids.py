@@ -1,4 +1,4 @@
-"""What vectors are called now that had another id before.
+"""Current ids of vectors that had another id before.
 
 An id follows from the case, so a case whose attributes are spelled otherwise has another.
 Baselines, requirements and logs of before name old ones; ``specs/cases/renamed.json`` maps them.

@@ -1,4 +1,4 @@
-"""Writing a suite: all of it or nothing, and the same bytes for the same vectors."""
+"""Writes a suite, atomically and reproducibly."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class TestOutOfDate:
             ("vectors: [a, gone]", "the suite has no vector gone"),
             ("dtypes: [bf16]", "the suite has no type bf16"),
             ("edges: [ceil], op: Other-1", "the suite has no such vector"),
-            ("reject: zero-kernel", "the suite has no must-reject condition zero-kernel"),
+            ("reject: zero-kernel", "the suite has no negative test for zero-kernel"),
             ("vectors: [d], kind: value", "no vector that it names failed in this way"),
             ("op: AvgPool-1, finding: 'ceil: vectors raised an exception'",
              "no vector that it names failed in this way"),

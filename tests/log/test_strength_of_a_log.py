@@ -47,13 +47,17 @@ def part(**changes):
 @pytest.mark.parametrize(
     ("events", "change", "problem"),
     [
-        (sample_runs.inconclusive(), lambda f: f.update(verdict="conformant"), "weaker than was"),
+        (
+            sample_runs.inconclusive(),
+            lambda f: f.update(verdict="conformant"),
+            "weaker than required",
+        ),
         (sample_runs.inconclusive(), lambda f: f.update(exit_code=0), "the run is inconclusive"),
         (sample_runs.inconclusive(), part(killed=241), "calls a run inconclusive whose"),
         (sample_runs.inconclusive(), part(state="unknown"), "calls a run inconclusive whose"),
         (sample_runs.inconclusive(), lambda f: f.update(interrupted=True), "interrupted run incon"),
         (sample_runs.weighed(sample_runs.measured()), part(killed=242), "more mutants killed than"),
-        (sample_runs.weighed(sample_runs.measured()), part(killed=9), "weaker than was asked"),
+        (sample_runs.weighed(sample_runs.measured()), part(killed=9), "weaker than required"),
         (sample_runs.partial(), lambda f: f.update(verdict="conformant"), "a part of the suite"),
     ],
 )

@@ -188,7 +188,7 @@ def test_what_nothing_can_show_is_stated_of_mutants_that_are_there() -> None:
     stated = {fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent}
     assert stated.items() >= spec.equivalent.items()
     text = spec_text().replace("same-ignores-ceil: SAME", "same-ignores-ceiling: SAME")
-    with pytest.raises(SpecError, match="has no fault 'same-ignores-ceiling'") as caught:
+    with pytest.raises(SpecError, match="has no mutant 'same-ignores-ceiling'") as caught:
         faults(load_text(text))
     assert "same-ignores-ceil" in caught.value.problems[0].hint
 

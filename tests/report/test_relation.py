@@ -27,11 +27,15 @@ def wrong(expected, got):
         (
             [[4.0, 8.0, 3.0]],
             [[9.0, 18.0, 3.0]],
-            "All 2 wrong elements are 9/4 of what is expected.",
+            "All 2 wrong elements are 9/4 of the expected value.",
         ),
-        ([[3.0, 7.0]], [[1.0, 7.0 / 3]], "All 2 wrong elements are 1/3 of what is expected."),
-        ([[1.0, 2.0]], [[-2.0, -4.0]], "All 2 wrong elements are -2 times what is expected."),
-        ([[1.0, 7.0]], [[3.14159, 21.99113]], "All 2 wrong elements are 22/7 of what is expected."),
+        ([[3.0, 7.0]], [[1.0, 7.0 / 3]], "All 2 wrong elements are 1/3 of the expected value."),
+        ([[1.0, 2.0]], [[-2.0, -4.0]], "All 2 wrong elements are -2 times the expected value."),
+        (
+            [[1.0, 7.0]],
+            [[3.14159, 21.99113]],
+            "All 2 wrong elements are 22/7 of the expected value.",
+        ),
         ([[1.0, 2.0, 3.0]], [[0.0, 0.0, 3.0]], "All 2 wrong elements are 0.0."),
         (
             [[1.0, 5.0, 2.0, 9.0]],
@@ -51,13 +55,13 @@ def wrong(expected, got):
         (
             [[1e-308, 2e-308]],
             [[1.0, 2.0]],
-            "All 2 wrong elements are 1e+308 times what is expected.",
+            "All 2 wrong elements are 1e+308 times the expected value.",
         ),
         ([[1e-308, 2e-308]], [[1e10, 2e10]], ""),  # the ratio is no number
         (
             [[1e-308, 2e-308, 3e-308]],
             [[1.1, 2.2, 3.3]],
-            "All 3 wrong elements are 1.1e+308 times what is expected.",
+            "All 3 wrong elements are 1.1e+308 times the expected value.",
         ),
     ],
 )
@@ -68,7 +72,7 @@ def test_says(expected, got, said):
 def test_of_a_plane_that_has_not_all_wrong_elements_it_says_so():
     two = plane([[4.0, 8.0]], [[9.0, 18.0]])
     assert relation(two, 3) == (
-        "In the plane of the worst element, all 2 wrong elements are 9/4 of what is expected."
+        "In the plane of the worst element, all 2 wrong elements are 9/4 of the expected value."
     )
 
 

@@ -190,7 +190,7 @@ def test_misread_attributes_may_change_places() -> None:
 def test_two_faults_of_one_name() -> None:
     text = spoiled('{"4": 4, eight: 8}', '{"4": 4}').replace("  one-less:", "  tail-4-half:")
     messages = [p.message for p in problems_of(text.replace("tail-eight-single", "tail-4-half"))]
-    assert "two faults are called 'tail-4-half'" in messages
+    assert "two mutants are called 'tail-4-half'" in messages
 
 
 def test_a_fault_twice_in_a_file_is_a_key_twice() -> None:
@@ -242,7 +242,7 @@ def test_a_name_without_a_version_is_every_version() -> None:
     assert {fault.equivalent for fault in found} == {"Nobody can see this one."}
     twice = spoiled("[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool, AvgPool-1]")
     (problem,) = problems_of(twice)
-    assert problem.message == "two faults are called 'one-more'"
+    assert problem.message == "two mutants are called 'one-more'"
 
 
 def test_a_dialect_without_the_names_of_a_fault_does_not_have_it() -> None:

@@ -72,14 +72,14 @@ def test_the_documented_example_is_clean() -> None:
             "why: More than one image.",
             "why: More than one image., common: More than one image.",
             "common: More",
-            "says what the edge is",
+            "only repeats what the target is",
         ),
         (
             "why: More than one image.}\n  channels: {when: C > 1, why: More than one channel.",
             "why: More than one image., common: All.}\n"
             "  channels: {when: C > 1, why: More than one channel., common: Most.",
             "common: Most",
-            "2 of 5 edges are marked as common",
+            "2 of 5 coverage targets are marked as common",
         ),
         ("breaks: block-fits", "breaks: block.min", "block-fits: {that", "breaks 'block-fits'"),
         ("breaks: rank,", "breaks: block.min,", "inputs:", "breaks 'rank'"),

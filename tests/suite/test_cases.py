@@ -106,7 +106,7 @@ class TestCases:
             (lambda lines: lines[1].update(more=1), "unknown: 'more'"),
             (lambda lines: lines[1].update(kills=[1, 0]), "ascending places in the table of 2"),
             (lambda lines: lines[1].update(kills=[0, 7]), "ascending places in the table of 2"),
-            (lambda lines: lines[2].update(excused=[1]), "'excused' holds faults that"),
+            (lambda lines: lines[2].update(excused=[1]), "'excused' holds mutants that"),
             (lambda lines: lines[1].update(level="may"), "level 'may' is not one of must, should"),
             (lambda lines: lines[1]["attributes"].update(kernel=None), "which none can be"),
             (lambda lines: lines[1].update(types={}), "a case has at least one type"),

@@ -122,7 +122,7 @@ def test_names_of_combined_readings_are_member_names() -> None:
 
 @pytest.mark.parametrize("name", ["", "Upper", "a b", "a/b", "../a", "a.b", "ü", "a" * 101])
 def test_other_names_of_readings_are_not_written(name: str) -> None:
-    with pytest.raises(ValueError, match="not the name of a reading"):
+    with pytest.raises(ValueError, match="not the name of an interpretation"):
         encode(value_vector(readings={name: value_vector().answers}))
 
 

@@ -1,4 +1,4 @@
-"""Whether edges can hold together: proofs that no valid case shows them, or a case that may.
+"""Feasibility: whether coverage targets can hold together, as a proof or a possible case.
 
 :class:`Prover` needs z3, which the extra ``generate`` installs; importing this package does not.
 """

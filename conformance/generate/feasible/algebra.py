@@ -1,4 +1,4 @@
-"""Whole numbers that are not known yet, as sums over solver variables.
+"""Unknown integers as sums over solver variables.
 
 Sums are kept in a normal form, so that what cancels does so here. A product of two unknowns
 becomes a variable of its own, of which the solver is told linear facts (:mod:`.lemmas`). What a

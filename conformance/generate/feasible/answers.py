@@ -1,4 +1,4 @@
-"""What a prover answers, and within which limits."""
+"""Results of the prover, and its limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question about some edges says: their propositions, by name, and the windows in them."""
+"""Assembles the propositions for a set of coverage targets, and the windows in them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Assembly:
     def edge(self, name: str) -> Edge:
         """An edge by name. Raises UsageError if the operator has none of this name."""
         if name not in self._whens:
-            raise UsageError(f"{self.question.spec.op} has no edge '{name}'")
+            raise UsageError(f"{self.question.spec.op} has no coverage target '{name}'")
         if name not in self._edges:
             try:
                 truth, trace = self.question.statement(self._whens[name])

@@ -1,4 +1,4 @@
-"""What is true of the data of every window: the ranges of facts, and what patterns can hold.
+"""Axioms about the data of windows: ranges of facts, and what patterns can hold.
 
 Each axiom follows from how :mod:`conformance.reference.facts` counts, or from a table of
 :mod:`.tables`. They say less than is true: what the data are is not followed any further.

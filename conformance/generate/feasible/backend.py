@@ -1,4 +1,4 @@
-"""The SMT solver z3, which only those need who generate, and propositions that fold constants."""
+"""The SMT solver z3 (an optional dependency), and propositions that fold constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What conditions, and functions over axes and windows, mean to the prover."""
+"""Translates conditions, and functions over axes and windows, for the prover."""
 
 from __future__ import annotations
 

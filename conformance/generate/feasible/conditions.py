@@ -1,4 +1,4 @@
-"""What cases are legal, and within limits: propositions about a question."""
+"""Propositions that a case is legal and within size limits."""
 
 from __future__ import annotations
 

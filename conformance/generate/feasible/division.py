@@ -1,4 +1,4 @@
-"""Quotients of unknown whole numbers."""
+"""Quotients of unknown integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear consequences of what is a product: enough for most proofs, and fast.
+"""Linear consequences of products: enough for most proofs, and fast.
 
 Each holds for all whole numbers, so whatever follows from them is true of products too.
 """

@@ -1,4 +1,4 @@
-"""Whether some edges of an operator can hold together in one valid case of a rank.
+"""Proves whether coverage targets can hold together in a valid case of a rank.
 
 A question is a conjunction over the unknown case: what is legal, what the edges say, and axioms
 about data. The solver is given products as unknowns with linear facts about them: what is

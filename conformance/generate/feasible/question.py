@@ -1,4 +1,4 @@
-"""All cases of one operator and rank at once: their quantities in symbols, and what is legal."""
+"""All cases of one operator and rank at once, as symbolic quantities."""
 
 from __future__ import annotations
 

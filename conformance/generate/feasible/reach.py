@@ -1,4 +1,4 @@
-"""Which definitions matter to some propositions."""
+"""Which definitions are relevant to some propositions."""
 
 from __future__ import annotations
 

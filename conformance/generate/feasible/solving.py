@@ -1,4 +1,4 @@
-"""One solver for all questions: what is true of every case stays, the rest comes and goes."""
+"""One solver for all questions: shared axioms stay, the rest is pushed and popped."""
 
 from __future__ import annotations
 

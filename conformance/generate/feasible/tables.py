@@ -1,4 +1,4 @@
-"""Which data the patterns can make: what :mod:`conformance.generate.patterns` fills, as tables."""
+"""Which data the patterns of :mod:`conformance.generate.patterns` can make, as tables."""
 
 from __future__ import annotations
 

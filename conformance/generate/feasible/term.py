@@ -1,4 +1,4 @@
-"""Sums of unknown whole numbers, in a normal form."""
+"""Normal form of sums of unknown integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What translating an expression takes besides its value."""
+"""Side results of translating an expression, besides its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The visitor that makes solver propositions about all cases at once of an expression."""
+"""Visitor that translates an expression into solver propositions about all cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an expression gives when the case is not known: a value for each axis, in symbols."""
+"""Symbolic value of an expression: one entry per axis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A window of which only some things are known, and the unknown facts about its data."""
+"""A symbolic window, and unknown facts about its data."""
 
 from __future__ import annotations
 
