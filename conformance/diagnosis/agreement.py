@@ -199,7 +199,7 @@ class Asked:
             if got.shape == answer.expected.shape:
                 free.append(_open(answer, got, self._precision))
                 continue
-            masks = masks or self._subject.unspecified(altered, self._precision)
+            masks = masks or self._subject.unspecified(altered)
             same = masks[number].shape == got.shape
             free.append(masks[number] if same else np.zeros(got.shape, np.bool_))
         return free
@@ -266,15 +266,13 @@ class Asked:
         return Agreement.WITHIN
 
     def _may_overflow(self, predicted: list[Array]) -> bool:
-        """Whether outputs of the right shape are near but for some that are not finite.
+        """Whether outputs are near but for some that are not finite.
 
         Where a fault makes partial sums larger they may overflow though the right ones do not.
         """
         assert self.outputs is not None
-        for got, other, room, answer in zip(
-            self.outputs, predicted, self._room, self.vector.answers, strict=True
-        ):
-            if got.dtype.kind in "iu" or got.shape != answer.expected.shape:
+        for got, other, room in zip(self.outputs, predicted, self._room, strict=True):
+            if got.dtype.kind in "iu":
                 continue
             seen, told = got.astype(np.float64), other.astype(np.float64)
             with np.errstate(all="ignore"):
