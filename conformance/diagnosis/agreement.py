@@ -199,13 +199,15 @@ class Asked:
             if got.shape == answer.expected.shape:
                 free.append(_open(answer, got, self._precision))
                 continue
-            masks = masks or self._subject.unspecified(altered, self._precision)
+            masks = masks or self._subject.unspecified(altered)
             same = masks[number].shape == got.shape
             free.append(masks[number] if same else np.zeros(got.shape, np.bool_))
         return free
 
     def _resembles(self, altered: Altered, predicted: list[Array], free: list[Mask]) -> bool:
-        """Whether elements are near: all of them, or half where partial sums may overflow."""
+        """Whether elements are near: all of them, or half where partial sums may overflow, or where
+        nothing tells how far rounding errors reach.
+        """
         assert self.outputs is not None
         near = total = 0
         shown = zip(self.outputs, predicted, self._room, free, strict=True)
@@ -220,7 +222,12 @@ class Asked:
                     close |= off <= room if room is not None else False
             near += int(np.count_nonzero(close))
             total += got.size
-        return 2 * near >= total if _adds(altered) else near == total
+        if _adds(altered) or any(
+            room is None and got.dtype.kind not in "iu"
+            for got, room in zip(self.outputs, self._room, strict=True)
+        ):
+            return 2 * near >= total
+        return near == total
 
     @cached_property
     def _room(self) -> list[Array | None]:
@@ -247,34 +254,40 @@ class Asked:
         if any(a.shape != b.shape or a.dtype != b.dtype for a, b in pairs):
             return Agreement.NONE
         free = self._free(altered)
-        if not self._resembles(altered, predicted, free):
-            if not self._may_overflow(predicted):
-                return Agreement.NONE
-            beside = self._subject.unspecified(altered, self._precision)
-            free = [one | other for one, other in zip(free, beside, strict=True)]
-            if not self._resembles(altered, predicted, free):
-                return Agreement.NONE
-        equal = [
+        if not (self._resembles(altered, predicted, free) or self._may_overflow(predicted)):
+            return Agreement.NONE
+        alike = [
             _same(got, other) | ungraded for (got, other), ungraded in zip(pairs, free, strict=True)
         ]
-        if all(one.all() for one in equal):
+        if all(one.all() for one in alike):
             return Agreement.EQUAL
         ends = self._subject.ends(altered, self._precision)
-        for (got, _), (lo, hi), alike in zip(pairs, ends, equal, strict=True):
-            if not (_inside(got, lo, hi) | alike).all():
-                return Agreement.NONE
-        return Agreement.WITHIN
+        outside = [
+            ~(_inside(got, lo, hi) | equal)
+            for got, (lo, hi), equal in zip(self.outputs, ends, alike, strict=True)
+        ]
+        if not any(one.any() for one in outside):
+            return Agreement.WITHIN
+        if any(
+            got.dtype.kind in "iu" or np.isfinite(got[one].astype(np.float64)).any()
+            for got, one in zip(self.outputs, outside, strict=True)
+            if one.any()
+        ):
+            return Agreement.NONE
+        overflown = self._subject.unspecified(altered, self._precision)
+        if any((one & ~may).any() for one, may in zip(outside, overflown, strict=True)):
+            return Agreement.NONE
+        every = all((one | may).all() for one, may in zip(alike, overflown, strict=True))
+        return Agreement.EQUAL if every else Agreement.WITHIN
 
     def _may_overflow(self, predicted: list[Array]) -> bool:
-        """Whether outputs of the right shape are near but for some that are not finite.
+        """Whether outputs are near but for some that are not finite.
 
         Where a fault makes partial sums larger they may overflow though the right ones do not.
         """
         assert self.outputs is not None
-        for got, other, room, answer in zip(
-            self.outputs, predicted, self._room, self.vector.answers, strict=True
-        ):
-            if got.dtype.kind in "iu" or got.shape != answer.expected.shape:
+        for got, other, room in zip(self.outputs, predicted, self._room, strict=True):
+            if got.dtype.kind in "iu":
                 continue
             seen, told = got.astype(np.float64), other.astype(np.float64)
             with np.errstate(all="ignore"):

@@ -92,8 +92,10 @@ class Subject:
         found = self._composed(altered, made(self.env), made)
         return list(zip(found[::2], found[1::2], strict=True))
 
-    def unspecified(self, altered: Altered, precision: str) -> list[Array]:
-        """For each output which elements an implementation leaves without a value to check."""
+    def unspecified(self, altered: Altered, precision: str | None = None) -> list[Array]:
+        """For each output which elements an implementation leaves without a value to check; with
+        a ``precision`` also those whose partial sums may overflow there.
+        """
 
         def made(env: DataEnvironment) -> list[Array]:
             return pooling.unspecified(env, self.spec, precision)

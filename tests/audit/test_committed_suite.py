@@ -29,7 +29,7 @@ from conformance.suite.parts import Part
 from conformance.suite.store import Suite
 
 OPS = tiers.core().manifest.ops
-MAX_SMOKE = 75
+MAX_SMOKE = 85
 MAX_CORE = 1700
 MAX_BYTES = 50 * 10**6
 

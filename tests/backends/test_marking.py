@@ -94,7 +94,7 @@ def test_it_is_one_cause_of_all_operators():
     assert {result.status for result in asked} == {Status.ERROR}
     assert {result.op for result in asked} == set(ops)
     assert {finding.kind for finding in run.findings} == {"adapter"}
-    assert all("the adapter having failed" in finding.title for finding in run.findings)
+    assert all("the adapter failed outside" in finding.title for finding in run.findings)
     (cause,) = causes(run.findings, run.results)
     assert cause.vectors == {(result.op, result.id) for result in asked}
     assert set(cause.operators) == set(ops)

@@ -59,7 +59,7 @@ class Fresh:
             if (dtype, rank) not in places:
                 continue
             given, predicted = subject.under(backend), subject.under(told)
-            free = subject.unspecified(told, "standard")
+            free = subject.unspecified(told)
             is_changed = not _same(predicted, subject.outputs, free)
             is_wrong = not _same(given, subject.outputs, free)
             agrees = _same(given, predicted, free)

@@ -7,7 +7,7 @@ import pytest
 import tiers
 from faulty import CORE, answered, bank, searched, vector
 
-from conformance.diagnosis.agreement import Agreement, Asked, Place
+from conformance.diagnosis.agreement import Agreement, Asked, place_of
 from conformance.diagnosis.evidence import Evidence
 from conformance.dtypes import Array
 from conformance.model import FAILED, Result, Status, Vector
@@ -64,10 +64,19 @@ def test_a_reading_that_level_should_refuses_contradicts_there() -> None:
         assert asked.consistency(Altered(spec, fault.variant)) is expected
 
 
-@pytest.mark.parametrize(("precision", "count"), [("exact", 1), ("standard", 0), ("native", 0)])
-def test_what_a_suite_notices_is_not_all_that_precision_exact_does(
-    precision: str, count: int
+@pytest.mark.parametrize(
+    ("precision", "fault", "count"),
+    [
+        ("exact", "one", 1),
+        ("standard", "one", 0),
+        ("native", "one", 0),
+        ("standard", "newer", 1),
+    ],
+)
+def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
+    precision: str, fault: str, count: int
 ) -> None:
+    """But at precision exact, and of a fault that the suite does not know."""
     entry = next(e for e in CORE.manifest.vectors if e.op == ADAPTIVE and e.reject is None)
     case = vector(entry.id).case
     dtype, rank = entry.dtype, vector(entry.id).inputs[0].ndim
@@ -76,8 +85,8 @@ def test_what_a_suite_notices_is_not_all_that_precision_exact_does(
         find(ADAPTIVE),
         [passed],
         read=vector,
-        noticed={case.id: ["another"]},
+        noticed={case.id: ["another"], "a failure": ["one"]},
         precision={dtype: precision},
         level="must",
     )
-    assert len(list(evidence.passed(Place(dtype, rank), ["one"]))) == count
+    assert len(list(evidence.passed(place_of(find(ADAPTIVE), case), [fault]))) == count

@@ -56,7 +56,7 @@ def test_a_script_is_tried_there(run, small_suite, tiny, old, tmp_path):
     words = ("repro", vector, "--backend", tiny, "--suite", small_suite.path, "--env", old)
     made = invoked(*words, "--out", script)
     assert made.exit_code == 0, made.output
-    assert "tried once, it exits with 1" in made.output
+    assert "run once, it exits with 1" in made.output
     head = script.read_text().partition("import ")[0]
     assert "tiny 0.9" in head
     assert "Tried with Python " in head

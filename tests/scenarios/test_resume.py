@@ -133,7 +133,7 @@ class TestGoesOn:
             assert "nothing to resume" in shown.stderr
             assert same(log, whole)
         shown = check(tmp_path / "new", "--resume")
-        assert "the run begins" in shown.stderr
+        assert "starting a new run" in shown.stderr
         assert same(tmp_path / "new" / "run.jsonl", whole)
 
     def test_with_a_shuffled_shard(self, check, tmp_path):
@@ -307,7 +307,7 @@ class TestRefuses:
     )
     def test_another_question(self, check, cut, more, says):
         stderr = self.refused(check, cut, *more)
-        assert "is of another run" in stderr
+        assert "is from a different run" in stderr
         assert says in stderr
 
     def test_another_version_or_place_of_the_backend(self, check, cut, adapter):

@@ -1,0 +1,164 @@
+"""Whether outputs are those of a mutant: in other shapes, beside readings, where sums overflow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from faulty import answered, bank, searched
+
+from conformance.diagnosis.agreement import Agreement, Asked, place_of
+from conformance.diagnosis.cause import by_faults
+from conformance.dtypes import Array
+from conformance.model import Vector
+from conformance.reference import answers
+from conformance.reference.readings import readings
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.environment import case_of
+from conformance.spec.loader import find
+
+LP, MEAN = "onnx.LpPool-22", "onnx.AveragePool-22"
+NAN = float("nan")
+
+
+def asked(
+    op: str,
+    data: Array,
+    attributes: dict[str, Any],
+    outputs: Array | None,
+    followed: str | None = None,
+) -> Asked:
+    """A vector of some data with what came back, or None where that passed."""
+    spec = find(op)
+    case = case_of(spec, [data], attributes)
+    base = answers(spec, case, data)
+    found = readings(spec, case, data, base)
+    vector = Vector(case.id, case, "must", (), "", "by hand", (data,), base, found)
+    returned = None if outputs is None else (outputs,)
+    return Asked(spec, vector, returned, {}, "must", followed)
+
+
+def altered(op: str, *mutants: str) -> Altered:
+    return Altered(find(op), *(bank(op)[one].variant for one in mutants))
+
+
+def interpretations(op: str) -> dict[str, Any]:
+    return {one.name: one for one in find(op).interpretations}
+
+
+def channels(*rows: list[float], dtype: str = "f4") -> Array:
+    return np.array([rows], dtype)
+
+
+SPREAD = {"kernel_shape": [3], "strides": [3], "dilations": [2], "auto_pad": "SAME_UPPER", "p": 1}
+
+
+@pytest.mark.parametrize(
+    ("followed", "expected"),
+    [(None, Agreement.NONE), ("same-pads-for-undilated-kernel", Agreement.EQUAL)],
+)
+def test_what_passed_may_follow_a_reading_and_have_a_fault(
+    followed: str | None, expected: Agreement
+) -> None:
+    """By the reading all windows hold padding alone, so nothing shows that NaN is left out."""
+    one = asked(LP, channels([NAN], [5]), SPREAD, None, followed)
+    assert one.consistency(altered(LP, "nan-left-out-of-mean")) is expected
+
+
+UNDILATED = "same-forgets-dilations-and-cuts-windows"
+ONE_OF_TWO = {"kernel_shape": [2], "strides": [3], "dilations": [2], "auto_pad": "SAME_UPPER"}
+
+
+@pytest.mark.parametrize(
+    ("returned", "expected"), [([np.inf, 2], Agreement.EQUAL), ([np.inf, np.inf], Agreement.NONE)]
+)
+def test_partial_sums_may_overflow_in_a_faulty_shape(
+    returned: list[float], expected: Agreement
+) -> None:
+    """The mean of 3e38 and 3e38 is a number of f32, and their sum is none; that of 1 and 3 is."""
+    data = channels([3e38, 0, 3e38, 0, 0], [1, 0, 3, 0, 0])
+    one = asked(MEAN, data, ONE_OF_TWO, np.array([[returned[:1], returned[1:]]], "f4"))
+    assert one.agreement(altered(MEAN, UNDILATED), {}) is expected
+
+
+def test_powers_may_vanish_in_the_shape_of_a_reading() -> None:
+    """1e-38 to the fourth is 0 in f32, in the one window that the reading leaves, too."""
+    attributes = {"kernel_shape": [2], "strides": [4], "pads": [1, 1], "ceil_mode": 1, "p": 4}
+    data = channels([1e-38], [NAN], [2])
+    returned = channels([0], [0], [2])
+    one = asked(LP, data, attributes, returned)
+    found = one.agreement(altered(LP, "nan-left-out-of-mean"), interpretations(LP))
+    assert found is Agreement.WITHIN
+    returned[0, 2] = 3
+    one = asked(LP, data, attributes, returned)
+    found = one.agreement(altered(LP, "nan-left-out-of-mean"), interpretations(LP))
+    assert found is Agreement.NONE
+
+
+def test_powers_may_vanish_in_a_shape_that_no_answer_has() -> None:
+    data = channels([1e-38, 0, 1e-38, 0, 0], [1, 0, 3, 0, 0])
+    attributes = {**ONE_OF_TWO, "p": 4}
+    root = (1 + 3**4) ** 0.25
+    one = asked(LP, data, attributes, channels([0], [root]))
+    assert one.agreement(altered(LP, "same-forgets-dilations"), {}) is Agreement.WITHIN
+
+
+def test_nan_that_a_mutant_gives_is_in_its_interval() -> None:
+    """inf - inf is NaN in order, though another order may give either infinity."""
+    op, mutant = "torch.lp_pool-2", altered("torch.lp_pool-2", "sums-in-own-type")
+    rng = np.random.default_rng(1)
+    data = np.stack([[200, -200] * 8, rng.uniform(1, 2, 16)]).astype("f2")[None]
+    attributes = {"kernel_size": [16], "norm_type": 3}
+    spec = find(op)
+    subject = Subject(spec, case_of(spec, [data], attributes), data)
+    (made,), ((_, high),) = subject.under(mutant), subject.ends(mutant, "standard")
+    assert np.isnan(made[0, 0, 0])
+    assert high[0, 1, 0] > made[0, 1, 0]
+    made = made.copy()
+    made[0, 1, 0] = high[0, 1, 0]
+    assert asked(op, data, attributes, made).agreement(mutant, {}) is Agreement.WITHIN
+
+
+ADAPTIVE = "AdaptiveAvgPool-8"
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_cause_may_be_in_some_windows_alone(whole: bool) -> None:
+    """As in torch, where a global window is taken by other code."""
+    mutant = altered(ADAPTIVE, "sums-in-own-type-in-3d")
+
+    def made(one: Vector, right: list[Array]) -> list[Array]:
+        if place_of(find(ADAPTIVE), one.case).plane is not whole:
+            return right
+        return Subject(find(ADAPTIVE), one.case, one.inputs[0]).under(mutant)
+
+    (found,) = searched(ADAPTIVE, answered(ADAPTIVE, made))
+    assert {one.plane for one in found.places} == {whole}
+    told = by_faults(found)
+    window = "one window is the whole plane" if whole else "no window is the whole plane"
+    assert told["scope"]["window"] == [window]
+    assert f" where {window}." in told["sentence"]
+
+
+def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
+    """Where both act, rounding differs everywhere from what the mutants give together."""
+    names = ("nan-left-out-of-mean", "same-forgets-dilations-in-right-shape")
+    both, *alone = (altered(LP, *some) for some in (names, names[:1], names[1:]))
+    equal = set()
+
+    def made(one: Vector, right: list[Array]) -> list[Array]:
+        subject = Subject(find(LP), one.case, one.inputs[0])
+        outputs = subject.under(both)
+        if any(np.array_equal(outputs, subject.under(one), equal_nan=True) for one in alone):
+            return outputs
+        ((low, _),) = subject.ends(both, "standard")
+        low = np.where(np.isfinite(low), low, outputs[0])
+        if np.array_equal(low, outputs[0], equal_nan=True):
+            equal.add(one.case.id)
+        return [low]
+
+    results = [one for one in answered(LP, made) if one.id not in equal]
+    found = {one.ids: one for one in searched(LP, results)}
+    assert found[names].equal == 0
+    assert {names, names[:1], names[1:]} == found.keys()

@@ -1,0 +1,225 @@
+"""What some runtimes do, as mutants, against outputs that were worked out by hand.
+
+Where a number was taken from a runtime, the comment says which.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from conformance.dtypes import Array
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import faults
+from conformance.spec.environment import case_of
+from conformance.spec.loader import find
+
+INF, NAN = float("inf"), float("nan")
+LOWEST = float(np.finfo(np.float32).min)
+
+
+def subject_of(op: str, inputs: list[Array], attributes: dict[str, Any]) -> Subject:
+    spec = find(op)
+    return Subject(spec, case_of(spec, inputs, attributes), inputs[0])
+
+
+def altered(op: str, *mutants: str) -> Altered:
+    bank = {fault.id: fault.variant for fault in faults(find(op))}
+    return Altered(find(op), *(bank[one] for one in mutants))
+
+
+def under(op: str, mutants: str, data: Array, attributes: dict[str, Any]) -> list[Any]:
+    """The outputs of some mutants together, joined by +."""
+    some = altered(op, *mutants.split("+"))
+    return [one.tolist() for one in subject_of(op, [data], attributes).under(some)]
+
+
+def data(shape: tuple[int, ...], *values: float, dtype: Any = "f4") -> Array:
+    """The values, or 1, 2, 3, ..., in row-major order."""
+    return np.array(values or range(1, int(np.prod(shape)) + 1), dtype).reshape(shape)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        # Channels and width are reduced; the image is left, and one axis of one.
+        ((2, 2, 3), [[6], [12]]),
+        # Height and width are reduced; depth is left, and three axes of one.
+        ((1, 1, 2, 1, 3), [[[[[[3]]], [[[6]]]]]]),
+        ((1, 2, 2, 1), [[[[2]], [[4]]]]),
+    ],
+)
+def test_the_last_two_dimensions_are_pooled(shape: tuple[int, ...], expected: Any) -> None:
+    found = under("onnx.GlobalMaxPool-22", "global-over-last-two-dimensions", data(shape), {})
+    assert found == [expected]
+
+
+MAX, MEAN, LP = "onnx.MaxPool-22", "onnx.AveragePool-22", "onnx.LpPool-22"
+LOOKED_UP = "unstrided-index-looked-up-in-output"
+
+
+@pytest.mark.parametrize(
+    ("values", "attributes", "indices"),
+    [
+        # Tap 8 in an output of one element is row 8, of three elements each.
+        (data((1, 1, 3, 3)), {"kernel_shape": [3, 3]}, [[[[24]]]]),
+        # Taps 6 in an output of 2 x 1 are row 6, of seven each; the second begins a row later.
+        (data((1, 1, 2, 7)), {"kernel_shape": [1, 7]}, [[[[42], [49]]]]),
+        # All elements are equal, so the first tap is named: padding at (-1, -1).
+        (data((1, 1, 1, 1)), {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}, [[[[-2]]]]),
+        # The channel is left out.
+        (data((1, 2, 1, 1)), {"kernel_shape": [1, 1]}, [[[[0]], [[0]]]]),
+        # With strides other code runs.
+        (data((1, 2, 1, 1)), {"kernel_shape": [1, 1], "strides": [2, 2]}, [[[[0]], [[1]]]]),
+    ],
+)
+def test_indices_that_are_looked_up_in_the_output(
+    values: Array, attributes: dict[str, Any], indices: Any
+) -> None:
+    assert under(MAX, LOOKED_UP, values, attributes)[1] == indices
+
+
+def test_pads_are_read_as_begin_and_end_of_each_axis_in_turn() -> None:
+    """Of 1 0 0 0 one row is padded before; as top, bottom, left, right too. Of 0 1 0 0 the first
+    column is padded, or else a row behind.
+    """
+    attributes = {"kernel_shape": [1, 1], "pads": [0, 1, 0, 0]}
+    values, _ = under(MAX, LOOKED_UP, data((1, 1, 1, 1)), attributes)
+    assert values == [[[[1], [-INF]]]]
+
+
+NORM = {"kernel_shape": [2], "strides": [2], "ceil_mode": 1, "p": 1}
+BF16 = ml_dtypes.bfloat16
+
+
+@pytest.mark.parametrize(
+    ("op", "mutants", "values", "attributes", "expected"),
+    [
+        # onnx's evaluator: a mean of what is there, times two.
+        (LP, "nan-left-out-of-mean", data((1, 1, 3), 1, 3, 2), NORM, [[[4, 4]]]),
+        (LP, "nan-left-out-of-mean", data((1, 1, 2), NAN, 3), NORM, [[[6]]]),
+        (LP, "nan-left-out-of-mean", data((1, 1, 2), NAN, NAN), NORM, [[[NAN]]]),
+        # Sums that are kept in the type leave NaN out as well.
+        (
+            LP,
+            "sums-in-own-type+nan-left-out-of-mean",
+            data((1, 1, 2), NAN, 3, dtype=BF16),
+            NORM,
+            [[[6]]],
+        ),
+        (
+            MEAN,
+            "nan-left-out-like-padding",
+            data((1, 1, 2), NAN, 3),
+            {"kernel_shape": [2]},
+            [[[3]]],
+        ),
+        (
+            MEAN,
+            "nan-left-out-like-padding",
+            data((1, 1, 2), NAN, NAN),
+            {"kernel_shape": [2]},
+            [[[NAN]]],
+        ),
+        # One window of 10 is left out, as it begins in the padding; so nothing is split.
+        (
+            LP,
+            "overhang-split-between-ends",
+            data((1, 1, 3), 1, 2, 4),
+            {"kernel_shape": [3], "strides": [10], "pads": [0, 1], "ceil_mode": 1, "p": 1},
+            [[[7]]],
+        ),
+        # onnxruntime: padding of the window's two elements is -1 in all, at the end.
+        (
+            MEAN,
+            "same-forgets-dilations-and-cuts-windows",
+            data((1, 1, 3), 4, 5, 6),
+            {
+                "kernel_shape": [2],
+                "strides": [3],
+                "dilations": [2],
+                "auto_pad": "SAME_LOWER",
+                "count_include_pad": 1,
+            },
+            [[[4]]],
+        ),
+    ],
+)
+def test_values(
+    op: str, mutants: str, values: Array, attributes: dict[str, Any], expected: Any
+) -> None:
+    (found,) = under(op, mutants, values, attributes)
+    np.testing.assert_array_equal(np.array(found, "f8"), np.array(expected, "f8"))
+
+
+PADS = {"pads_begin": [0, 0], "pads_end": [0, 0], "exclude-pad": False}
+
+
+def test_what_ncnn_cuts_beside_padding() -> None:
+    """The second of three columns is read, as -2 is halved; rows are cut at their end alone."""
+    mutant = "same-below-zero-beside-padding"
+    same = {**PADS, "kernel": [2, 1], "strides": [1, 3], "auto_pad": "same_upper"}
+    assert under("AvgPool-1", mutant, data((1, 1, 2, 3)), same) == [[[[[3.5], [2.5]]]]]
+    same |= {"kernel": [1, 2], "strides": [3, 1]}
+    assert under("AvgPool-1", mutant, data((1, 1, 3, 2)), same) == [[[[[1.5, 1]]]]]
+
+
+def test_ncnn_puts_the_odd_element_of_depth_at_the_end() -> None:
+    same = {
+        "kernel": [2, 1, 1],
+        "strides": [1, 1, 1],
+        "pads_begin": [0, 0, 0],
+        "pads_end": [0, 0, 0],
+        "exclude-pad": False,
+        "auto_pad": "same_lower",
+    }
+    found = under("AvgPool-1", "same-lower-pads-depth-like-upper", data((1, 1, 2, 1, 1)), same)
+    assert found == [[[[[[1.5]], [[1]]]]]]
+
+
+def test_sums_of_one_channel_wrap() -> None:
+    """As OpenVINO returned it."""
+    taps = (-2014453385, 1719468473, -1941706473, -269035951, 202613434, -141096586, -1008856858)
+    attributes = {
+        "kernel": [7],
+        "strides": [1],
+        "pads_begin": [0],
+        "pads_end": [0],
+        "exclude-pad": True,
+        "dilations": [1],
+    }
+    found = under(
+        "AvgPool-16", "i32-sums-of-one-channel-wrap", data((1, 1, 7), *taps, dtype="i4"), attributes
+    )
+    assert found == [[[[120271432]]]]
+
+
+def test_the_end_of_a_window_may_lie_beyond_the_data() -> None:
+    """2367 * 7101 needs more than 24 bits, and a third of what it is rounded to is above 7101."""
+    values = np.zeros((1, 1, 7101), "f4")
+    values[..., -3:] = 4
+    subject = subject_of("AdaptiveAvgPool-8", [values, np.array([2367])], {})
+    (found,) = subject.under(altered("AdaptiveAvgPool-8", "float32-quotient-ends-beyond-data"))
+    assert subject.outputs[0][0, 0, -1] == 4
+    assert found[0, 0, -1] == 3
+
+
+def test_a_search_begins_at_the_lowest_of_the_type_that_data_pass_through() -> None:
+    """As OpenVINO has it: minus infinity, clamped, is no more than what the search begins with."""
+    attributes = {"kernel": [1], "strides": [1], "pads_begin": [0], "pads_end": [0]}
+    values = data((1, 1, 3), -1, -INF, -1e300, dtype="f8")
+    found = under("MaxPool-14", "f64-clamped-to-f32", values, attributes)
+    assert found == [[[[-1, LOWEST, LOWEST]]], [[[0, 0, 0]]]]
+
+
+def test_a_negative_sum_in_a_type_has_no_root_there_either() -> None:
+    """torch's norm of odd powers: NaN, and no interval of negative numbers."""
+    spec = find("torch.lp_pool-2")
+    values = data((1, 1, 2), -1, -2, dtype="f2")
+    subject = subject_of(spec.op, [values], {"kernel_size": [2], "norm_type": 3})
+    some = altered(spec.op, "sums-in-own-type")
+    ((low, high),) = subject.ends(some, "standard")
+    assert np.isnan([subject.under(some)[0], low, high]).all()
