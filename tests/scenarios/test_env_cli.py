@@ -59,7 +59,7 @@ def test_a_script_is_tried_there(run, small_suite, tiny, old, tmp_path):
     assert "run once, it exits with 1" in made.output
     head = script.read_text().partition("import ")[0]
     assert "tiny 0.9" in head
-    assert "Tried with Python " in head
+    assert "Run with Python " in head
 
 
 def test_an_environment_without_the_backend_says_so(small_suite, tiny, folder, run):
