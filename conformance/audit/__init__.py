@@ -1,4 +1,4 @@
 """Measures a suite: mutation score, pairwise coverage, strength by part."""
 
 PRECISION = "standard"
-"""The precision at which vectors are held to notice faults."""
+"""The precision at which kills are measured."""

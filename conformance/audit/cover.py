@@ -50,7 +50,7 @@ def cover_rows(
     tries: int = 0,
     start: Collection[int] = (),
 ) -> list[int]:
-    """:func:`cover` of a table (members, items) of which member shows which item, in numbers."""
+    """:func:`cover` of a table (members, items) of which member covers which item, in numbers."""
     return sorted(_Search(flags, costs).best(tries, list(start)))
 
 

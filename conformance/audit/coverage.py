@@ -83,13 +83,13 @@ class RankCoverage:
 
     @cached_property
     def missing_edges(self) -> tuple[str, ...]:
-        """Edges that can be shown, and are not."""
+        """Coverage targets that are feasible and not covered."""
         settled = self.pairs | self.unsettled
         return tuple(edge for edge in self.feasible_edges if (edge, edge) not in settled)
 
     @cached_property
     def missing_types(self) -> tuple[tuple[str, str], ...]:
-        """Element types, each with an edge that can be shown and is not in that type."""
+        """Element types, each with a target that is feasible and not covered in that type."""
         settled = self.typed | self.infeasible | self.unsettled
         return tuple(
             (dtype, edge)
@@ -100,12 +100,12 @@ class RankCoverage:
 
     @cached_property
     def feasible_pairs(self) -> tuple[Pair, ...]:
-        """The pairs of different edges that are not proven infeasible."""
+        """The pairs of different targets that are not proven infeasible."""
         return tuple(pair for pair in self._different if pair not in self.infeasible)
 
     @cached_property
     def infeasible_pairs(self) -> tuple[Pair, ...]:
-        """The pairs of different edges that are proven infeasible."""
+        """The pairs of different targets that are proven infeasible."""
         return tuple(pair for pair in self._different if pair in self.infeasible)
 
     @property
@@ -114,23 +114,23 @@ class RankCoverage:
 
     @cached_property
     def missing_pairs(self) -> tuple[Pair, ...]:
-        """Pairs that can be shown, and that no vector shows."""
+        """Feasible pairs that no vector covers."""
         settled = self.pairs | self.unsettled
         return tuple(pair for pair in self.feasible_pairs if pair not in settled)
 
     @cached_property
     def undecided(self) -> tuple[Pair, ...]:
-        """What no vector shows, and for which neither a case nor a proof was found."""
+        """What no vector covers, and for which neither a case nor a proof was found."""
         return tuple(sorted(self.unsettled - self.pairs - self.typed))
 
     @cached_property
     def disproved(self) -> tuple[Pair, ...]:
-        """Pairs that are called infeasible, and that a vector shows all the same."""
+        """Pairs that are called infeasible although a vector covers them."""
         return tuple(sorted(self.infeasible & (self.pairs | self.typed)))
 
     @property
     def complete(self) -> bool:
-        """Whether everything that can be shown is, and nothing that cannot be."""
+        """Whether everything feasible is covered, and nothing infeasible is."""
         return not (
             self.missing_edges
             or self.missing_types
@@ -213,7 +213,7 @@ def _pairs(edges: Sequence[str], paired: bool) -> Iterator[Pair]:
 
 
 def _unsettled(manifest: Manifest, op: str, rank: int) -> Iterator[Pair]:
-    """What the manifest lists as neither shown nor proven: pairs, edges alone, edges in a type."""
+    """What the manifest lists as undecided: pairs, single targets, targets in a type."""
     for one in manifest.uncovered:
         if (one.op, one.rank) == (op, rank):
             yield (one.dtype, one.edges[0]) if one.dtype else (one.edges[0], one.edges[-1])
@@ -227,7 +227,7 @@ def _of(pairs: Iterable[Pair], names: Collection[str]) -> frozenset[Pair]:
 def _strata(
     spec: OpSpec, manifest: Manifest, rank: int, found: Sequence[tuple[str, tuple[str, ...]]]
 ) -> StrataCoverage:
-    """What vectors of a rank, each with its type and what it meets, show of strata."""
+    """The strata that vectors of a rank, each with its type and targets, cover."""
     strata, base = strata_of(spec), base_type(spec)
     wanted = {*wanted_pairs(strata, rank), *wanted_types(spec, strata, rank)}
     met: set[Pair] = set()

@@ -23,7 +23,7 @@ TAPS = "taps of "
 tap counts in the one and not in the other, or reads something else. It is for the solver alone."""
 
 HOLDS_DATA = "some window holds data"
-"""A predicate: where all windows lie in padding, nothing can be told from an output of zeros."""
+"""A predicate: where all windows lie in padding, an output of zeros proves nothing."""
 
 _WORDS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
 

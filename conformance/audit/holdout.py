@@ -20,7 +20,7 @@ SUITES = ("core", "smoke")
 
 @dataclass(frozen=True)
 class Held:
-    """The faults of one kind, held out: how many of them a suite selected without them notices."""
+    """Held-out mutants of one kind: how many of them a suite selected without them kills."""
 
     op: str
     suite: str
@@ -60,7 +60,7 @@ def hold_out(score: Score, entries: Sequence[Entry], ranks: dict[str, int]) -> l
 def _select(
     suite: str, score: Score, entries: Sequence[Entry], ranks: dict[str, int], held: set[str]
 ) -> list[Entry]:
-    """A cover of what a suite asks of its vectors, without some faults."""
+    """A cover of what a suite has its vectors for, without some mutants."""
 
     def shows(entry: Entry) -> Iterator[Hashable]:
         kills = (kill for kill in score.kills[entry.id] if kill.fault not in held)

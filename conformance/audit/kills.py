@@ -37,7 +37,7 @@ class Kill:
 
 
 class Bank:
-    """The faults of one operator, ready to be tried on vectors."""
+    """The mutants of one operator, ready to be run on vectors."""
 
     def __init__(self, spec: OpSpec, faults: Sequence[Fault]) -> None:
         self.spec = spec

@@ -24,37 +24,37 @@ class Score:
 
     @cached_property
     def noticed(self) -> Mapping[str, int]:
-        """How many vectors notice each fault, at level should."""
+        """How many vectors kill each mutant, at level should."""
         return Counter(kill.fault for found in self.kills.values() for kill in found)
 
     @cached_property
     def noticed_at_must(self) -> Mapping[str, int]:
-        """How many vectors notice each fault although every reading is allowed."""
+        """How many vectors kill each mutant although every interpretation is allowed."""
         return Counter(kill.fault for found in self.kills.values() for kill in found if kill.must)
 
     @property
     def equivalent(self) -> tuple[Fault, ...]:
-        """The faults that nothing can show, by the catalogue; they do not count."""
+        """The mutants that the catalogue marks equivalent; they do not count."""
         return tuple(fault for fault in self.faults if fault.equivalent)
 
     @property
     def counted(self) -> tuple[Fault, ...]:
-        """The faults that the suite has to notice."""
+        """The mutants that the suite has to kill."""
         return tuple(fault for fault in self.faults if not fault.equivalent)
 
     @property
     def excused(self) -> tuple[Fault, ...]:
-        """The faults that a reading of the document allows, so that level must does not ask."""
+        """The mutants that an interpretation of the document excuses at level must."""
         return tuple(fault for fault in self.counted if fault.reading)
 
     @property
     def missed(self) -> tuple[Fault, ...]:
-        """The faults that no vector notices at level should."""
+        """The mutants that survive at level should."""
         return tuple(fault for fault in self.counted if not self.noticed[fault.id])
 
     @property
     def missed_at_must(self) -> tuple[Fault, ...]:
-        """The faults that no vector notices at level must, and no reading excuses."""
+        """The mutants that survive at level must, and that no interpretation excuses."""
         return tuple(
             fault
             for fault in self.counted
@@ -63,17 +63,17 @@ class Score:
 
     @property
     def wrongly_equivalent(self) -> tuple[Fault, ...]:
-        """Faults that the catalogue calls equivalent, and that a vector notices."""
+        """Mutants that the catalogue marks equivalent, and that a vector kills."""
         return tuple(fault for fault in self.equivalent if self.noticed[fault.id])
 
     @property
     def wrongly_excused(self) -> tuple[Fault, ...]:
-        """Faults that the catalogue excuses by a reading, and that a vector notices at must."""
+        """Mutants excused by an interpretation that a vector kills at level must all the same."""
         return tuple(fault for fault in self.excused if self.noticed_at_must[fault.id])
 
     @cached_property
     def indistinguishable(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of noticed faults that give the same outputs on every vector of the suite."""
+        """Groups of killed mutants that give the same outputs on every vector of the suite."""
         rows: dict[str, list[tuple[str, bytes]]] = {
             fault.id: [] for fault in self.counted if self.noticed[fault.id]
         }
@@ -88,13 +88,13 @@ class Score:
 
     @property
     def complete(self) -> bool:
-        """Whether every fault that counts is noticed, and the catalogue's claims hold."""
+        """Whether every mutant that counts is killed, and the catalogue's claims hold."""
         return not (
             self.missed or self.missed_at_must or self.wrongly_equivalent or self.wrongly_excused
         )
 
     def less(self, names: Collection[str]) -> Score:
-        """The score without some faults, of which nothing was asked."""
+        """The score without some mutants, which were not tested."""
         return Score(
             self.op, tuple(fault for fault in self.faults if fault.id not in names), self.kills
         )
@@ -108,7 +108,7 @@ class Score:
 
 
 def achievements(kills: Iterable[Kill]) -> Iterator[Hashable]:
-    """What a vector is good for by the faults that it notices, at either level."""
+    """The value of a vector: the mutants that it kills, at either level."""
     for kill in kills:
         yield "should", kill.fault
         if kill.must:
@@ -116,5 +116,5 @@ def achievements(kills: Iterable[Kill]) -> Iterator[Hashable]:
 
 
 def kinds(faults: Sequence[Fault]) -> tuple[str, ...]:
-    """The kinds of some faults, in their order."""
+    """The kinds of some mutants, in their order."""
     return tuple(dict.fromkeys(fault.kind for fault in faults))

@@ -18,11 +18,11 @@ from conformance.model import Answer, Vector
 from conformance.spec.model import OpSpec
 
 Impostor = Callable[[Vector], Sequence[Array] | None]
-"""The outputs of an impostor; None where it is the same function, or has none of that shape."""
+"""The outputs of a trivial implementation; None if it is the function itself, or has none."""
 
 
 def vacuous(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
-    """The impostors that pass a value vector at level must, and that no edge of it exempts."""
+    """Trivial implementations that pass a value vector at must and that no target exempts."""
     exempt = exemptions(spec, vector)
     return tuple(name for name in passing(vector) if name not in exempt)
 
@@ -51,7 +51,7 @@ class Gate:
 
 
 def passing(vector: Vector) -> tuple[str, ...]:
-    """The impostors that pass a vector at level must; none for a must-reject vector."""
+    """The trivial implementations that pass a vector at level must; none for a negative test."""
     if vector.case.reject is not None:
         return ()
     found = []
@@ -66,7 +66,7 @@ def passing(vector: Vector) -> tuple[str, ...]:
 
 
 def exemptions(spec: OpSpec, vector: Vector) -> Mapping[str, str]:
-    """The impostors that the edges of a vector exempt, each with the reason."""
+    """The trivial implementations that the targets of a vector exempt, each with the reason."""
     found: dict[str, str] = {}
     for edge in spec.edges:
         if edge.name in vector.edges:
@@ -156,4 +156,4 @@ IMPOSTORS: Mapping[str, Impostor] = {
     "image-repeated": _repeated(0),
     "channel-repeated": _repeated(1),
 }
-"""Each impostor by the name that a specification exempts it by."""
+"""Each trivial implementation by the name that a specification exempts it by."""

@@ -13,7 +13,7 @@ SOURCE = "generated"
 
 
 def build(spec: OpSpec, case: Case, level: str = "must") -> Vector:
-    """The vector of a case; a must-reject case (``case.reject``) has no answers."""
+    """The vector of a case; a negative test (``case.reject``) has no answers."""
     data = data_of(spec, case)
     inputs = (data, *operands_of(spec, case))
     if case.reject is not None:
@@ -35,7 +35,7 @@ def build(spec: OpSpec, case: Case, level: str = "must") -> Vector:
 
 
 def edges_of(spec: OpSpec, case: Case, data: Array) -> tuple[str, ...]:
-    """The names of the edges that hold for a valid case, in the order of the specification."""
+    """The coverage targets that hold for a valid case, in the order of the specification."""
     env = facts(spec, case, data)
     return tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
 

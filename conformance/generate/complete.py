@@ -146,7 +146,7 @@ def known(suite: Suite, op: str) -> Known:
 
 
 def _proven(suite: Suite, op: str) -> Infeasible:
-    """What a suite has of proofs about edges, and about strata if they are those of today."""
+    """The proofs of a suite about targets, and about strata if they are the current ones."""
     strength = suite.manifest.strength.get(op, Strength())
     if strength.strata == strata_of(suite.specs[op]).meaning:
         return strength.infeasible

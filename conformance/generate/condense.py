@@ -20,7 +20,7 @@ from conformance.spec.entries import Bools, code
 from conformance.spec.table import Table
 
 SLACK = 2
-"""How many edges more than the simplest case a case may show and still isolate an edge."""
+"""How many targets more than the simplest case a case may cover and still isolate a target."""
 
 MOST_BRED = 400
 """How many children of a round are looked at closely, at most."""
@@ -73,7 +73,7 @@ def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
 
 
 def typed(pool: Pool) -> Bools:
-    """Which edge each case shows in which element type, (cases, types times edges)."""
+    """Which target each case covers in which element type, (cases, types times edges)."""
     found = _in_types(pool, pool.shows, pool.seen.table) & pool.asked_types
     return found.reshape(len(pool), -1)
 
@@ -115,7 +115,7 @@ def breed(pool: Pool, rounds: int, children: int) -> None:
 
 
 class _Own:
-    """What each of the chosen cases alone shows: pairs, and edges in its type."""
+    """What only each of the chosen cases covers: pairs, and targets in its type."""
 
     def __init__(self, pool: Pool, chosen: Rows) -> None:
         self.pool = pool
@@ -146,5 +146,5 @@ class _Own:
 
 
 def _pairs_among(shows: NDArray[np.float32], pairs: Bools) -> NDArray[np.float32]:
-    """How many of some pairs each case shows."""
+    """How many of some pairs each case covers."""
     return np.asarray(((shows @ pairs.astype(np.float32)) * shows).sum(axis=1))

@@ -37,7 +37,7 @@ ROUNDS = 4
 """How many children of known cases are looked at on each rank, and how often, at most."""
 
 Item = tuple[str, ...]
-"""A level and a mutant to be killed at it; or ``apart`` and two mutants to be told apart."""
+"""A level and a mutant to be killed at it; or ``apart`` and two mutants to be distinguished."""
 
 OTHER = 0x5EED
 """Added to the root, so that the hunt draws other cases than those that were chosen from."""
@@ -89,7 +89,7 @@ def hunt(
 
 
 def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[Item]:
-    """Which of the wanted items outputs with these fingerprints may show."""
+    """Which of the wanted items outputs with these fingerprints may settle."""
     for item in wanted:
         if item[0] == "apart":
             if prints.get(item[1]) != prints.get(item[2]):

@@ -24,7 +24,7 @@ from conformance.suite import cases as recorded
 from conformance.suite.parts import Part
 
 OFTEN = 8
-"""How many times as many cases are drawn at each aim for mutants that show in few of them."""
+"""How many times as many cases are drawn for each constraint, for mutants that few cases kill."""
 
 Kills = Mapping[str, tuple[Kill, ...]]
 """What vectors kill, by id."""
@@ -114,7 +114,7 @@ class Killers:
         self.vectors |= new
 
     def _unseen(self, part: Part) -> set[str]:
-        """The mutants that nothing kills in a part, and that may show there."""
+        """The mutants that nothing kills in a part, and that could be killed there."""
         return {name for level, name in self.standing(part).missing if level == "should"}
 
     def _proven(self, part: Part, names: Collection[str]) -> frozenset[str]:

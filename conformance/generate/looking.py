@@ -79,7 +79,7 @@ class Seen:
 
     @property
     def settled(self) -> Bools:
-        """Of which cases it is known which edges they show."""
+        """Of which cases it is known which targets they cover."""
         return (self.shows == self.may).all(axis=1)
 
 
@@ -182,7 +182,7 @@ class Sight:
         return (cost * _rarity(self.spec, batch)).astype(np.int64), taps
 
     def settle(self, seen: Seen, rows: NDArray[np.int64]) -> Seen:
-        """Some of the cases, with their data looked at where an edge depends on them."""
+        """Some of the cases, with their data evaluated where a target depends on them."""
         seen = seen.take(rows)
         kept = np.ones(len(seen), np.bool_)
         for row in np.flatnonzero(~seen.settled):

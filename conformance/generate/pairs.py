@@ -130,7 +130,7 @@ class Pool:
 
     @property
     def shows(self) -> Bools:
-        """Which edges each case shows, (cases, edges)."""
+        """Which targets each case covers, (cases, edges)."""
         return self.seen.shows[:, : len(self.edges)]
 
     def cases(self) -> Iterator[Case]:
@@ -170,7 +170,7 @@ class Pool:
 
     @property
     def proven(self) -> dict[Pair, tuple[str, ...]]:
-        """What contradicts each infeasible pair besides its own edges."""
+        """What contradicts each infeasible pair besides its own targets."""
         return {
             pair: tuple(use for use in uses if use not in {f"edge {edge}" for edge in pair})
             for pair, uses in self.infeasible.items()
@@ -199,7 +199,7 @@ class Pool:
         self.keep(self.sight.settle(seen, np.arange(len(seen))))
 
     def keep(self, found: Seen) -> None:
-        """Keep cases of which it is settled what they show, if they are new and not banned."""
+        """Keep cases whose coverage is settled, if they are new and not banned."""
         if self.strict:
             found = found.take(self._not_vacuous(found))
         table = found.table
@@ -220,7 +220,7 @@ class Pool:
         return good
 
     def ban(self, rows: Iterable[int]) -> None:
-        """Never use some cases again; what they show is to be shown by others."""
+        """Never use some cases again; others have to cover what they cover."""
         left = np.ones(len(self), np.bool_)
         left[list(rows)] = False
         self.seen = self.seen.take(left)
@@ -236,7 +236,7 @@ class Pool:
         return bool(self.pairs.sum() + self.typed.sum() < before)
 
     def missing(self) -> list[Pair]:
-        """What is asked for, not shown and not known to be infeasible: edges alone, then pairs."""
+        """What is wanted, not covered and not proven infeasible: single targets, then pairs."""
         first, second = np.nonzero(np.triu(self.asked_pairs & ~self.pairs))
         open_ = (
             min((self.edges[a], self.edges[b]), (self.edges[b], self.edges[a]))
@@ -256,7 +256,7 @@ class Pool:
         ]
 
     def lacks(self, pair: Pair) -> bool:
-        """Whether a pair is neither shown nor known to be infeasible."""
+        """Whether a pair is neither covered nor known to be infeasible."""
         a, b = pair
         if self.pairs[self.place[a], self.place[b]]:
             return False

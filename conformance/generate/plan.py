@@ -31,7 +31,7 @@ from conformance.suite.strength import Strength
 
 @dataclass(frozen=True)
 class Made:
-    """The vectors of one operator, must-reject ones last, and what the manifest says of them."""
+    """The vectors of one operator, negative tests last, and what the manifest says of them."""
 
     op: str
     vectors: tuple[Vector, ...]
@@ -110,7 +110,7 @@ def _size(case: Case) -> tuple[int, str]:
 
 
 def wanted(score: Score, *, apart: bool) -> set[Item]:
-    """What is missing of an operator: mutants to kill at a level, and pairs to be told apart."""
+    """What an operator lacks: mutants to kill at a level, and pairs to distinguish."""
     wanted: set[Item] = {("should", fault.id) for fault in score.missed}
     wanted |= {("must", fault.id) for fault in score.missed_at_must}
     for group in score.indistinguishable if apart else ():

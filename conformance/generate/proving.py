@@ -66,7 +66,7 @@ class ProofTask:
 
 
 def _checked(pool: Pool) -> Decided:
-    """Each contradiction is asked again, and each other pair is shown by a case that is known."""
+    """Each contradiction is proven again, and each other pair is covered by a known case."""
     known = witnesses(pool.spec, pool.rank)
     pool.add(known)
     kept = {case.id for case in pool.cases()}
@@ -114,7 +114,7 @@ def _denied(pool: Pool) -> Iterator[Pair]:
 
 
 def _shown(pool: Pool, pair: Pair) -> bool:
-    """Whether a case shows two edges, or an edge in an element type."""
+    """Whether a case covers two targets, or a target in an element type."""
     first, edge = pair[0], pool.place[pair[1]]
     if first in pool.dtypes:
         return bool(pool.typed[pool.dtypes.index(first), edge])

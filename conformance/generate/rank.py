@@ -24,7 +24,7 @@ from conformance.suite.manifest import Uncovered
 from conformance.suite.parts import Part
 
 SAMPLE = Effort(base=100, aimed=2)
-"""How many cases of a lower rank are drawn to see which edges it shows."""
+"""How many cases of a lower rank are drawn to see which targets it covers."""
 
 TRIES = 100
 """How often a part of a cover is made anew to find a smaller one."""
@@ -120,7 +120,7 @@ def _rows(pool: Pool, known: Mapping[str, Vector]) -> list[int]:
 def _useless(
     pool: Pool, chosen: Sequence[int], built: dict[str, Vector], known: Mapping[str, Vector]
 ) -> set[int]:
-    """The rows of those that are vacuous, or ask what another has asked."""
+    """The rows of those that are vacuous, or test the same as another."""
     found, asked = set(), {question(vector) for vector in known.values()}
     for row in chosen:
         case = pool.case(row)
@@ -152,7 +152,7 @@ def _also_vacuous(
 
 
 def _shown_below(spec: OpSpec, rank: int, root: int) -> set[str]:
-    """Edges that cases of lower ranks show. These are simpler, so the edges are isolated there."""
+    """Targets that cases of lower ranks cover. These are simpler, so targets are isolated there."""
     shown: set[str] = set()
     for lower in spec.ranks:
         if lower < rank:

@@ -89,7 +89,7 @@ def part(recorded: Cases, suite: str) -> Cases:
 
 
 def strength(spec: OpSpec, recorded: Cases) -> Strength:
-    """What nothing can show of an operator: proofs, the catalogue's word, and what was measured."""
+    """What nothing can kill or cover of an operator: proofs, the catalogue's word, measurements."""
     return Strength(
         infeasible=proofs.of(spec),
         strata=strata_of(spec).meaning if proofs.current(spec) else "",

@@ -119,7 +119,7 @@ def _items(
     kills: Mapping[str, Sequence[Kill]],
     below: set[str],
 ) -> dict[str, set[Item]]:
-    """What each of the vectors of a rank shows; edges ``below`` are isolated on a lower one."""
+    """What each vector of a rank covers; the targets ``below`` are isolated on a lower one."""
     found: dict[str, set[Item]] = {vector.id: set() for vector in vectors}
     cases = [vector.case for vector in vectors]
     for part in parts(spec, rank):
@@ -150,7 +150,7 @@ def _items(
 
 
 def _fewest(vectors: Sequence[Vector]) -> dict[str, int]:
-    """How many edges a vector shows, at least, that shows an edge."""
+    """How many targets a vector covers, at least, that covers a target."""
     found: dict[str, int] = {}
     for vector in vectors:
         for edge in vector.edges:

@@ -23,22 +23,22 @@ from conformance.suite.manifest import Uncovered
 Rows = NDArray[np.int64]
 
 SEEDS = 32
-"""How often the prover's geometry is filled anew, until its data show what is wanted."""
+"""How often the prover's geometry is filled anew, until its data cover what is wanted."""
 
 REFILLS = 8
-"""How often the geometry of a recorded case is filled anew, until its data show what is wanted."""
+"""How often a recorded case's geometry is filled anew, until its data cover what is wanted."""
 
 REFILLED = 4
 """Of how many recorded cases the geometry is filled anew, the smallest ones."""
 
 PARENTS = 120
-"""Among how many of the cheapest cases of an edge parents are chosen."""
+"""Among how many of the cheapest cases of a target parents are chosen."""
 
 KEPT = 3
-"""How many cases that newly show a pair are kept, the cheapest ones."""
+"""How many cases that newly cover a pair are kept, the cheapest ones."""
 
 LOOKED_AT = 2
-"""In how many cases of a round that may show a pair the data are looked at for it."""
+"""In how many cases of a round that may cover a pair the data are evaluated for it."""
 
 MOST_LOOKED_AT = 600
 """In how many cases of a round the data are looked at, at most."""
@@ -78,14 +78,14 @@ def settle(pool: Pool) -> None:
 
 
 def _rule_out(pool: Pool) -> None:
-    """Prove of edges that nothing in the base type shows that nothing can, before any pair."""
+    """Prove targets that nothing in the base type covers infeasible, before any pair."""
     for dtype, edge in pool.untyped() if pool.prover is not None else ():
         if pool.dtypes[dtype] == pool.base:
             _exclude(pool, pool.base, pool.edges[edge])
 
 
 def _exclude(pool: Pool, dtype: str, edge: str) -> bool:
-    """Whether it is proven that no case of an element type shows an edge."""
+    """Whether it is proven that no case of an element type covers a target."""
     against = None if pool.prover is None else pool.prover.excludes(edge, dtype)
     if against is not None:
         pool.infeasible[dtype, edge] = against
@@ -121,7 +121,7 @@ def witnesses(spec: OpSpec, rank: int) -> list[Case]:
 
 
 def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
-    """Ask the prover: whether no case shows the pair. A case that does goes into the pool."""
+    """Whether the prover proves that no case covers the pair. A case that does joins the pool."""
     answer = pool.ask(pair, anew=anew)
     if isinstance(answer, Infeasible):
         pool.infeasible[pair] = answer.uses
@@ -130,7 +130,7 @@ def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:
 
 
 def _draw_both(pool: Pool, pair: Pair) -> None:
-    """Draw what both edges aim at; where they narrow the same, the one or the other."""
+    """Draw with the constraints of both targets; where both narrow the same, with either."""
     aims = {edge.name: edge.aims or ({},) for edge in pool.sight.spec.edges}
     base = {pool.spec.data.type: Draw(values=(pool.base,))} if pair[0] != pair[1] else {}
     for one, other in product(*(aims[name] for name in pair)):
@@ -140,7 +140,7 @@ def _draw_both(pool: Pool, pair: Pair) -> None:
 
 
 def _cross(pool: Pool) -> None:
-    """Children of cases that show the one edge with such as show the other, until none is new."""
+    """Cross cases that cover one target with cases that cover the other, until none is new."""
     barren = 0
     for number in range(pool.effort.rounds):
         wanted = np.array([(pool.place[a], pool.place[b]) for a, b in pool.missing()])
@@ -160,7 +160,7 @@ def _cross(pool: Pool) -> None:
 
 
 def _showing(pool: Pool, edges: Rows, each: int, chance: Chance) -> Rows:
-    """So many small cases for each edge that show it, or any where none does."""
+    """So many small cases for each target that cover it, or any where none does."""
     order = np.argsort(pool.seen.cost, kind="stable")
     shows = pool.shows[order]
     parents = [order[np.flatnonzero(column)[:PARENTS]] for column in shows.T]
@@ -169,7 +169,7 @@ def _showing(pool: Pool, edges: Rows, each: int, chance: Chance) -> Rows:
 
 
 def _news(pool: Pool, children: Seen, wanted: Rows) -> Seen:
-    """The cheapest children that show what is wanted, their data looked at where that matters."""
+    """The cheapest children that cover what is wanted, their data evaluated where that matters."""
     order = np.argsort(children.cost, kind="stable")
     children = children.take(order)
     certain, maybe = [], []
@@ -189,14 +189,14 @@ def _news(pool: Pool, children: Seen, wanted: Rows) -> Seen:
 
 
 def _joins(pool: Pool, seen: Seen, shows: Bools, a: int, b: int) -> Bools:
-    """Which cases show two edges in the base type, or one edge, given twice, in any."""
+    """Which cases cover two targets in the base type, or one target, given twice, in any."""
     both = shows[:, a] & shows[:, b]
     own = seen.table.columns[pool.spec.data.type]
     return both if a == b else both & (own == code(pool.base))
 
 
 def _settle_types(pool: Pool) -> None:
-    """Show each edge in each element type: by a case that shows it in another, or by drawing."""
+    """Cover each target in each type: by a case that covers it in another, or by drawing."""
     if not pool.effort.pairs:
         return
     hopeless = {(dtype, edge) for dtype, edge in pool.untyped() if not _retype(pool, dtype, edge)}

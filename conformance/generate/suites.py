@@ -15,7 +15,7 @@ from conformance.spec.model import OpSpec
 
 
 def twins(spec: OpSpec, case: Case) -> list[Case]:
-    """The case, and once more for each attribute that has another value than its twin."""
+    """The case, and its paired case for each attribute that has another value."""
     found = [case]
     for quantity in spec.attributes:
         if quantity.twin is None:
@@ -29,7 +29,7 @@ def twins(spec: OpSpec, case: Case) -> list[Case]:
 
 
 def with_twins(spec: OpSpec, vectors: Iterable[Vector]) -> list[Vector]:
-    """The vectors and their twins, each once."""
+    """The vectors and their paired cases, each once."""
     found = {vector.id: vector for vector in vectors}
     for vector in list(found.values()):
         for case in twins(spec, vector.case):

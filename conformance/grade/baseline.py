@@ -115,7 +115,7 @@ def _sentence(finding: Finding) -> str:
 
 
 def _message(failure: Result) -> str:
-    """What tells an exception or a crash apart; empty for what is told in our own words."""
+    """What distinguishes an exception or a crash; empty where the words are our own."""
     return "" if failure.kind in OUR_WORDS else unnumbered(failure.message)
 
 

@@ -17,7 +17,7 @@ Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 BASE = ""
-"""The name of the adopted reading among those that accept some outputs."""
+"""The name of the expected interpretation among those that accept some outputs."""
 
 
 def evidence(

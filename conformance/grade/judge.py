@@ -27,7 +27,7 @@ DIGITS = 12
 """Hexadecimal digits of a digest of what is wrong."""
 
 ABNORMAL = LOST | {Ending.ADAPTER, Ending.ABORTED, Ending.ABANDONED}
-"""Endings that are an error whatever was asked; none of them rejects anything."""
+"""Endings that are an error for every vector; none of them rejects anything."""
 
 
 def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[str, str]) -> Result:
@@ -46,7 +46,7 @@ def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[st
 
 
 def _judged(vector: Vector, outcome: Outcome, level: str, precision: Mapping[str, str]) -> Result:
-    """The verdict with what it is told by."""
+    """The verdict with the evidence for it."""
     if not applies(vector, level):
         return skipped(vector)
     seconds = outcome.seconds
@@ -78,12 +78,12 @@ def _judged(vector: Vector, outcome: Outcome, level: str, precision: Mapping[str
 
 
 def applies(vector: Vector, level: str) -> bool:
-    """Whether a run at ``level`` asks this vector at all."""
+    """Whether a run at ``level`` tests this vector at all."""
     return level == "should" or vector.level == "must"
 
 
 def skipped(vector: Vector) -> Result:
-    """The result of a vector that the run does not ask."""
+    """The result of a vector that the run does not test."""
     message = f"a vector of level {vector.level} is not tested at level must"
     return result(vector, Status.SKIPPED, message=message)
 

@@ -90,7 +90,7 @@ class KnownFailure:
         return self.lists(vector) and self.selector.matches(vector, case_of)
 
     def names(self, result: Result, case_of: CaseOf, gives: Gives) -> bool:
-        """Whether it names a failure; ``gives`` is asked only where all else holds."""
+        """Whether it names a failure; ``gives`` is called only where all else holds."""
         return (
             result.status in FAILED
             and (result.kind == self.kind if self.kind else result.kind in ENDED)

@@ -60,7 +60,7 @@ class Match:
 def matches(
     vector: Vector, outputs: tuple[Any, ...], precision: Mapping[str, str]
 ) -> tuple[Match, ...]:
-    """The outputs against the base, which comes first, and against every reading."""
+    """The outputs against the base, which comes first, and against every interpretation."""
     # Fewest joined names first; the sort is stable, so the suite's order decides the rest.
     names = sorted(vector.readings, key=lambda joined: joined.count("+"))
     base = _match(None, vector.answers, outputs, precision)
@@ -78,7 +78,7 @@ def decisive(found: Sequence[Match], level: str) -> Match:
 
 
 def asked(answer: Answer, precision: Mapping[str, str]) -> str:
-    """The precision that is asked of an answer."""
+    """The precision that is required of an answer."""
     return precision.get(answer.dtype, DEFAULT)
 
 

@@ -38,7 +38,7 @@ class Ending(enum.StrEnum):
     MEMORY = "memory"
     """The process took more memory than it may, and was killed."""
     ABANDONED = "abandoned"
-    """The vector was not asked: the backend had been given up."""
+    """The vector was not tested: the backend had been given up."""
 
 
 LOST = frozenset({Ending.CRASHED, Ending.HUNG, Ending.MEMORY})
@@ -81,7 +81,7 @@ class Outcome:
 
 
 def described(value: object) -> Described:
-    """What is told of a returned object; only its type is looked at, unless it is a plain array."""
+    """A description of a returned object; only its type is used, unless it is a plain array."""
     if type(value) is not np.ndarray:
         return value if isinstance(value, Described) else Described(_type_name(value))
     swapped = name_of(value.dtype.newbyteorder())

@@ -51,7 +51,7 @@ class Met:
     reasons: Counter[str] = field(default_factory=Counter)
 
     def absent(self) -> Iterator[str]:
-        """What the entry names and the run did not ask: vectors, types together with ranks."""
+        """What the entry names and the run did not test: vectors, types together with ranks."""
         yield from sorted(self.entry.current - set(map(current, self.asked)))
         for dtype in self.entry.dtypes or (None,):
             for rank in self.entry.ranks or (None,):
@@ -68,7 +68,7 @@ class Inspection:
         self.met = [Met(entry) for entry in required.entries]
 
     def take(self, result: Result) -> None:
-        """Count one result; a vector that was not asked at the run's level counts for nothing."""
+        """Count one result; a vector that was not tested at the run's level counts for nothing."""
         if result.status is Status.SKIPPED:
             return
         lost = result.status is Status.UNSUPPORTED or result.kind == UNDECLARED

@@ -246,7 +246,7 @@ def _of_fault(fault: Fault) -> _Key:
 
 
 def _joint(keys: Sequence[_Key]) -> _Key:
-    """The key of mutants that show together alone."""
+    """The key of mutants that are found only together."""
     title = "; ".join(key.title for key in keys)
     return _Key("+".join(sorted(key.text for key in keys)), title, named=True)
 

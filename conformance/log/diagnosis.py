@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from conformance.model import Finding
 
 MAX_LISTED = 50
-"""Faults, threads, alternatives and conditions that are shown at most, of each."""
+"""Mutants, threads, alternatives and conditions that are shown at most, of each."""
 
 
 MAX_ADDRESS = 2000
@@ -20,7 +20,7 @@ MAX_ADDRESS = 2000
 
 @dataclass(frozen=True)
 class Thread:
-    """A public thread about a fault; ``link`` where it may be followed, which is http or https."""
+    """A public thread about a bug; ``link`` where it may be followed, which is http or https."""
 
     text: str
     link: bool
@@ -45,7 +45,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Other faults, by id, that the vectors do not tell from the diagnosed one."""
+    """Other mutants, by id, that the vectors do not distinguish from the diagnosed one."""
 
     ids: tuple[str, ...]
     says: tuple[str, ...]
@@ -134,7 +134,7 @@ def followed(address: str) -> bool:
 
 
 def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences that say with how many vectors a fault, or a condition, agrees."""
+    """Sentences that say with how many vectors a mutant, or a condition, agrees."""
     agree = _counts(data.get("agree"), "equal", "failing", "passing", "consistent")
     if agree:
         equal, failing, passing, consistent = agree
@@ -154,7 +154,7 @@ def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _scope(data: object) -> Iterator[str]:
-    """Where the backend has the fault at all: ``dtype f16, bf16``."""
+    """Where the backend has the bug at all: ``dtype f16, bf16``."""
     for name, values in list(data.items())[:MAX_LISTED] if isinstance(data, Mapping) else ():
         if isinstance(values, list | tuple) and values:
             plain = [str(value) for value in values[:MAX_LISTED] if isinstance(value, str | int)]

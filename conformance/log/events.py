@@ -134,7 +134,7 @@ def finding_from_event(event: Mapping[str, Any]) -> Finding:
 
 
 def _diagnosis(data: Any) -> Any:
-    """A diagnosis with the ids that faults have now; what has another form stays as it is."""
+    """A diagnosis with the current ids of mutants; what has another form stays as it is."""
     if not renamed.fault_names() or not isinstance(data, Mapping):
         return data
     now = dict(data)
@@ -145,7 +145,7 @@ def _diagnosis(data: Any) -> Any:
 
 
 def _named(one: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A fault of a diagnosis, or a group of them, by the ids that they have now."""
+    """A mutant of a diagnosis, or a group of them, by their current ids."""
     if isinstance(one.get("id"), str):
         return {**one, "id": renamed.faults([one["id"]])[0]}
     ids = one.get("ids")

@@ -22,7 +22,7 @@ from conformance.suite.store import Suite
 Events = Iterator[Mapping[str, Any] | Result | Finding]
 
 OWN = ("options.shard", "suite.vectors", "suite.by_op", "environment")
-"""What the headers of shards may differ in; the environment of each is told in the merged one."""
+"""What the headers of shards may differ in; the merged one has the environment of each."""
 
 MOST_NAMED = 3
 

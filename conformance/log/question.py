@@ -10,7 +10,7 @@ from conformance.log.encoding import decode, encode
 from conformance.run.threads import shares
 
 SECTIONS = ("tool", "suite", "backend", "options", "environment")
-"""The members of a header that say what is asked. The others say when."""
+"""The members of a header that say what is tested. The others say when."""
 
 _SHOWN = 60
 

@@ -77,7 +77,7 @@ class RunLog:
 
     @property
     def readings(self) -> Sequence[Mapping[str, Any]]:
-        """The backend's answers to open questions; none where the log was cut short."""
+        """Implementation-defined behaviour of the backend; none where the log was cut short."""
         return () if self.footer is None else self.footer.get("readings", ())
 
     @cached_property

@@ -22,7 +22,7 @@ from conformance.run.verdict import Question, Score, conclude
 from conformance.suite.store import Suite
 
 TO_BLAME = 0.25
-"""The share of the vectors with an edge that fail, for the edge to be told as what is common."""
+"""The share of a target's vectors that must fail for the target to be reported as common."""
 
 
 def in_suite_order(results: Iterable[Result], suite: Suite) -> list[Result]:

@@ -70,7 +70,7 @@ class Options:
 
 
 def selected(suite: Suite, options: Options) -> Selection:
-    """The vectors that a run asks. Raises UsageError for a filter that matches nothing."""
+    """The vectors that a run tests. Raises UsageError for a filter that matches nothing."""
     return select(
         suite.manifest,
         ops=options.ops,

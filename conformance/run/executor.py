@@ -54,7 +54,7 @@ class Executor(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End what runs, and forget what was not asked yet."""
+        """End what runs, and drop what was not started yet."""
 
     @abstractmethod
     def submit(self, vector: Vector) -> None:

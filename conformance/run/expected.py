@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Expected = Mapping[str, Sequence[Mapping[str, Any]]]
-"""``known_failures`` and ``required`` as in the footer of a log, each where it was asked."""
+"""``known_failures`` and ``required`` as in the footer of a log, each if it was given."""
 
 SHOWN = 3
 """Requirements that a sentence names."""

@@ -20,7 +20,7 @@ from conformance.run.executor import Executor, identity_of
 Array = NDArray[Any]
 
 COPY_LIMIT = 1 << 30
-"""Bytes above which an output is not copied; no vector asks for one, so its shape is wrong."""
+"""Bytes above which an output is not copied; no vector needs one, so its shape is wrong."""
 
 
 class Inline(Executor):

@@ -17,11 +17,11 @@ from typing import Any
 from conformance.errors import EXIT_INTERRUPTED, EXIT_SIGNAL, Interrupted
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
-"""Ctrl-C, the end that a system or a CI job asks for, and the end of the terminal."""
+"""Ctrl-C, termination by a system or a CI job, and the end of the terminal."""
 
 
 class Stopped(Exception):
-    """The results end here, since somebody asked for it."""
+    """The results end here, since the run was interrupted."""
 
 
 @contextmanager

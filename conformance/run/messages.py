@@ -31,10 +31,10 @@ from conformance.run.wire import Header, Malformed, pack
 Array = NDArray[Any]
 
 MAX_OUTPUTS = 64
-"""How many returned objects are told one by one; no operator has as many outputs."""
+"""How many returned objects are described one by one; no operator has as many outputs."""
 
 MAX_COUNT = 1 << 20
-"""The largest number of returned objects that is told as it is."""
+"""The largest number of returned objects that is reported exactly."""
 
 TIMES_AS_LARGE = 4
 SMALL = 1 << 20
@@ -106,7 +106,7 @@ def _process(told: Header) -> dict[str, Any]:
 
 
 def question(number: int, vector: Vector) -> bytes:
-    """The message that asks a vector. Of the answers only how large an output may be is told."""
+    """The message with a vector. Of the answers it holds only how large an output may be."""
     case = vector.case
     header = {
         "number": number,

@@ -132,7 +132,7 @@ class ProcessExecutor(Executor):
             return False
 
     def _give_up(self, reason: str) -> None:
-        """Ask the backend nothing any more."""
+        """Send the backend nothing any more."""
         self._given_up = reason
         self._pending.clear()
         for ticket in self._untaken:
@@ -210,7 +210,7 @@ class ProcessExecutor(Executor):
         self._failed_starts = 0
 
     def _replace(self, worker: Worker, lost: Lost) -> None:
-        """Part with a worker: its loss answers its question, the others are asked again."""
+        """Part with a worker: its loss answers its question, the others are sent again."""
         if worker not in self._workers:
             return  # the backend was given up meanwhile
         if lost.ending is Ending.HUNG:
@@ -229,7 +229,7 @@ class ProcessExecutor(Executor):
         self._pending.extendleft(reversed([one for one in worker.tickets if not one.outcome]))
 
     def _spare(self, lost: Ticket) -> None:
-        """A vector that is asked several times and was lost once is lost: the rest is not asked."""
+        """A vector that is run several times and was lost once is lost: the rest is not run."""
         asked = [one for worker in self._workers for one in worker.tickets]
         for ticket in self._untaken:
             if ticket.vector is lost.vector and ticket not in asked and ticket.outcome is None:

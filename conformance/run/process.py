@@ -144,7 +144,7 @@ class WorkerProcess:
             return 0
 
     def show_traceback(self, patience: float = 0.5) -> None:
-        """Ask the process to die telling where it is, which its fault handler does on SIGABRT."""
+        """Make the process die and report where it is, which its fault handler does on SIGABRT."""
         with suppress(OSError):
             self._process.send_signal(signal.SIGABRT)
         with suppress(subprocess.TimeoutExpired):

@@ -34,7 +34,7 @@ class Ticket:
 
 @dataclass(eq=False)
 class Worker:
-    """A worker process and what it was asked. ``spent`` counts seconds on the oldest question."""
+    """A worker process and its questions. ``spent`` counts seconds on the oldest one."""
 
     process: WorkerProcess
     ready: bool = False

@@ -17,7 +17,7 @@ MOST_REASONS = 2
 
 
 def completing(backend: str) -> str:
-    """The command that asks a backend all that it declares; ``backend`` is as it was named."""
+    """The command that tests all that a backend declares; ``backend`` is as it was named."""
     named = shlex.quote(backend) if backend else "BACKEND"
     return f"conformance check --backend {named} --complete --report its-report"
 
@@ -50,5 +50,5 @@ def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:
 
 
 def _at(precision: Mapping[str, str]) -> str:
-    """What has to be said of a share where another precision was asked."""
+    """What has to be said of a share that was measured at another precision."""
     return "" if set(precision.values()) <= {STANDARD} else ", measured at standard"

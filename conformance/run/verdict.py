@@ -69,7 +69,7 @@ class Question:
 
     @property
     def completing(self) -> str:
-        """The command that asks what is missing; empty where that has been done."""
+        """The command that tests what is missing; empty where that has been done."""
         return statement.completing(self.spec) if len(self.digests) == 1 else ""
 
     @property
@@ -136,7 +136,7 @@ class Score:
 
     @property
     def asked_ops(self) -> list[str]:
-        """Operators of which any vector was asked, those that must be rejected among them."""
+        """Operators of which any vector was tested, negative tests included."""
         asked = ("graded", "passed", "failed", "errors")
         return [op for op, counts in self.counts.items() if any(counts[name] for name in asked)]
 

@@ -77,7 +77,7 @@ def _answer(backend: Backend, header: dict[str, Any], payload: bytes) -> bytes:
 
 
 def _load(spec: str, send: Callable[[bytes], None]) -> Backend | None:
-    """The backend, after it was introduced; None after its failure was told."""
+    """The backend, after it was introduced; None after its failure was reported."""
     try:
         backend = load(spec)
         try:

@@ -72,7 +72,7 @@ class Cases:
 
     @cached_property
     def kills(self) -> Mapping[str, tuple[str, ...]]:
-        """By id, the faults that each vector notices at level should."""
+        """By id, the mutants that each vector kills at level should."""
         return {one.case.id: one.kills for one in self.recorded}
 
     @cached_property
@@ -84,7 +84,7 @@ class Cases:
 
     @cached_property
     def withdrawn(self) -> Mapping[str, str]:
-        """By id, why a vector is not asked any more."""
+        """By id, why a vector is no longer used."""
         return {one.case.id: one.withdrawn for one in self.recorded if one.withdrawn is not None}
 
 
@@ -239,5 +239,5 @@ def _is_scalar(value: object) -> bool:
 
 
 def _faults(record: Record, key: str, table: Sequence[str]) -> tuple[str, ...]:
-    """Faults by their places in the table, each by the name that it has now."""
+    """Mutants by their indices into the table, each by its current name."""
     return tuple(sorted(renamed.faults(record.named(key, table))))

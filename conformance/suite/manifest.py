@@ -141,7 +141,7 @@ class Manifest:
 
     @cached_property
     def edges(self) -> Mapping[str, Mapping[str, int]]:
-        """How many listed vectors show each edge, by operator."""
+        """How many listed vectors cover each target, by operator."""
         return self._counted(lambda entry: entry.edges)
 
     @cached_property
@@ -229,7 +229,7 @@ class Manifest:
         return {op: {"value": of.value, "reject": of.reject} for op, of in self.counts.items()}
 
     def _entries(self) -> list[dict[str, Any]]:
-        """Edges and kills by their places in the tables: names would be most of the file."""
+        """Targets and kills by their indices into the tables: names would be most of the file."""
         edges, faults = (
             {op: _places(of) for op, of in tables.items()} for tables in (self.edges, self.faults)
         )
@@ -322,7 +322,7 @@ def parse(data: bytes, where: str) -> Manifest:
 
 
 def _current(manifest: Manifest) -> Manifest:
-    """The manifest with the names that edges and faults have now."""
+    """The manifest with the current names of coverage targets and mutants."""
     if not renamed.fault_names() and not any(map(renamed.edge_names, manifest.ops)):
         return manifest
     listed = (

@@ -85,7 +85,7 @@ def current(spec: OpSpec) -> Proofs | None:
 
 
 def dump(proofs: Proofs) -> bytes:
-    """The content of a file of proofs: one line a first edge of each rank, one a witness."""
+    """The content of a file of proofs: one line per first target of each rank, one per witness."""
     document = {"format": FORMAT, "op": proofs.op, "specification": proofs.specification}
     if proofs.strata:
         document["strata"] = proofs.strata

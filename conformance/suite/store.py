@@ -53,7 +53,7 @@ class Suite:
 
     @property
     def digest(self) -> str:
-        """What is asked, as 64 hex digits; see :attr:`Manifest.digest`."""
+        """What is tested, as 64 hex digits; see :attr:`Manifest.digest`."""
         return self.manifest.digest
 
     def __len__(self) -> int:

@@ -17,7 +17,7 @@ Pair = tuple[str, str]
 type and an edge: the edge in data of that type."""
 
 Infeasible = Mapping[int, Mapping[Pair, tuple[str, ...]]]
-"""By rank, what contradicts each pair that no case shows."""
+"""By rank, what contradicts each pair that no case covers."""
 
 _KEYS = ("infeasible", "equivalent", "indistinguishable")
 _LATER = ("parts", "strata")
@@ -55,7 +55,7 @@ class Strength:
 
 
 def grouped(infeasible: Infeasible) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Infeasible pairs as JSON data: by rank, first edge and reason a list of second edges."""
+    """Infeasible pairs as JSON data: by rank, first target and reason a list of second targets."""
     found: dict[str, dict[str, dict[str, list[str]]]] = {}
     for rank, pairs in sorted(infeasible.items()):
         by_edge = found.setdefault(str(rank), {})

@@ -159,7 +159,7 @@ def _inputs(record: Record, case: Case, reader: members.Reader) -> tuple[Array, 
 
 
 def _check_answers(record: Record, vector: Vector) -> None:
-    """A must-reject vector has no answers; every reading answers every output."""
+    """A negative test has no answers; every interpretation answers every output."""
     if (vector.case.reject is None) != bool(vector.answers):
         record.refuse("a vector has outputs exactly if it is not to be rejected")
     names = [answer.name for answer in vector.answers]

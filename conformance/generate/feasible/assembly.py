@@ -18,7 +18,7 @@ from conformance.generate.feasible.window import Window
 
 @dataclass(frozen=True)
 class Edge:
-    """An edge in symbols: when it holds, and what translating it took."""
+    """A coverage target in symbols: when it holds, and what translating it took."""
 
     name: str
     truth: Truth
@@ -30,7 +30,7 @@ class Edge:
 
 
 class Assembly:
-    """Puts together what edges say; each part is worked out once."""
+    """Puts together the conditions of coverage targets; each part is worked out once."""
 
     def __init__(self, question: Question, axioms: Axioms) -> None:
         self.question = question
@@ -42,7 +42,7 @@ class Assembly:
         self._corners: tuple[Window, ...] | None = None
 
     def edge(self, name: str) -> Edge:
-        """An edge by name. Raises UsageError if the operator has none of this name."""
+        """A coverage target by name. Raises UsageError if the operator has none of this name."""
         if name not in self._whens:
             raise UsageError(f"{self.question.spec.op} has no coverage target '{name}'")
         if name not in self._edges:

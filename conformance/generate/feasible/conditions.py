@@ -16,7 +16,7 @@ Labelled = tuple[str, Truth]
 
 
 class Conditions:
-    """The conditions on the case of a question, each made when it is asked for."""
+    """The conditions on the case of a question, each made on demand."""
 
     def __init__(self, question: Question) -> None:
         self.question = question

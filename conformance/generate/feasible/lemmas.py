@@ -14,7 +14,7 @@ from conformance.generate.feasible.backend import Truth
 from conformance.generate.feasible.term import ONE, ZERO, Product, Term, constant
 
 SMALL = (1, 2, 3, 4)
-"""Factors for which a product is told exactly."""
+"""Factors for which the solver gets a product exactly."""
 
 COUNTING = "elements"
 """The role of products that matter only if they become too large."""

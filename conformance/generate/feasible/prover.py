@@ -22,7 +22,7 @@ ROUNDS = 40
 """How often the solver learns about products before a question is left to z3's own arithmetic."""
 
 FEW_ROUNDS = 8
-"""How often it learns where most questions have a proof, and the others are soon told by cases."""
+"""How often it learns where most questions have a proof, and cases soon settle the others."""
 
 RESOURCES_PER_MS = 2000
 """About how much of its own unit z3 spends in a millisecond. It gives up when that is spent rather
@@ -95,7 +95,7 @@ class Prover:
             return self._needed() if self._solving.check(labels) is False else None
 
     def excluded(self, edges: Sequence[str], dtype: str) -> bool:
-        """Whether it is soon proven that no valid case of an element type shows all the edges."""
+        """Whether it is soon proven that no valid case of a type covers all the targets."""
         with self._solving.meanwhile():
             labels = [*self._base, *self._say(edges, dtype)]
             if self._solving.check(labels) is False:
@@ -122,7 +122,7 @@ class Prover:
             return self._settled(asked, ROUNDS + 1) is False
 
     def _say(self, edges: Sequence[str], dtype: str | None = None) -> list[str]:
-        """Tell the solver of some edges, and of the data's type; the labels of what was said."""
+        """Add some targets, and the data's type, to the solver; the labels of what was added."""
         labelled = self._assembly.of([self._assembly.edge(name) for name in edges])
         if dtype is not None:
             choice = self._question.types[self.spec.data.type]

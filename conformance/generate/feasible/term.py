@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 CONSTANT = -1
-"""Stands for 1 where a variable's number is asked for."""
+"""Stands for 1 where the number of a variable is expected."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class Window:
         self.question = question
         self.i, self.n, self.c = i, n, c
         self.facts: dict[str, tuple[Term, ...]] = {}
-        """The facts that were asked for, each with one entry or one an axis."""
+        """The facts that were used, each with one entry or one an axis."""
         self._tap: tuple[Term, ...] | None = None
 
     def inside(self) -> Truth:
