@@ -119,7 +119,7 @@ def test_a_wrong_answer_with_its_window(small_suite: Suite, library: Path) -> No
 def test_the_divisor_is_that_of_the_closest_reading(small_suite: Suite, library: Path) -> None:
     vector = vector_of(small_suite, "AvgPool-1")
     text = answer(small_suite, vector, f"{library}:clipping")
-    assert "by the allowed reading clip-divisor; it reaches precision exact" in " ".join(
+    assert "by the allowed interpretation clip-divisor; it reaches precision exact" in " ".join(
         text.split()
     )
     strict = answer(small_suite, vector, f"{library}:clipping", "--level", "should")
