@@ -263,7 +263,7 @@ class Asked:
             return Agreement.EQUAL
         ends = self._subject.ends(altered, self._precision)
         if any(got.shape != lo.shape for got, (lo, _) in zip(self.outputs, ends, strict=True)):
-            return Agreement.NONE  # several variants, of which some lie beyond what is worked out
+            return Agreement.NONE  # too many taps for what is accepted to be worked out
         outside = [
             ~(_inside(got, lo, hi) | equal)
             for got, (lo, hi), equal in zip(self.outputs, ends, alike, strict=True)

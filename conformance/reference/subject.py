@@ -55,6 +55,9 @@ class _Part:
 Made = Callable[[DataEnvironment], list[Array]]
 """Arrays of an environment."""
 
+What = tuple[str | None, ...]
+"""What these arrays are, and at which precision."""
+
 
 class Subject:
     """A valid case with its data; ``outputs`` are the right ones, in the operator's own types.
@@ -79,28 +82,37 @@ class Subject:
         cannot be computed shows nothing. A guard that tells windows or elements apart picks from
         both.
         """
-        return self._composed(altered, self.outputs, self._outputs)
+        return self._composed(altered, self.outputs, self._outputs, ("outputs",))
 
     def ends(self, altered: Altered, precision: str) -> list[tuple[Array, Array]]:
         """For each output the ends of what is accepted of an implementation that is honest but for
         its variants, elementwise. Where it says how it computes, nothing but its outputs is.
+
+        They are those of the right outputs, in their shape, where the implementation's windows
+        have too many taps to be listed.
         """
-
-        def made(env: DataEnvironment) -> list[Array]:
-            return pooling.placed(env, pooling.ends(env, self.spec, precision))
-
-        found = self._composed(altered, made(self.env), made)
+        found = self._worked_out(
+            altered,
+            lambda env: pooling.placed(env, pooling.ends(env, self.spec, precision)),
+            ("ends", precision),
+        )
         return list(zip(found[::2], found[1::2], strict=True))
 
     def unspecified(self, altered: Altered, precision: str | None = None) -> list[Array]:
         """For each output which elements an implementation leaves without a value to check; with
         a ``precision`` also those whose partial sums may overflow there.
         """
+        return self._worked_out(
+            altered,
+            lambda env: pooling.unspecified(env, self.spec, precision),
+            ("unspecified", precision),
+        )
 
-        def made(env: DataEnvironment) -> list[Array]:
-            return pooling.unspecified(env, self.spec, precision)
-
-        return self._composed(altered, made(self.env), made)
+    def _worked_out(self, altered: Altered, made: Made, what: What) -> list[Array]:
+        """What is made of an implementation, the right of it worked out once."""
+        if what not in self._known:
+            self._known[what] = made(self.env)
+        return self._composed(altered, self._known[what], made, what)
 
     def _outputs(self, env: DataEnvironment) -> list[Array]:
         """The outputs of an environment; what they are made of makes the same ones again."""
@@ -114,7 +126,9 @@ class Subject:
             self._known[placed] = pooling.placed(env, self._known[made_of])
         return self._known[placed]
 
-    def _composed(self, altered: Altered, right: list[Array], made: Made) -> list[Array]:
+    def _composed(
+        self, altered: Altered, right: list[Array], made: Made, what: What
+    ) -> list[Array]:
         """What is made under the variants whose guards hold, where they do, and elsewhere right."""
         guards = dict(enumerate(map(self._guard, altered.variants)))
         always = {i for i, guard in guards.items() if guard is True}
@@ -123,12 +137,12 @@ class Subject:
         for some in _subsets(apart):
             holding = always.union(some)
             if holding:
-                part = self._made(altered.part(frozenset(holding)), right, made)
+                part = self._made(altered.part(frozenset(holding)), right, made, what)
                 exactly = [guard if i in some else ~guard for i, guard in apart.items()]
                 found = _picked(exactly, part, found, right)
         return found
 
-    def _made(self, part: _Part, right: list[Array], made: Made) -> list[Array]:
+    def _made(self, part: _Part, right: list[Array], made: Made, what: What) -> list[Array]:
         """What is made under the rules of a part; ``right`` where they change nothing."""
         try:
             env = self.env.under(part.definitions, part.changed)
@@ -137,7 +151,7 @@ class Subject:
             if part.of_taps:
                 return self._anew(env, right, made)
             # What replaces the same rules by the same values gives the same outputs.
-            key = (made, part.replaced, *_values(env, part.replaced))
+            key = (what, part.replaced, *_values(env, part.replaced))
             if key not in self._known:
                 self._known[key] = self._anew(env, right, made)
             return self._known[key]

@@ -26,17 +26,16 @@ def asked(
     op: str,
     data: Array,
     attributes: dict[str, Any],
-    outputs: Array | None,
+    *outputs: Array,
     followed: str | None = None,
 ) -> Asked:
-    """A vector of some data with what came back, or None where that passed."""
+    """A vector of some data with what came back; with nothing where that passed."""
     spec = find(op)
     case = case_of(spec, [data], attributes)
     base = answers(spec, case, data)
     found = readings(spec, case, data, base)
     vector = Vector(case.id, case, "must", (), "", "by hand", (data,), base, found)
-    returned = None if outputs is None else (outputs,)
-    return Asked(spec, vector, returned, {}, "must", followed)
+    return Asked(spec, vector, outputs or None, {}, "must", followed)
 
 
 def altered(op: str, *mutants: str) -> Altered:
@@ -62,7 +61,7 @@ def test_what_passed_may_follow_a_reading_and_have_a_fault(
     followed: str | None, expected: Agreement
 ) -> None:
     """By the reading all windows hold padding alone, so nothing shows that NaN is left out."""
-    one = asked(LP, channels([NAN], [5]), SPREAD, None, followed)
+    one = asked(LP, channels([NAN], [5]), SPREAD, followed=followed)
     assert one.consistency(altered(LP, "nan-left-out-of-mean")) is expected
 
 
@@ -139,6 +138,27 @@ def test_a_cause_may_be_in_some_windows_alone(whole: bool) -> None:
     window = "one window is the whole plane" if whole else "no window is the whole plane"
     assert told["scope"]["window"] == [window]
     assert f" where {window}." in told["sentence"]
+
+
+def test_where_what_is_accepted_cannot_be_worked_out_only_what_is_equal_agrees() -> None:
+    """Of 12,800 windows of 3,200 taps the values are worked out, and which maxima tie is not."""
+    op = "torch.max_pool-2"
+    mutant = altered(op, "out-as-the-document-prints-it")
+    data = np.arange(4803, dtype="f4").reshape(1, 1, 1601, 3)
+    attributes = {
+        "kernel_size": [1600, 2],
+        "stride": [800, 1],
+        "padding": [800, 1],
+        "ceil_mode": True,
+    }
+    spec = find(op)
+    subject = Subject(spec, case_of(spec, [data], attributes), data, [(1, 1, 3200, 4)])
+    values, indices = subject.under(mutant)
+    assert values.shape == (1, 1, 3200, 4)
+    assert asked(op, data, attributes, values, indices).agreement(mutant, {}) is Agreement.EQUAL
+    values = values.copy()
+    values[0, 0, 0, 0] = np.nextafter(values[0, 0, 0, 0], np.float32(0))
+    assert asked(op, data, attributes, values, indices).agreement(mutant, {}) is Agreement.NONE
 
 
 def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
