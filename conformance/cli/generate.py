@@ -237,7 +237,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
     if anew and find_spec("z3") is None:
         click.echo(
             "z3 is not installed: pairs of targets for which no case is found are listed as "
-            "undecided; pip install 'opconform[generate]' allows to decide them",
+            "undecided; to decide them: pip install 'opconform[generate]'",
             err=True,
         )
 

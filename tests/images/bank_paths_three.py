@@ -8,8 +8,8 @@ and those right operators that the bank beside this file lacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import bank
 import numpy as np
@@ -25,16 +25,14 @@ from bank import (
     Best,
     Grid,
     Inputs,
-    Operator,
     Tile,
-    as_run,
 )
 from bank_paths_two import (
     Bug,
-    Case,
     avg_pool_16,
     case,
     count_taps,
+    enter,
     flat_planes,
     has_pads,
     is_kernel,
@@ -46,16 +44,7 @@ from bank_paths_two import (
 )
 
 BUGS: dict[str, Bug] = {}
-
-
-def bug(operator: str, on_path: Case, beside: Case) -> Callable[[Operator], Operator]:
-    """Enters a function into the bank, under its own name."""
-
-    def enter(function: Operator) -> Operator:
-        BUGS[function.__name__] = Bug(operator, as_run(function), on_path, beside)
-        return function
-
-    return enter
+bug = partial(enter, BUGS)
 
 
 # Pieces of the paths

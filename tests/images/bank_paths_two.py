@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import bank
@@ -141,17 +142,20 @@ class Bug:
     beside: Case
 
 
-BUGS: dict[str, Bug] = {}
+def enter(
+    bugs: dict[str, Bug], operator: str, on_path: Case, beside: Case
+) -> Callable[[Operator], Operator]:
+    """Enters a function into a bank, under its own name."""
 
-
-def bug(operator: str, on_path: Case, beside: Case) -> Callable[[Operator], Operator]:
-    """Enters a function into the bank, under its own name."""
-
-    def enter(function: Operator) -> Operator:
-        BUGS[function.__name__] = Bug(operator, as_run(function), on_path, beside)
+    def entered(function: Operator) -> Operator:
+        bugs[function.__name__] = Bug(operator, as_run(function), on_path, beside)
         return function
 
-    return enter
+    return entered
+
+
+BUGS: dict[str, Bug] = {}
+bug = partial(enter, BUGS)
 
 
 def case(*shape: int, output_size: tuple[int, int] | None = None, **attributes: Any) -> Case:
