@@ -15,8 +15,8 @@ import click
 from conformance import __version__
 from conformance.cli import streams
 from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError, Interrupted
-from conformance.report.visible import visible
 from conformance.run.interruption import handled
+from conformance.safe_text import visible
 
 EXIT_BROKEN_PIPE = 141
 """What a shell reports for a command that SIGPIPE ended."""

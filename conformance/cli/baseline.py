@@ -48,7 +48,7 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
     from conformance.grade import baseline as baselines
     from conformance.log.reader import read_whole
     from conformance.report.registry import write_text
-    from conformance.report.visible import visible
+    from conformance.safe_text import visible
 
     run = read_whole(log)
     if reason is not None and not reason.strip():

@@ -97,10 +97,10 @@ def _show(run: RunLog, folder: Path, findings: int) -> None:
 
 def _compare(runs: list[RunLog], folder: Path) -> None:
     from conformance.report import comparison_html
-    from conformance.report.lines import one_line
     from conformance.report.matrix import Column, heading
     from conformance.report.registry import write_text
     from conformance.report.view import view
+    from conformance.safe_text import one_line
 
     text = comparison_html.render([Column(run) for run in runs])
     try:

@@ -10,7 +10,8 @@ from conformance.docs.account import Account
 from conformance.docs.followers import Follower
 from conformance.docs.formula import branches
 from conformance.model import Vector
-from conformance.report.lines import one_line, vectors
+from conformance.report.wording import vectors
+from conformance.safe_text import one_line
 from conformance.spec.expressions import Expression
 from conformance.spec.families import FAMILIES
 from conformance.spec.model import Quantity

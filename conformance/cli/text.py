@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from conformance.report.lines import wrap
+from conformance.safe_text import wrap
 
 
 class Shown(TypedDict):

@@ -13,7 +13,7 @@ from conformance.grade.match import Match, as_outputs, asked, decisive, matches
 from conformance.grade.outcome import Outcome
 from conformance.grade.precision import spell
 from conformance.model import Result, Status, Vector
-from conformance.report.lines import one_line
+from conformance.safe_text import one_line
 from conformance.spec.model import OpSpec
 
 WORDS = {

@@ -18,7 +18,7 @@ from conformance.docs.windows import telling
 from conformance.log.run_log import RunLog
 from conformance.report.picture import picture
 from conformance.report.templating import environment, page
-from conformance.report.visible import visible
+from conformance.safe_text import visible
 from conformance.spec.expressions import Expression
 from conformance.spec.families import FAMILIES
 from conformance.spec.model import OpSpec

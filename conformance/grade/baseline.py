@@ -13,6 +13,7 @@ from conformance.grade.findings import normalised
 from conformance.grade.known import ENDED
 from conformance.grade.selector import Selector
 from conformance.model import FAILED, Finding, Result, Status
+from conformance.safe_text import printable
 from conformance.spec.reader import MAX_BYTES
 
 HEAD = """\
@@ -111,7 +112,7 @@ def _sentence(finding: Finding) -> str:
     """What a finding comes from, on one line that can be seen; empty where nobody knows."""
     said = (finding.diagnosis or {}).get("sentence")
     line = " ".join(said.split()) if isinstance(said, str) else ""
-    return "".join(c if c.isprintable() else "?" for c in line)
+    return printable(line)
 
 
 def _message(failure: Result) -> str:

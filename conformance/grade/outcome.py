@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance.dtypes import DTYPES, name_of
+from conformance.safe_text import printable
 
 MESSAGE_LIMIT = 600
 HEAD = 400
@@ -116,11 +117,6 @@ def shortened(text: str) -> str:
     if len(text) <= MESSAGE_LIMIT:
         return text
     return f"{text[:HEAD]} … {text[HEAD + 3 - MESSAGE_LIMIT :]}"
-
-
-def printable(text: str) -> str:
-    """The text with a question mark for each character that a terminal might act on."""
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def _type_name(value: object) -> str:

@@ -10,8 +10,8 @@ from conformance.cli.text import wrapped
 from conformance.grade.findings import findings
 from conformance.grade.outcome import Outcome
 from conformance.model import Result, Vector
-from conformance.report.lines import one_line
 from conformance.run.single import Examiner
+from conformance.safe_text import one_line
 
 WIDTH = 96
 MUTANTS = 3

@@ -14,6 +14,7 @@ from conformance.model import FAILED, Result, Status
 from conformance.report.cause_changes import CauseChange, CauseTurn, cause_changes, identity
 from conformance.report.circumstances import circumstances
 from conformance.report.wording import when
+from conformance.safe_text import shortened
 from conformance.suite.vector_ids import current
 
 
@@ -181,17 +182,13 @@ def labels(old: RunLog, new: RunLog, differences: Sequence[Difference]) -> tuple
     if backends[0]["name"] != backends[1]["name"] or names[0] != names[1]:
         return names[0], names[1]
     for difference in differences:
-        values = [_short(value) for value in (difference.old, difference.new)]
+        sides = (difference.old, difference.new)
+        values = ["unknown" if one is None else shortened(one, MAX_LABEL) for one in sides]
         if values[0] != values[1]:
             what = difference.name.rpartition(", ")[2]
             return f"{what} {values[0]}", f"{what} {values[1]}"
     times = [when(run.header["started"]) for run in (old, new)]
     return (times[0], times[1]) if times[0] != times[1] else ("old", "new")
-
-
-def _short(value: str | None) -> str:
-    text = "unknown" if value is None else value
-    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
 
 
 def _check_parts(old: RunLog, new: RunLog) -> None:

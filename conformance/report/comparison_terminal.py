@@ -5,9 +5,9 @@ from __future__ import annotations
 from conformance.log.run_log import RunLog
 from conformance.report.cause_changes import CauseTurn
 from conformance.report.comparison import ORDER, Change, Comparison, Turn, words
-from conformance.report.lines import one_line, vectors, wrap
 from conformance.report.terminal import BOLD, GREEN, RED, RESET
-from conformance.report.wording import when
+from conformance.report.wording import vectors, when
+from conformance.safe_text import one_line, wrap
 
 MAX_DIFFERENCES = 30
 

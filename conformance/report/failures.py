@@ -10,8 +10,8 @@ from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.report.view import View
-from conformance.report.visible import visible
 from conformance.report.wording import why
+from conformance.safe_text import visible
 
 
 def alarm(shown: View) -> str | None:

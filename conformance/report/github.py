@@ -13,8 +13,8 @@ from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.failures import Failures, alarm, backend_file
 from conformance.report.view import view
-from conformance.report.visible import visible
 from conformance.report.wording import counted, evidence
+from conformance.safe_text import shortened, visible
 
 FILE = "annotations.txt"
 
@@ -71,16 +71,11 @@ def _lines(one: CauseView) -> Iterator[str]:
 
 
 def _command(level: str, title: str, message: str, file: str | None) -> str:
-    properties = {"title": _cut(" ".join(title.split()), MAX_TITLE)}
+    properties = {"title": shortened(visible(" ".join(title.split())), MAX_TITLE)}
     if file is not None:
         properties = {"file": file, "line": "1", **properties}
     spelled = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    return f"::{level} {spelled}::{_data(_cut(message, MAX_MESSAGE))}"
-
-
-def _cut(text: str, length: int) -> str:
-    text = visible(text)
-    return text if len(text) <= length else text[: length - 1] + "…"
+    return f"::{level} {spelled}::{_data(shortened(visible(message), MAX_MESSAGE))}"
 
 
 def _data(text: str) -> str:

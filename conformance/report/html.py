@@ -19,7 +19,7 @@ from conformance.report.strength import strengths
 from conformance.report.strength import styles as strength_styles
 from conformance.report.vectors import addressable, table
 from conformance.report.view import view
-from conformance.report.visible import visible
+from conformance.safe_text import visible
 
 FILE = "index.html"
 

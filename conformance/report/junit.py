@@ -18,8 +18,8 @@ from conformance.model import FAILED, Finding, Result, Status
 from conformance.report.failures import Failures, alarm
 from conformance.report.strength import headline
 from conformance.report.view import View, view
-from conformance.report.visible import visible
 from conformance.report.wording import evidence, precision
+from conformance.safe_text import one_line, visible
 
 FILE = "junit.xml"
 
@@ -137,10 +137,5 @@ def _body(result: Result, finding: Finding | None, cause: Cause | None) -> Itera
             yield f"minimal reproducer: {finding.reproduce}"
 
 
-def _text(text: str) -> str:
-    """Text without the characters that XML 1.0 does not allow: they are shown as escapes."""
-    return visible(text)
-
-
-def _line(text: str) -> str:
-    return _text(" ".join(text.splitlines()))
+# XML 1.0 does not allow some characters: they are shown as escapes.
+_text, _line = visible, one_line

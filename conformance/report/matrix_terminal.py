@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from conformance.report.lines import one_line, wrap
 from conformance.report.matrix import Column, Graded, graded
 from conformance.report.terminal import BOLD, RESET, TONES
+from conformance.safe_text import one_line, wrap
 
 
 def text(columns: Sequence[Column], *, width: int = 80, color: bool = False) -> str:

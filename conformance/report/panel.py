@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from conformance.report.elision import breaks, shown
-from conformance.report.visible import visible
 from conformance.report.window import Axis, Window
+from conformance.safe_text import shortened, visible
 
 HEIGHT = 26
 """Of a cell."""
@@ -162,4 +162,4 @@ def _label(x: float, y: float, text: str, anchor: str) -> Markup:
 
 def _short(value: object) -> str:
     text = f"{value:.4g}" if isinstance(value, float) else visible(str(value))
-    return text if len(text) <= 9 else text[:8] + "…"
+    return shortened(text, 9)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from conformance.report.panel import GAP, Panel
-from conformance.report.visible import visible
 from conformance.report.window import Window, parse
+from conformance.safe_text import visible
 
 MAX_SLICES = 4
 """Slices of a three-dimensional window that are drawn at most."""

@@ -17,8 +17,8 @@ from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.failures import Failures, alarm, backend_file
 from conformance.report.view import View, view
-from conformance.report.visible import visible
 from conformance.report.wording import evidence
+from conformance.safe_text import shortened, visible
 
 FILE = "conformance.sarif"
 
@@ -221,12 +221,8 @@ def _message(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return _cut(visible(text), MAX_TEXT) or "-"
+    return shortened(visible(text), MAX_TEXT) or "-"
 
 
 def _name(text: str) -> str:
-    return _cut(visible(" ".join(text.split())), MAX_NAME) or "-"
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
+    return shortened(visible(" ".join(text.split())), MAX_NAME) or "-"

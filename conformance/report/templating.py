@@ -11,7 +11,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from conformance.log.encoding import MAX_TEXT
-from conformance.report.visible import visible
+from conformance.safe_text import visible
 
 
 def environment(package: str = __package__) -> Environment:

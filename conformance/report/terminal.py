@@ -8,11 +8,19 @@ from collections.abc import Iterable, Iterator
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.cause_view import CauseView
-from conformance.report.lines import one_line, vectors, wrap
 from conformance.report.strength import strengths
 from conformance.report.terminal_gate import gate
 from conformance.report.view import OperatorRow, View, view
-from conformance.report.wording import counted, duration, evidence, options, precision, when
+from conformance.report.wording import (
+    counted,
+    duration,
+    evidence,
+    options,
+    precision,
+    vectors,
+    when,
+)
+from conformance.safe_text import one_line, wrap
 
 FILE = "summary.txt"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.report.lines import vectors, wrap
 from conformance.report.view import View
-from conformance.report.wording import why
+from conformance.report.wording import vectors, why
+from conformance.safe_text import wrap
 
 SHOWN = 10
 """Entries of each kind that are shown at most; a log and its page have all."""

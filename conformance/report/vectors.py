@@ -14,8 +14,8 @@ from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result
 from conformance.report.arrays import texts
 from conformance.report.templating import bounded
-from conformance.report.visible import visible
 from conformance.report.wording import accepted, distance, element
+from conformance.safe_text import visible
 
 MAX_DETAILS = 20_000_000
 """Letters of the arrays of a page, at most; of further failures they are left out."""

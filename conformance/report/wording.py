@@ -53,6 +53,11 @@ def evidence(witness: Witness | None, off: str | None = None) -> list[tuple[str,
     ]
 
 
+def vectors(count: int) -> str:
+    """``1 vector``, ``2 vectors``."""
+    return "1 vector" if count == 1 else f"{count:,} vectors"
+
+
 def counted(causes: Iterable[Cause], noun: str = "") -> str:
     """How many causes there are, and apart from them how many of these nothing explains.
 

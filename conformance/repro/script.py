@@ -14,11 +14,11 @@ from conformance.errors import UsageError
 from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
-from conformance.report.visible import visible
 from conformance.repro import checking, unpacking
 from conformance.repro.literal import source
 from conformance.repro.native import Call, parted
 from conformance.run.inline import fresh
+from conformance.safe_text import visible
 from conformance.spec.model import OpSpec
 
 MAX_SIZE = 2**20

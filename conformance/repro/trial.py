@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from conformance.report.visible import visible
 from conformance.run.process import DYING
+from conformance.safe_text import visible
 
 PATIENCE = 30.0
 """Seconds that a Python may take to tell its versions."""

@@ -15,9 +15,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from conformance.errors import UsageError
-from conformance.grade.outcome import printable
 from conformance.run import wire
 from conformance.run.interpreter import command
+from conformance.safe_text import printable
 
 READ = 1 << 20
 PIPE_SIZE = 1 << 20

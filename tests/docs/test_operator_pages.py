@@ -18,7 +18,7 @@ from conformance.docs.account import Account, account
 from conformance.docs.html import file_name, index_page, link, meanings, operator_page
 from conformance.log.reader import read
 from conformance.log.run_log import RunLog
-from conformance.report.visible import visible
+from conformance.safe_text import visible
 from conformance.spec.catalogue import Fault
 from conformance.spec.loader import load_text, shipped
 from conformance.spec.model import Document, Erratum, OpSpec

@@ -14,7 +14,7 @@ from hypothesis import given
 
 from conformance.model import Status
 from conformance.report.junit import render
-from conformance.report.visible import visible
+from conformance.safe_text import visible
 
 SCHEMA = xmlschema.XMLSchema(Path(__file__).parent / "schemas" / "junit-10.xsd")
 ENDS = {

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from conformance.report.markdown import block, inline
 from conformance.report.summary import MAX_BYTES, render
-from conformance.report.visible import visible
+from conformance.safe_text import visible
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 STRUCTURE = {
