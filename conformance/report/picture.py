@@ -6,14 +6,238 @@ no identifier and no script of its own, so that any number of them may stand on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 
 from markupsafe import Markup
 
-from conformance.report.panel import GAP, Panel
-from conformance.report.window import Window, parse
-from conformance.safe_text import visible
+from conformance.report.picture_window import Axis, Window, parse
+from conformance.safe_text import shortened, visible
+
+MAX_CELLS = 12
+"""Positions of one axis that are drawn at most, but for single ones between them."""
+
+
+def shown(axis: Axis, limit: int = MAX_CELLS) -> tuple[int, ...]:
+    """The positions to draw, in order: ``limit`` of them, and no gap of a single one.
+
+    A window with its neighbours comes first, then the ends of the axis with their padding, then
+    what is nearest to the window. Of a window that is longer than that both ends are shown.
+    """
+    first = min([-max(0, axis.begin), *axis.positions])
+    last = max([axis.size - 1 + max(0, axis.end), *axis.positions])
+    if last - first < limit:
+        return tuple(range(first, last + 1))
+    chosen: set[int] = set()
+    for position in _by_worth(axis, first, last):
+        if len(chosen) == limit:
+            break
+        if first <= position <= last:
+            chosen.add(position)
+    return tuple(_without_small_gaps(sorted(chosen), first, last))
+
+
+def breaks(positions: Sequence[int], axis: Axis) -> tuple[int, ...]:
+    """Before which of the shown positions, by index, the axis breaks off; ``len`` for the end."""
+    if not positions:
+        return ()
+    gaps = [n for n in range(1, len(positions)) if positions[n] != positions[n - 1] + 1]
+    if positions[0] > -max(0, axis.begin):
+        gaps.insert(0, 0)
+    if positions[-1] < axis.size - 1 + max(0, axis.end):
+        gaps.append(len(positions))
+    return tuple(gaps)
+
+
+def _by_worth(axis: Axis, first: int, last: int) -> Iterator[int]:
+    """Positions, the most telling first."""
+    taps = sorted(set(axis.positions)) or [0]
+    low, high = taps[0], taps[-1]
+    yield from (low, high)
+    edges = (low - 1, high + 1)
+    if len(taps) <= MAX_CELLS - len(edges):
+        yield from taps
+        yield from edges
+    else:
+        yield from edges
+        half = MAX_CELLS // 2
+        yield from _alternating(taps[:half], reversed(taps[-half:]))
+    yield from (0, axis.size - 1, first, last)
+    yield from _alternating(range(high + 1, high + MAX_CELLS), range(low - 1, low - MAX_CELLS, -1))
+
+
+def _alternating(some: Iterable[int], others: Iterable[int]) -> Iterator[int]:
+    pairs = chain.from_iterable(zip_longest(some, others))
+    return (position for position in pairs if position is not None)
+
+
+def _without_small_gaps(chosen: Sequence[int], first: int, last: int) -> Iterator[int]:
+    """The positions, and each single one between two of them: a break would take its place."""
+    before = first - 1
+    for position in chosen:
+        if position == before + 2:
+            yield before + 1
+        yield position
+        before = position
+    if before == last - 1:
+        yield last
+
+
+HEIGHT = 26
+"""Of a cell."""
+
+GAP = 14
+"""The width of a break, and the space between two slices."""
+
+LETTER = 7.4
+"""The width of a letter."""
+
+
+class Panel:
+    """One slice of a window, drawn from its own corner."""
+
+    def __init__(self, window: Window, place: tuple[int, ...], caption: str) -> None:
+        self.window, self.place, self.caption = window, place, caption
+        single = Axis(1, (0,), (True,))
+        self.down, self.across = (single, *window.axes)[-2:]
+        self.rows, self.columns = shown(self.down), shown(self.across)
+        self.one_row = len(window.axes) == 1
+        self.texts = {(y, x): self._text(y, x) for y in self.rows for x in self.columns}
+        letters = max([3, *map(len, self.texts.values()), *(len(str(x)) for x in self.columns)])
+        self.cell = round(letters * LETTER + 8, 1)
+        rows = 0 if self.one_row else max(len(str(y)) for y in self.rows)
+        self.left = round(rows * LETTER + 6, 1) if rows else 1.0
+        self.top = 20.0 + (18.0 if caption else 0.0)
+        self.xs = _offsets(
+            self.left, self.cell, len(self.columns), breaks(self.columns, self.across)
+        )
+        self.ys = _offsets(self.top, HEIGHT, len(self.rows), breaks(self.rows, self.down))
+        self.width = max(self.xs[-1] + 2, len(caption) * LETTER)
+        self.height = self.ys[-1] + 2
+
+    def parts(self) -> Iterator[Markup]:
+        """Everything in it, in the order in which it is painted."""
+        if self.caption:
+            yield _label(0, 13, self.caption, "start")
+        for x, position in zip(self.xs, self.columns, strict=False):
+            yield _label(x + self.cell / 2, self.top - 6, str(position), "middle")
+        if not self.one_row:
+            for y, position in zip(self.ys, self.rows, strict=False):
+                yield _label(self.left - 5, y + HEIGHT / 2 + 4, str(position), "end")
+        for y, row in zip(self.ys, self.rows, strict=False):
+            for x, column in zip(self.xs, self.columns, strict=False):
+                yield from self._cell(x, y, row, column)
+        yield from self._outline()
+        yield from self._breaks()
+
+    def _cell(self, x: float, y: float, row: int, column: int) -> Iterator[Markup]:
+        kind = self._kind(row, column)
+        yield Markup('<rect class="{}" x="{:g}" y="{:g}" width="{:g}" height="{:g}"/>').format(
+            kind, x + 1, y + 1, self.cell - 2, HEIGHT - 2
+        )
+        if kind.startswith("tap pad"):
+            yield Markup('<path class="hatch" d="{}"/>').format(
+                " ".join(_hatches(x + 1, y + 1, self.cell - 2, HEIGHT - 2))
+            )
+        if text := self.texts[row, column]:
+            yield Markup(
+                '<text class="{}" x="{:g}" y="{:g}" text-anchor="middle">{}</text>'
+            ).format(kind, x + self.cell / 2, y + HEIGHT / 2 + 4, text)
+
+    def _kind(self, row: int, column: int) -> str:
+        """What a cell is, as classes: ``tap`` or not, on ``data`` or ``pad``, counted or not."""
+        places = self._places(row, column)
+        ground = "data" if all(axis.has(at) for axis, at in places) else "pad"
+        if not all(at in axis.taps for axis, at in places):
+            return ground
+        counts = all(at in axis.counting for axis, at in places)
+        return f"tap {ground}" if counts or ground == "pad" else f"tap {ground} out"
+
+    def _places(self, row: int, column: int) -> list[tuple[Axis, int]]:
+        at = (*self.place, row, column)[-len(self.window.axes) :]
+        return list(zip(self.window.axes, at, strict=True))
+
+    def _text(self, row: int, column: int) -> str:
+        places = self._places(row, column)
+        if not all(axis.has(at) for axis, at in places):
+            return ""
+        value = self.window.data
+        for _, at in places:
+            value = value[at]
+        times = math.prod(axis.taps[at] for axis, at in places)
+        return _short(value) + (f" \u00d7{times}" if times > 1 else "")
+
+    def _outline(self) -> Iterator[Markup]:
+        """A frame around all cells that the window spans, in this slice."""
+        spans = [_span(self.down, self.rows, self.ys), _span(self.across, self.columns, self.xs)]
+        if all(spans):
+            (top, bottom), (left, right) = (span for span in spans if span)
+            right, bottom = right + self.cell, bottom + HEIGHT
+            yield Markup(
+                '<rect class="window" x="{:g}" y="{:g}" width="{:g}" height="{:g}"/>'
+            ).format(left, top, right - left, bottom - top)
+
+    def _breaks(self) -> Iterator[Markup]:
+        """A zigzag wherever positions are left out."""
+        top, bottom, left, right = self.top, self.ys[-1], self.left, self.xs[-1]
+        for n in breaks(self.columns, self.across):
+            x = self.xs[n] - GAP / 2
+            yield _zigzag([(x + side, y) for side, y in _steps(top, bottom)])
+        for n in breaks(self.rows, self.down):
+            y = self.ys[n] - GAP / 2
+            yield _zigzag([(x, y + side) for side, x in _steps(left, right)])
+
+
+def _offsets(start: float, size: float, count: int, gaps: Sequence[int]) -> list[float]:
+    """Where each of some cells begins, and where the last one ends; breaks take up space."""
+    found, at = [], start
+    for number in range(count + 1):
+        at += GAP * (number in gaps)
+        found.append(round(at, 1))
+        at += size
+    return found
+
+
+def _span(
+    axis: Axis, positions: Sequence[int], offsets: Sequence[float]
+) -> tuple[float, float] | None:
+    """Where the first and the last cell begin that taps of an axis read."""
+    inside = [at for position, at in zip(positions, offsets, strict=False) if position in axis.taps]
+    return (inside[0], inside[-1]) if inside else None
+
+
+def _steps(start: float, end: float) -> Iterator[tuple[float, float]]:
+    """The corners of a zigzag, as its side and its place along the way."""
+    count = max(2, round((end - start) / 8))
+    for n in range(count + 1):
+        yield (3.0 if n % 2 else -3.0), round(start + (end - start) * n / count, 1)
+
+
+def _zigzag(corners: Sequence[tuple[float, float]]) -> Markup:
+    return Markup('<polyline class="break" points="{}"/>').format(
+        " ".join(f"{x:g},{y:g}" for x, y in corners)
+    )
+
+
+def _hatches(x: float, y: float, width: float, height: float) -> Iterator[str]:
+    """Slanted lines across a cell, as path data."""
+    for start in range(6, int(width + height), 6):
+        low, high = max(0.0, start - height), min(float(start), width)
+        yield f"M{x + low:g} {y + start - low:g}L{x + high:g} {y + start - high:g}"
+
+
+def _label(x: float, y: float, text: str, anchor: str) -> Markup:
+    return Markup('<text class="axis" x="{:g}" y="{:g}" text-anchor="{}">{}</text>').format(
+        x, y, anchor, text
+    )
+
+
+def _short(value: object) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else visible(str(value))
+    return shortened(text, 9)
+
 
 MAX_SLICES = 4
 """Slices of a three-dimensional window that are drawn at most."""
@@ -33,8 +257,8 @@ class Picture:
 def picture(window: object) -> Picture | None:
     """The picture of a finding's ``detail["window"]``; None where that describes no window.
 
-    Anything may be passed: see :func:`conformance.report.window.parse` for what is drawn. Taps
-    that count are filled, those on padding hatched, those that do not count struck through.
+    Anything may be passed: see :func:`conformance.report.picture_window.parse` for what is drawn.
+    Taps that count are filled, those on padding hatched, those that do not count struck through.
     """
     parsed = parse(window)
     return None if parsed is None else _drawn(parsed)

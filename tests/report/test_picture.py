@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.report.elision import MAX_CELLS, breaks, shown
-from conformance.report.picture import MAX_SLICES, picture, picture_under
-from conformance.report.window import Axis, parse
+from conformance.report.picture import MAX_CELLS, MAX_SLICES, breaks, picture, picture_under, shown
+from conformance.report.picture_window import Axis, parse
 
 SIGNS = {
     "tap data": "#",
