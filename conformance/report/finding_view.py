@@ -13,9 +13,8 @@ import numpy as np
 from conformance.dtypes import DTYPES
 from conformance.log.diagnosis import Condition, Diagnosis, diagnosis
 from conformance.model import Finding
-from conformance.report.elements import Element, Plane, elements, planes
+from conformance.report.elements import Element, Plane, elements, planes, relation
 from conformance.report.picture import Picture, picture, picture_under
-from conformance.report.relation import relation
 from conformance.report.wording import distance, precision, words
 
 SHOW = ["conformance", "show"]

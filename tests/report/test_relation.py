@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.report.elements import MAX_SLICES
-from conformance.report.relation import relation
+from conformance.report.elements import MAX_SLICES, relation
 
 
 def plane(expected, got):
