@@ -1,13 +1,125 @@
-"""A cause, with everything that a page shows of it."""
+"""A cause and its findings, with everything that a page shows of them."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
+import numpy as np
+
+from conformance.dtypes import DTYPES
 from conformance.log.causes import Cause, Severity
-from conformance.log.diagnosis import Fault
-from conformance.report.finding_view import FindingView
+from conformance.log.diagnosis import Condition, Diagnosis, Fault, diagnosis
+from conformance.model import Finding
+from conformance.report.elements import Element, Plane, elements, planes, relation
+from conformance.report.picture import Picture, picture, picture_under
+from conformance.report.wording import distance, precision, words
+
+SHOW = ["conformance", "show"]
+
+
+@dataclass(frozen=True)
+class FindingView:
+    """A finding with what the results say about its smallest vector.
+
+    ``known`` where every failure in it is a known one. ``header`` is that of the run.
+    """
+
+    finding: Finding
+    dtype: str
+    header: Mapping[str, Any]
+    known: bool = False
+
+    @property
+    def bits(self) -> Mapping[str, str]:
+        """The codes of ``rounded`` and ``got``, where they are floating-point numbers."""
+        witness = self.finding.witness
+        row = DTYPES.get(self.dtype)
+        if witness is None or witness.ulp is None or row is None or not row.is_float:
+            return {}
+        found = {}
+        for name in ("rounded", "got"):
+            try:
+                value = np.array(float(getattr(witness, name)))
+            except ValueError:
+                continue
+            with np.errstate(over="ignore"):
+                code = int(value.astype(row.numpy).view(row.code))
+            found[name] = f"0x{code:0{2 * row.numpy.itemsize}x}"
+        return found
+
+    @property
+    def show(self) -> str:
+        """The command that shows the smallest vector; empty where the log has none."""
+        command = self.finding.detail.get("show", "")
+        return command if isinstance(command, str) else ""
+
+    @property
+    def repro(self) -> str:
+        """The command that writes a script for an issue; empty where none can name the backend.
+
+        It asks of the same suite and in the same environment as ``show``, and judges as the run
+        did. The ``show`` of older logs does not say how, nor in which environment.
+        """
+        spec, asked = self.header["backend"]["spec"], self.header["options"]
+        shown = words(self.show)
+        named = shown[:3] == [*SHOW, self.finding.smallest]
+        if not spec or not self.finding.reproduce or not named:
+            return ""
+        if "--backend" in shown:
+            return shlex.join(["conformance", "repro", *shown[2:]])
+        if asked.get("env"):
+            return ""
+        command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *shown[3:]]
+        if asked["level"] != "must":
+            command += ["--level", asked["level"]]
+        judged = precision(asked["precision"])
+        if judged != "standard":
+            each = ",".join(f"{dtype}={name}" for dtype, name in asked["precision"].items())
+            command += ["--precision", judged if judged in asked["precision"].values() else each]
+        return shlex.join(command)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """What is wrong in the backend, as far as its failures tell."""
+        return diagnosis(self.finding.diagnosis)
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions under which it fails; none where it is what a mutant gives."""
+        return () if self.diagnosis is None else self.diagnosis.conditions
+
+    @cached_property
+    def off(self) -> str:
+        """How wrong elements are off: in words where that says more than a distance."""
+        witness = self.finding.witness
+        if witness is None:
+            return ""
+        return relation(self.finding.detail, witness.wrong) or distance(witness)
+
+    @cached_property
+    def picture(self) -> Picture | None:
+        """The window of the worst element."""
+        return picture(self.finding.detail.get("window"))
+
+    @cached_property
+    def picture_under(self) -> Picture | None:
+        """The window as the diagnosed fault has it."""
+        return picture_under(self.finding.detail.get("window"))
+
+    @cached_property
+    def planes(self) -> tuple[Plane, ...]:
+        """The output of the smallest vector around the worst element, expected and got."""
+        return planes(self.finding.detail.get("plane"))
+
+    @cached_property
+    def elements(self) -> tuple[Element, ...]:
+        """Wrong elements of the smallest vector, worst first."""
+        return elements(self.finding.detail.get("elements"))
+
 
 TAGS = {
     Severity.LOST: "crash",

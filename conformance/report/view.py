@@ -10,8 +10,7 @@ from conformance.errors import EXIT_INCONCLUSIVE
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
 from conformance.model import FAILED, Result, Status
-from conformance.report.cause_view import CauseView
-from conformance.report.finding_view import FindingView
+from conformance.report.cause_view import CauseView, FindingView
 from conformance.report.readings import Question, readings
 
 HEADLINES = {
