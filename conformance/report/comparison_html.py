@@ -8,7 +8,7 @@ from functools import cache
 from jinja2 import Environment
 
 from conformance.report import templating, wording
-from conformance.report.bars import bar
+from conformance.report.charts import bar
 from conformance.report.comparison import ORDER, WORSE, Change, words
 from conformance.report.matrix import Column
 from conformance.report.side_by_side import side_by_side

@@ -11,10 +11,8 @@ from markupsafe import Markup, escape
 
 from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
-from conformance.report.bars import bar
+from conformance.report.charts import bar, heat_maps, spreads
 from conformance.report.circumstances import facts
-from conformance.report.heat import heat_maps
-from conformance.report.spread import spreads
 from conformance.report.strength import strengths
 from conformance.report.strength import styles as strength_styles
 from conformance.report.vectors import addressable, table

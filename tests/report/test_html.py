@@ -13,7 +13,7 @@ from pages import Page, check_safe, check_structure, vectors
 from conformance.log.reader import read
 from conformance.log.tally import Tally
 from conformance.model import Result
-from conformance.report.bars import BAR, bar
+from conformance.report.charts import BAR, bar
 from conformance.report.circumstances import facts
 from conformance.report.html import render
 from conformance.report.view import OperatorRow

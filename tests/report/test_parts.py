@@ -16,10 +16,9 @@ from conformance.log.causes import causes
 from conformance.log.diagnosis import diagnosis, followed
 from conformance.model import Finding, Result, Status
 from conformance.report.cause_view import CauseView, FindingView
+from conformance.report.charts import HEIGHT, MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps, spreads
 from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, MAX_SLICES, elements, planes
-from conformance.report.heat import MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps
 from conformance.report.html import render
-from conformance.report.spread import HEIGHT, spreads
 from conformance.report.view import view
 from conformance.report.wording import short
 
