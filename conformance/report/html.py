@@ -15,7 +15,7 @@ from conformance.report.charts import bar, heat_maps, spreads
 from conformance.report.circumstances import facts
 from conformance.report.strength import strengths
 from conformance.report.strength import styles as strength_styles
-from conformance.report.vectors import addressable, table
+from conformance.report.vector_table import addressable, table
 from conformance.report.view import view
 from conformance.safe_text import visible
 

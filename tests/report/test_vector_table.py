@@ -14,9 +14,8 @@ from runs import FEW, hostile_runs, run
 
 from conformance.grade.returned import packed
 from conformance.model import Returned
-from conformance.report.arrays import texts
 from conformance.report.html import render
-from conformance.report.vectors import addressable
+from conformance.report.vector_table import addressable, texts
 
 SIZE = 4005
 

@@ -1,18 +1,21 @@
-"""All vectors of a run as data for the table on the page."""
+"""All vectors of a run as data for the table on the page; a log may hold anything."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
+from conformance.dtypes import DTYPES
 from conformance.log.encoding import MAX_TEXT
 from conformance.log.run_log import RunLog
-from conformance.model import FAILED, Result
-from conformance.report.arrays import texts
+from conformance.model import FAILED, Result, Returned
 from conformance.report.templating import bounded
 from conformance.report.wording import accepted, distance, element
 from conformance.safe_text import visible
@@ -145,3 +148,30 @@ def _show(run: RunLog) -> list[str]:
 
 def _seen(text: str) -> str:
     return visible(bounded(text, MAX_TEXT))
+
+
+MAX_SHOWN = 512
+"""Elements of an array that are shown at most."""
+
+MAX_AXES = 8
+
+
+def texts(kept: Sequence[Returned] | None) -> list[Any]:
+    """Each array as nested lists of numbers as text; None in place of one that is large or damaged.
+
+    Never more memory is taken than an array that is shown may need.
+    """
+    return [_nested(one) for one in kept or ()]
+
+
+def _nested(one: Returned) -> Any:
+    dtype, size = DTYPES.get(one.dtype), math.prod(one.shape)
+    if dtype is None or not 0 < size <= MAX_SHOWN or not 0 < len(one.shape) <= MAX_AXES:
+        return None
+    length = size * dtype.storage.itemsize
+    try:
+        content = zlib.decompressobj().decompress(one.packed, length + 1)
+        stored = np.frombuffer(content, dtype.storage).reshape(one.shape)
+    except (zlib.error, ValueError):
+        return None
+    return np.vectorize(str, otypes=[object])(dtype.from_storage(stored)).tolist()
