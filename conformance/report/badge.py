@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from conformance.log.run_log import RunLog
-from conformance.report.strength import headline
 from conformance.report.view import View, view
 
 FILE = "badge.json"
@@ -31,7 +30,7 @@ def render(run: RunLog) -> str:
 
 
 def _message(shown: View) -> str:
-    total, strength = shown.total, headline(shown.run)
+    total, strength = shown.total, shown.strength
     counts = f"{shown.headline.lower()}, {total.tally.passed:,} of {total.selected:,}"
     return f"{counts}, {strength}" if strength else counts
 

@@ -12,7 +12,6 @@ from conformance.report.charts import bar
 from conformance.report.comparison import ORDER, WORSE, Change, words
 from conformance.report.matrix import Column
 from conformance.report.side_by_side import side_by_side
-from conformance.report.strength import styles
 
 FILE = "comparison.html"
 
@@ -28,7 +27,11 @@ def render(columns: Sequence[Column]) -> str:
     return templating.page(
         "comparison.html.j2",
         _environment(),
-        ("page.css", "report.css", *styles(*(one.run for one in columns if one.run is not None))),
+        (
+            "page.css",
+            "report.css",
+            *templating.styles(*(one.run for one in columns if one.run is not None)),
+        ),
         ("page.js",),
         c=side_by_side(columns),
         order=ORDER,

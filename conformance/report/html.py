@@ -13,10 +13,8 @@ from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
 from conformance.report.charts import bar, heat_maps, spreads
 from conformance.report.circumstances import facts
-from conformance.report.strength import strengths
-from conformance.report.strength import styles as strength_styles
 from conformance.report.vector_table import addressable, table
-from conformance.report.view import view
+from conformance.report.view import strengths, view
 from conformance.safe_text import visible
 
 FILE = "index.html"
@@ -36,7 +34,7 @@ def render(run: RunLog) -> str:
     return templating.page(
         "report.html.j2",
         _environment(),
-        (*STYLES, *strength_styles(run)),
+        (*STYLES, *templating.styles(run)),
         SCRIPTS,
         v=view(run),
         header=run.header,

@@ -16,7 +16,6 @@ from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.report.failures import Failures, alarm
-from conformance.report.strength import headline
 from conformance.report.view import View, view
 from conformance.report.wording import evidence, precision
 from conformance.safe_text import one_line, visible
@@ -79,8 +78,8 @@ def _properties(shown: View) -> Iterable[tuple[str, str]]:
     yield "level", header["options"]["level"]
     yield "precision", precision(header["options"]["precision"])
     yield "verdict", shown.verdict
-    if strength := headline(shown.run):
-        yield "strength", strength.removeprefix("strength ")
+    if shown.strength:
+        yield "strength", shown.strength.removeprefix("strength ")
 
 
 def _timestamp(run: RunLog) -> dict[str, str]:

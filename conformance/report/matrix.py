@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
-from conformance.report.strength import headline, strengths
-from conformance.report.view import OperatorRow, View, view
+from conformance.report.view import OperatorRow, View, strengths, view
 
 FAILED_TO_RUN = "Not run"
 
@@ -76,7 +75,7 @@ def graded(column: Column) -> Graded:
         for row in shown.rows
         if row.selected or row.tally.total
     }
-    verdict = ", ".join(filter(None, (shown.headline, headline(column.run))))
+    verdict = ", ".join(filter(None, (shown.headline, shown.strength)))
     return Graded(column, shown.tone, verdict, cells)
 
 

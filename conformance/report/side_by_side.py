@@ -12,9 +12,8 @@ from conformance.report.cause_changes import identity
 from conformance.report.circumstances import circumstances
 from conformance.report.comparison import MAX_LABEL, Comparison, compare
 from conformance.report.matrix import Column, flaws
-from conformance.report.readings import Question
 from conformance.report.templating import bounded
-from conformance.report.view import OperatorRow, View, view
+from conformance.report.view import OperatorRow, Question, View, view
 from conformance.report.wording import when
 
 MAX_FACTS = 60

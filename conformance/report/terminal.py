@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.cause_view import CauseView
-from conformance.report.strength import strengths
 from conformance.report.terminal_gate import gate
-from conformance.report.view import OperatorRow, View, view
+from conformance.report.view import OperatorRow, View, strengths, view
 from conformance.report.wording import (
     counted,
     duration,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 from conformance.errors import EXIT_INCONCLUSIVE
+from conformance.evidence import Evidence, Measured
 from conformance.log.run_log import RunLog
 from conformance.log.tally import Tally
-from conformance.model import FAILED, Result, Status
+from conformance.model import FAILED, GRADED, Result, Status
 from conformance.report.cause_view import CauseView, FindingView
-from conformance.report.readings import Question, readings
 
 HEADLINES = {
     "conformant": "Conformant",
@@ -92,6 +93,12 @@ class View:
     def good(self) -> bool:
         """Whether the run may be shown in green."""
         return self.tone == "good"
+
+    @property
+    def strength(self) -> str:
+        """How strong the evidence is; empty where the log does not say, or claims nothing."""
+        evidence = _claimed(self.run)
+        return evidence.headline if evidence else ""
 
     @property
     def table(self) -> tuple[OperatorRow, ...]:
@@ -226,3 +233,98 @@ def _unsupported(run: RunLog) -> tuple[Unsupported, ...]:
         said = results[0].message if len(ops) == 1 else reason
         groups.append(Unsupported(", ".join(ops), said, dtypes, len(results)))
     return tuple(sorted(groups, key=lambda g: (-g.count, g.op, g.reason)))
+
+
+@dataclass(frozen=True)
+class AnswerRow:
+    """One answer of the backend to a question: how many vectors show it, of which types.
+
+    ``other`` where the specification adopts another answer; to an open question none is adopted.
+    """
+
+    answer: str
+    other: bool
+    vectors: int
+    dtypes: str
+    example: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that the document leaves open, with every answer that vectors show."""
+
+    text: str
+    answers: tuple[AnswerRow, ...]
+
+    @property
+    def mixed(self) -> bool:
+        """Whether different vectors show different answers."""
+        return len(self.answers) > 1
+
+
+def readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
+    """The questions of each operator that the backend was graded on, in the order of the log."""
+    run_on: dict[str, set[str]] = {}
+    for result in run.results:
+        if result.status in GRADED and result.reject is None:
+            run_on.setdefault(result.op, set()).add(result.dtype)
+    questions: dict[str, list[Question]] = {}
+    for reading in run.readings:
+        if reading["op"] not in run_on:
+            continue  # not claimed, say: there is nothing that it could have shown
+        answers = tuple(
+            AnswerRow(
+                answer=answer["answer"],
+                other=reading["level"] != "open" and not answer["adopted"],
+                vectors=answer["vectors"],
+                dtypes=_dtypes(answer["dtypes"], run_on[reading["op"]]),
+                example=answer["example"],
+            )
+            for answer in reading["answers"]
+        )
+        question = Question(reading["question"], answers)
+        questions.setdefault(reading["op"], []).append(question)
+    return {op: tuple(asked) for op, asked in questions.items()}
+
+
+def _dtypes(dtypes: Sequence[str], run_on: set[str]) -> str:
+    """Element types by name; ``all`` for those that the operator was run on, if several."""
+    return "all" if len(run_on) > 1 and set(dtypes) == run_on else " ".join(dtypes)
+
+
+@dataclass(frozen=True)
+class OperatorStrength:
+    """The strength of an operator in each type and rank that the run claims."""
+
+    op: str
+    evidence: Evidence
+
+    @cached_property
+    def weakest(self) -> Measured | None:
+        """Its weakest part of those that are known."""
+        return self.evidence.weakest
+
+    @property
+    def note(self) -> str:
+        """What has to be said beside the counts; empty where its evidence is not too weak."""
+        if not self.evidence.short or self.weakest is None:
+            return ""
+        return f"too few mutants killed: {self.weakest.share} in {self.weakest.part}"
+
+
+def strengths(run: RunLog) -> tuple[OperatorStrength, ...]:
+    """Each operator that the run claims, in the order of the log; none where it claims nothing."""
+    evidence = _claimed(run)
+    by_op: dict[str, list[Measured]] = {}
+    for one in evidence.parts if evidence else ():
+        by_op.setdefault(one.op, []).append(one)
+    return tuple(
+        OperatorStrength(op, replace(evidence, parts=tuple(parts)))
+        for op, parts in by_op.items()
+        if evidence
+    )
+
+
+def _claimed(run: RunLog) -> Evidence | None:
+    """The evidence of a run that makes a claim, or would with more of it."""
+    return run.evidence if run.verdict in ("conformant", "inconclusive") else None

@@ -11,8 +11,7 @@ import sample_runs
 from conformance.report import comparison_html, html, terminal
 from conformance.report.matrix import Column, graded
 from conformance.report.registry import FORMATS, report_format
-from conformance.report.strength import strengths
-from conformance.report.view import view
+from conformance.report.view import strengths, view
 
 measured = sample_runs.measured
 WEAK = (
