@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.cause_view import CauseView
-from conformance.report.terminal_gate import gate
 from conformance.report.view import OperatorRow, View, strengths, view
 from conformance.report.wording import (
     counted,
@@ -18,6 +18,7 @@ from conformance.report.wording import (
     precision,
     vectors,
     when,
+    why,
 )
 from conformance.safe_text import one_line, wrap
 
@@ -39,6 +40,9 @@ MAX_EDGES = 8
 
 MAX_WEAK, MAX_PARTS = 5, 3
 """Operators whose evidence is too weak shown at most, and parts of each."""
+
+MAX_ENTRIES = 10
+"""Entries of a gate shown at most, of each kind; a log and its page have all."""
 
 BOLD, RED, GREEN, YELLOW, RESET = "\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[0m"
 TONES = {"good": GREEN, "known": YELLOW, "weak": YELLOW, "neutral": "", "bad": RED}
@@ -62,7 +66,9 @@ def summary(run: RunLog, *, width: int = 80, color: bool = False, limit: int = 1
         _table(shown, width),
         _unsupported(shown, width),
         _causes(shown, width, limit, paint),
-        *gate(shown, width),
+        _known(shown, width),
+        _out_of_date(shown, width),
+        _required(shown, width),
         _readings(shown, width, paint),
         _weak(shown, width),
         _verdict(shown, width, paint),
@@ -279,3 +285,48 @@ def _verdict(shown: View, width: int, paint: _Paint) -> list[str]:
     colour = TONES[shown.tone]
     sentence = f"{shown.headline.upper()}. {shown.sentence}"
     return [paint(line, BOLD, colour) for line in wrap(sentence, width)]
+
+
+def _known(shown: View, width: int) -> list[str]:
+    used = [entry for entry in shown.known if entry["failures"]]
+    if not used:
+        return []
+    lines = wrap(f"Known failures ({vectors(shown.total.tally.known)})", width)
+    for entry in sorted(used, key=lambda entry: -entry["failures"])[:MAX_ENTRIES]:
+        lines += wrap(f"{_entry(entry)} ({vectors(entry['failures'])})", width, "      ", "  ")
+        lines += wrap(why(entry), width, "      ")[:3]
+    return lines + _more(used)
+
+
+def _out_of_date(shown: View, width: int) -> list[str]:
+    stale = [entry for entry in shown.known if entry["problems"]]
+    return _with_problems(f"Known failures out of date ({len(stale)})", stale, width)
+
+
+def _required(shown: View, width: int) -> list[str]:
+    if not shown.required:
+        return []
+    unmet = [entry for entry in shown.required if entry["problems"]]
+    if not unmet:
+        return wrap(f"Required: supported, all {len(shown.required)} entries.", width)
+    heading = f"Required, but not supported ({len(unmet)} of {len(shown.required)})"
+    return _with_problems(heading, unmet, width)
+
+
+def _with_problems(heading: str, entries: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    if not entries:
+        return []
+    lines = wrap(heading, width)
+    for entry in entries[:MAX_ENTRIES]:
+        lines += wrap(_entry(entry), width, "      ", "  ")
+        for problem in entry["problems"]:
+            lines += wrap(problem, width, "      ")[:3]
+    return lines + _more(entries)
+
+
+def _entry(entry: Mapping[str, Any]) -> str:
+    return f"{entry['entry']}  {entry['about']}"
+
+
+def _more(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [f"  and {len(entries) - MAX_ENTRIES} more"] if len(entries) > MAX_ENTRIES else []
