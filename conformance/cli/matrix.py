@@ -137,9 +137,10 @@ def _graded(
 
 def _clear(out: Path) -> None:
     """Remove what an earlier matrix said, which must not be taken for what this one says."""
-    from conformance.report import comparison_html, matrix_markdown
+    from conformance.report import comparison_html
+    from conformance.report.matrix import FILE
 
-    for name in (comparison_html.FILE, matrix_markdown.FILE):
+    for name in (comparison_html.FILE, FILE):
         try:
             (out / name).unlink(missing_ok=True)
         except OSError as error:
@@ -151,19 +152,19 @@ def _clear(out: Path) -> None:
 
 def _show(columns: list[Column], chosen: Sequence[Entrant], out: Path) -> None:
     from conformance.cli.text import terminal
-    from conformance.report import comparison_html, matrix_markdown, matrix_terminal
-    from conformance.report.matrix import Column
+    from conformance.report import comparison_html
+    from conformance.report.matrix import FILE, Column, markdown, text
     from conformance.report.registry import write_text
 
     left = chosen[len(columns) :]
     columns = [*columns, *(Column(None, one.label, INTERRUPTED) for one in left)]
     hint = "name another folder: --out DIR"
     try:
-        path = write_text(out / matrix_markdown.FILE, matrix_markdown.render(columns), hint=hint)
+        path = write_text(out / FILE, markdown(columns), hint=hint)
         click.echo(f"table: {path}", err=True)
         if any(column.run is not None for column in columns):
-            text = comparison_html.render(columns)
-            path = write_text(out / comparison_html.FILE, text, hint=hint)
+            compared = comparison_html.render(columns)
+            path = write_text(out / comparison_html.FILE, compared, hint=hint)
             click.echo(f"comparison: {path}", err=True)
     finally:  # whatever cannot be written, the runs are told
-        click.echo(matrix_terminal.text(columns, **terminal()))
+        click.echo(text(columns, **terminal()))

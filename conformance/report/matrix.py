@@ -1,13 +1,18 @@
-"""Several backends by operator: the data of the matrix table."""
+"""Several backends by operator: the matrix as a Markdown table for a README, and for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
+from conformance.report.markdown import inline
+from conformance.report.summary import MARKS
+from conformance.report.terminal import BOLD, RESET, TONES
 from conformance.report.view import OperatorRow, View, strengths, view
+from conformance.report.wording import precision
+from conformance.safe_text import one_line, wrap
 
 FAILED_TO_RUN = "Not run"
 
@@ -98,3 +103,72 @@ def _notes(row: OperatorRow, shown: View) -> Iterator[str]:
         yield f"unsupported: {row.tally.unsupported:,}"
     if row.missing:
         yield f"without a result: {row.missing:,}"
+
+
+FILE = "matrix.md"
+
+LEGEND = (
+    "Each cell gives the vectors that passed, of those that were tested and are supported, "
+    "and then the causes of the failures."
+)
+
+
+def markdown(columns: Sequence[Column]) -> str:
+    """One column a backend, one row an operator."""
+    shown = [graded(column) for column in columns]
+    return "\n".join([*_table(shown), "", *_foot(shown)])
+
+
+def _table(shown: Sequence[Graded]) -> Iterator[str]:
+    yield _row("operator", *(inline(one.column.name) for one in shown))
+    yield "|---" * (len(shown) + 1) + "|"
+    for op in dict.fromkeys(op for one in shown for op in one.cells):
+        yield _row(inline(op), *(_shown_cell(one, op) for one in shown))
+    yield _row("**verdict**", *(f"**{MARKS[one.tone]} {inline(one.verdict)}**" for one in shown))
+
+
+def _shown_cell(one: Graded, op: str) -> str:
+    cell = one.cells.get(op)
+    if cell is None:
+        return "not run" if one.column.run is None else "not tested"
+    score = f"{MARKS.get(cell.tone, '')} {cell.score}".strip()
+    return "<br>".join([score, *map(inline, cell.notes)])
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _foot(shown: Sequence[Graded]) -> Iterator[str]:
+    headers = [one.column.run.header for one in shown if one.column.run is not None]
+    for asked in dict.fromkeys(
+        f"Suite {header['suite']['name']} ({header['suite']['digest'][:12]}), level "
+        f"{header['options']['level']}, precision {precision(header['options']['precision'])}. "
+        for header in headers
+    ):
+        yield f"{inline(asked)} {LEGEND}"
+        yield ""
+    for one in shown:
+        if one.column.run is None:
+            yield f"**{inline(one.column.name)} was not run:** {inline(one.column.why)}"
+            yield ""
+
+
+def text(columns: Sequence[Column], *, width: int = 80, color: bool = False) -> str:
+    """A block for each backend; no line is wider than ``width``."""
+    blocks = [_block(graded(column), width, color) for column in columns]
+    return "\n\n".join("\n".join(block) for block in blocks)
+
+
+def _block(one: Graded, width: int, color: bool) -> Iterator[str]:
+    paint = f"{BOLD}{TONES[one.tone]}" if color else ""
+    for line in wrap(f"{one.column.name}: {one.verdict.upper()}", width, "  ", ""):
+        yield f"{paint}{line}{RESET if color else ''}"
+    if one.column.why:
+        yield from wrap(one.column.why, width, "  ")
+    names = [one_line(op)[: width // 2] for op in one.cells]
+    scores = [cell.score for cell in one.cells.values()]
+    for name, cell in zip(names, one.cells.values(), strict=True):
+        first = f"  {name.ljust(max(map(len, names)))}  {cell.score.ljust(max(map(len, scores)))}"
+        notes = wrap("; ".join(cell.notes), width, " " * (len(first) + 2), f"{first}  ")
+        yield from notes or [first.rstrip()]

@@ -13,7 +13,7 @@ from runs import FEW, hostile_runs, run
 
 from conformance.log.reader import read
 from conformance.model import Status
-from conformance.report import comparison_html, matrix_markdown, matrix_terminal
+from conformance.report import comparison_html, matrix
 from conformance.report.matrix import Column, graded
 
 ABSENT = Column(None, "absent", "in venvs/a|b: no *numpy*")
@@ -46,7 +46,7 @@ def cells(markdown):
 
 class TestMarkdown:
     def test_a_row_an_operator_and_a_column_a_backend(self, columns):
-        rows = cells(matrix_markdown.render(columns))
+        rows = cells(matrix.markdown(columns))
         assert rows[0] == ["operator", "openvino 2026.4.1", "torch 2.13.0+cpu", "absent"]
         assert rows[1] == [
             "AdaptiveAvgPool-8",
@@ -62,12 +62,12 @@ class TestMarkdown:
         assert rows[4] == ["verdict", "❌ Not conformant", "❌ Not conformant", "❌ Not run"]
 
     def test_says_what_was_asked_and_why_one_is_absent(self, columns):
-        shown = MarkdownIt().render(matrix_markdown.render(columns))
+        shown = MarkdownIt().render(matrix.markdown(columns))
         assert "level must, precision standard" in shown
         assert "<strong>absent was not run:</strong> in venvs/a|b: no *numpy*" in shown
 
     def test_none_that_ran(self):
-        assert cells(matrix_markdown.render([ABSENT])) == [
+        assert cells(matrix.markdown([ABSENT])) == [
             ["operator", "absent"],
             ["verdict", "❌ Not run"],
         ]
@@ -75,7 +75,7 @@ class TestMarkdown:
     @FEW
     @given(hostile_runs(), st.text(max_size=40), st.text())
     def test_hostile_text_stays_in_its_cell(self, one, label, why):
-        rows = cells(matrix_markdown.render([Column(one, label), Column(None, label, why)]))
+        rows = cells(matrix.markdown([Column(one, label), Column(None, label, why)]))
         assert {len(row) for row in rows} == {3}
         assert len(rows) == 2 + len(graded(Column(one)).cells)
 
@@ -127,12 +127,12 @@ class TestTerminal:
         results = [r for r in sample_runs.passes(30) if r.status is Status.PASS]
         head = sample_runs.header(sample_runs.by_op(results))
         log = run([head, *results, sample_runs.footer(results, head)])
-        lines = matrix_terminal.text([Column(log)]).splitlines()
+        lines = matrix.text([Column(log)]).splitlines()
         assert lines[0] == "example 2.4.1: CONFORMANT"
         assert [line.split()[0] for line in lines[1:]] == list(log.tallies)
 
     def test_a_block_a_backend(self, columns):
-        blocks = matrix_terminal.text(columns).split("\n\n")
+        blocks = matrix.text(columns).split("\n\n")
         assert blocks[0].startswith(
             "openvino 2026.4.1: NOT CONFORMANT\n  AdaptiveAvgPool-8  273/318  "
         )
@@ -140,12 +140,12 @@ class TestTerminal:
 
     @pytest.mark.parametrize("width", [60, 80, 120])
     def test_no_line_is_wider(self, columns, width):
-        assert max(map(len, matrix_terminal.text(columns, width=width).splitlines())) <= width
+        assert max(map(len, matrix.text(columns, width=width).splitlines())) <= width
 
     @FEW
     @given(hostile_runs(), st.text())
     def test_hostile_text_reaches_no_terminal(self, one, text):
-        shown = matrix_terminal.text([Column(one, text), Column(None, text, text)], width=60)
+        shown = matrix.text([Column(one, text), Column(None, text, text)], width=60)
         assert all(line.isprintable() and len(line) <= 60 for line in shown.split("\n"))
 
 
