@@ -137,10 +137,10 @@ def _graded(
 
 def _clear(out: Path) -> None:
     """Remove what an earlier matrix said, which must not be taken for what this one says."""
-    from conformance.report import comparison_html
+    from conformance.report import comparison_page
     from conformance.report.matrix import FILE
 
-    for name in (comparison_html.FILE, FILE):
+    for name in (comparison_page.FILE, FILE):
         try:
             (out / name).unlink(missing_ok=True)
         except OSError as error:
@@ -152,7 +152,7 @@ def _clear(out: Path) -> None:
 
 def _show(columns: list[Column], chosen: Sequence[Entrant], out: Path) -> None:
     from conformance.cli.text import terminal
-    from conformance.report import comparison_html
+    from conformance.report import comparison_page
     from conformance.report.matrix import FILE, Column, markdown, text
     from conformance.report.registry import write_text
 
@@ -163,8 +163,8 @@ def _show(columns: list[Column], chosen: Sequence[Entrant], out: Path) -> None:
         path = write_text(out / FILE, markdown(columns), hint=hint)
         click.echo(f"table: {path}", err=True)
         if any(column.run is not None for column in columns):
-            compared = comparison_html.render(columns)
-            path = write_text(out / comparison_html.FILE, compared, hint=hint)
+            compared = comparison_page.render(columns)
+            path = write_text(out / comparison_page.FILE, compared, hint=hint)
             click.echo(f"comparison: {path}", err=True)
     finally:  # whatever cannot be written, the runs are told
         click.echo(text(columns, **terminal()))

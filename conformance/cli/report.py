@@ -96,15 +96,15 @@ def _show(run: RunLog, folder: Path, findings: int) -> None:
 
 
 def _compare(runs: list[RunLog], folder: Path) -> None:
-    from conformance.report import comparison_html
+    from conformance.report import comparison_page
     from conformance.report.matrix import Column, heading
     from conformance.report.registry import write_text
     from conformance.report.view import view
     from conformance.safe_text import one_line
 
-    text = comparison_html.render([Column(run) for run in runs])
+    text = comparison_page.render([Column(run) for run in runs])
     try:
-        path = folder / comparison_html.FILE
+        path = folder / comparison_page.FILE
         write_text(path, text, hint="name another folder: --out DIR")
         click.echo(f"wrote {path}", err=True)
     finally:

@@ -18,7 +18,7 @@ from runs import run
 
 from conformance.grade.returned import packed
 from conformance.log.reader import read
-from conformance.report import comparison_html
+from conformance.report import comparison_page
 from conformance.report.html import render
 from conformance.report.matrix import Column
 
@@ -59,7 +59,7 @@ def addresses(tmp_path_factory):
         found[name] = (folder / f"{name}.html").as_uri()
     logs = [read(diagnosed.SAMPLES / name / "run.jsonl") for name in ("openvino", "torch")]
     (folder / "comparison.html").write_text(
-        comparison_html.render([Column(one) for one in logs]), "utf-8"
+        comparison_page.render([Column(one) for one in logs]), "utf-8"
     )
     found["comparison"] = (folder / "comparison.html").as_uri()
     return found

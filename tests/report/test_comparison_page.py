@@ -16,15 +16,14 @@ from runs import FEW, hostile_runs, run
 from conformance.cli.report import report
 from conformance.errors import LogError, UsageError
 from conformance.log.reader import read
-from conformance.report import comparison_html
+from conformance.report import comparison_page
 from conformance.report.cause_changes import identity
-from conformance.report.comparison_html import FILE
+from conformance.report.comparison_page import FILE, side_by_side
 from conformance.report.matrix import Column
-from conformance.report.side_by_side import side_by_side
 
 
 def render(runs):
-    return comparison_html.render([Column(one) for one in runs])
+    return comparison_page.render([Column(one) for one in runs])
 
 
 @pytest.fixture(scope="module")

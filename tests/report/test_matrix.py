@@ -13,7 +13,7 @@ from runs import FEW, hostile_runs, run
 
 from conformance.log.reader import read
 from conformance.model import Status
-from conformance.report import comparison_html, matrix
+from conformance.report import comparison_page, matrix
 from conformance.report.matrix import Column, graded
 
 ABSENT = Column(None, "absent", "in venvs/a|b: no *numpy*")
@@ -152,7 +152,7 @@ class TestTerminal:
 @pytest.fixture(scope="module")
 def page(columns):
     two = [Column(columns[0].run, "new"), Column(columns[0].run, "old"), ABSENT]
-    text = comparison_html.render(two)
+    text = comparison_page.render(two)
     check_safe(text)
     return check_structure(text)
 
@@ -176,10 +176,10 @@ class TestPage:
         assert links == ["./new/index.html", "./old/index.html"]
 
     def test_one_run_alone(self, columns):
-        text = comparison_html.render([columns[0], ABSENT])
+        text = comparison_page.render([columns[0], ABSENT])
         assert "1 run compared" in check_structure(text).text
 
     @FEW
     @given(hostile_runs(), st.text(), st.text())
     def test_hostile_text_stays_text(self, one, label, why):
-        check_safe(comparison_html.render([Column(one), Column(None, label, why)]))
+        check_safe(comparison_page.render([Column(one), Column(None, label, why)]))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.log.reader import read
-from conformance.report import comparison_html, terminal
+from conformance.report import comparison_page, terminal
 from conformance.report.html import FILE, render
 from conformance.report.matrix import Column
 from conformance.report.terminal import summary
@@ -92,8 +92,8 @@ def test_the_committed_page_is_that_of_its_log_byte_for_byte() -> None:
 
 def test_so_is_the_page_that_compares_them() -> None:
     runs = [Column(read(SAMPLES / name / "run.jsonl")) for name in COMPARED]
-    page = (SAMPLES / comparison_html.FILE).read_text("utf-8")
-    assert comparison_html.render(runs) == page
+    page = (SAMPLES / comparison_page.FILE).read_text("utf-8")
+    assert comparison_page.render(runs) == page
 
 
 def test_the_document_shows_what_the_terminal_prints() -> None:

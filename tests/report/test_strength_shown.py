@@ -8,7 +8,7 @@ import pytest
 import runs
 import sample_runs
 
-from conformance.report import comparison_html, html, terminal
+from conformance.report import comparison_page, html, terminal
 from conformance.report.matrix import Column, graded
 from conformance.report.registry import FORMATS, report_format
 from conformance.report.view import strengths, view
@@ -80,7 +80,7 @@ def test_the_page_has_the_colours_of_its_verdict(log):
     page = html.render(runs.run(log()))
     (tone,) = re.findall(r'<section class="verdict (\w+)"', page)
     assert f".{tone} {{ background" in page
-    both = comparison_html.render([Column(runs.run(log()))])
+    both = comparison_page.render([Column(runs.run(log()))])
     assert f'class="badge {tone}"' in both
     assert f".{tone} {{ background" in both
 

@@ -1,16 +1,29 @@
-"""The data of a page that compares several runs."""
+"""Several runs of one suite side by side, as one self-contained HTML page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+
+from jinja2 import Environment
 
 from conformance.errors import LogError
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
+from conformance.report import templating, wording
 from conformance.report.cause_changes import identity
+from conformance.report.charts import bar
 from conformance.report.circumstances import circumstances
-from conformance.report.comparison import MAX_LABEL, Comparison, compare
+from conformance.report.comparison import (
+    MAX_LABEL,
+    ORDER,
+    WORSE,
+    Change,
+    Comparison,
+    compare,
+    words,
+)
 from conformance.report.matrix import Column, flaws
 from conformance.report.templating import bounded
 from conformance.report.view import OperatorRow, Question, View, view
@@ -194,3 +207,46 @@ def _readings(views: Sequence[View]) -> Mapping[str, tuple[QuestionRow, ...]]:
         shown = {frozenset(a.answer for a in one.answers) for one in answers if one and one.answers}
         found.setdefault(op, []).append(QuestionRow(text, answers, agreed=len(shown) <= 1))
     return {op: tuple(rows) for op, rows in found.items()}
+
+
+FILE = "comparison.html"
+
+MAX_CHANGES = 500
+"""Vectors of one kind of change that are shown at most."""
+
+
+def render(columns: Sequence[Column]) -> str:
+    """The page of one or more runs, and of backends that have none.
+
+    Raises :class:`LogError` for runs of different suites.
+    """
+    return templating.page(
+        "comparison.html.j2",
+        _environment(),
+        (
+            "page.css",
+            "report.css",
+            *templating.styles(*(one.run for one in columns if one.run is not None)),
+        ),
+        ("page.js",),
+        c=side_by_side(columns),
+        order=ORDER,
+        worse=WORSE,
+        most=MAX_CHANGES,
+    )
+
+
+@cache
+def _environment() -> Environment:
+    made = templating.environment()
+    made.filters.update(
+        bar=bar,
+        precision=wording.precision,
+        when=wording.when,
+        told=_told,
+    )
+    return made
+
+
+def _told(change: Change) -> str:
+    return " ".join(words(change))
