@@ -2,20 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from conformance.complaint import unnumbered
 from conformance.errors import LogError
+from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
-from conformance.report.cause_changes import CauseChange, CauseTurn, cause_changes, identity
-from conformance.report.circumstances import circumstances
-from conformance.report.wording import when
-from conformance.safe_text import shortened
+from conformance.report.differences import Row, differences, labels
 from conformance.suite.vector_ids import current
+
+Vector = tuple[str, str]
+
+
+class CauseTurn(StrEnum):
+    """What became of a cause."""
+
+    NEW = "new"
+    STILL = "still there"
+    OTHERWISE = "fails differently now"
+    WITHDRAWN = "unsupported now"
+    FIXED = "fixed"
+
+
+@dataclass(frozen=True)
+class CauseChange:
+    """A cause with how many vectors that both runs asked show it in each."""
+
+    turn: CauseTurn
+    id: str
+    title: str
+    old: int
+    new: int
+
+
+def cause_changes(
+    old: RunLog, new: RunLog, before: Mapping[Vector, Result], after: Mapping[Vector, Result]
+) -> tuple[CauseChange, ...]:
+    """Each cause of one run or the other, new ones first; the results are those that were asked.
+
+    A cause is fixed where every vector that showed it passes: one that now fails for another cause,
+    or under another name of it, is not.
+    """
+    common = before.keys() & after.keys()
+    was, now = _shown(old, common), _shown(new, common)
+    found = []
+    for name in dict.fromkeys([*now, *was]):
+        (cause, there), (other, gone) = now.get(name, (None, set())), was.get(name, (None, set()))
+        shown = cause or other
+        if shown is None or not (there or gone):
+            continue
+        turn = _cause_turn(gone, there, before, after)
+        found.append(CauseChange(turn, name, shown.title, len(gone), len(there)))
+    order = list(CauseTurn)
+    return tuple(sorted(found, key=lambda one: (order.index(one.turn), -max(one.old, one.new))))
+
+
+def identity(cause: Cause) -> str:
+    """The id of a cause, whether its failures are known or not."""
+    return cause.id.removeprefix("known-")
+
+
+def _shown(run: RunLog, common: set[Vector]) -> dict[str, tuple[Cause, set[Vector]]]:
+    found: dict[str, tuple[Cause, set[Vector]]] = {}
+    for cause in run.causes:
+        vectors = {(op, current(name)) for op, name in cause.vectors} & common
+        first, others = found.get(identity(cause), (cause, set()))
+        found[identity(cause)] = first, vectors | others
+    return found
+
+
+def _cause_turn(
+    gone: set[Vector],
+    there: set[Vector],
+    before: Mapping[Vector, Result],
+    after: Mapping[Vector, Result],
+) -> CauseTurn:
+    if gone and there:
+        return CauseTurn.STILL
+    if there:
+        failed = all(before[one].status in FAILED for one in there)
+        return CauseTurn.OTHERWISE if failed else CauseTurn.NEW
+    statuses = {after[one].status for one in gone}
+    if statuses == {Status.PASS}:
+        return CauseTurn.FIXED
+    return CauseTurn.OTHERWISE if statuses & set(FAILED) else CauseTurn.WITHDRAWN
 
 
 class Turn(StrEnum):
@@ -34,9 +108,6 @@ class Turn(StrEnum):
     REMOVED = "tested in the old run only"
     SAME = "same"
 
-
-MAX_LABEL = 40
-"""Characters of a fact that names a run."""
 
 WORSE = (Turn.BROKEN, Turn.LOST)
 """What makes a new run worse than the old one."""
@@ -90,15 +161,6 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """A fact that a result may depend on and that differs; None where a run does not have it."""
-
-    name: str
-    old: str | None
-    new: str | None
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Two whole runs. ``changes`` has one entry a vector, ordered by operator and id; ``causes``
     what became of each cause. ``labels`` tell the runs apart by what differs in their headers.
@@ -107,7 +169,7 @@ class Comparison:
     old: RunLog
     new: RunLog
     changes: tuple[Change, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[Row, ...]
     causes: tuple[CauseChange, ...]
     labels: tuple[str, str]
 
@@ -158,14 +220,14 @@ def compare(old: RunLog, new: RunLog) -> Comparison:
         was, now = before.get(key), after.get(key)
         same = key in causes[0] and causes[0][key] == causes[1].get(key)
         changes.append(Change(_turn(was, now, same), was, now))
-    differences = tuple(_differences(old, new))
+    found = tuple(differences((old, new)))
     comparison = Comparison(
         old,
         new,
         tuple(changes),
-        differences,
+        found,
         cause_changes(old, new, before, after),
-        labels(old, new, differences),
+        labels(old, new, found),
     )
     if not comparison.common:
         raise LogError(
@@ -173,22 +235,6 @@ def compare(old: RunLog, new: RunLog) -> Comparison:
             hint="compare runs of the same suite and operators",
         )
     return comparison
-
-
-def labels(old: RunLog, new: RunLog, differences: Sequence[Difference]) -> tuple[str, str]:
-    """Names for two runs, by the first thing that differs in their headers."""
-    backends = [run.header["backend"] for run in (old, new)]
-    names = [f"{one['name']} {one['version']}" for one in backends]
-    if backends[0]["name"] != backends[1]["name"] or names[0] != names[1]:
-        return names[0], names[1]
-    for difference in differences:
-        sides = (difference.old, difference.new)
-        values = ["unknown" if one is None else shortened(one, MAX_LABEL) for one in sides]
-        if values[0] != values[1]:
-            what = difference.name.rpartition(", ")[2]
-            return f"{what} {values[0]}", f"{what} {values[1]}"
-    times = [when(run.header["started"]) for run in (old, new)]
-    return (times[0], times[1]) if times[0] != times[1] else ("old", "new")
 
 
 def _check_parts(old: RunLog, new: RunLog) -> None:
@@ -281,10 +327,3 @@ def _way(result: Result) -> tuple[Any, ...]:
 
 def _how(result: Result) -> tuple[Any, ...]:
     return result.precision, result.reading
-
-
-def _differences(old: RunLog, new: RunLog) -> Iterator[Difference]:
-    before, after = circumstances(old), circumstances(new)
-    for name in dict.fromkeys([*before, *after]):
-        if before.get(name) != after.get(name):
-            yield Difference(name, before.get(name), after.get(name))

@@ -12,9 +12,7 @@ from conformance.errors import LogError
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
-from conformance.report.cause_changes import identity
 from conformance.report.charts import bar
-from conformance.report.circumstances import circumstances
 from conformance.report.comparison import (
     MAX_LABEL,
     ORDER,
@@ -22,8 +20,10 @@ from conformance.report.comparison import (
     Change,
     Comparison,
     compare,
+    identity,
     words,
 )
+from conformance.report.differences import MAX_LABEL, Row, differences
 from conformance.report.matrix import Column, flaws
 from conformance.report.templating import bounded
 from conformance.report.view import OperatorRow, Question, View, view
@@ -34,14 +34,6 @@ MAX_FACTS = 60
 
 JUDGED = ("options, level", "options, precision")
 """The beginning of facts that decide what passes."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """A fact, a question or an operator, with what each run has of it; None for nothing."""
-
-    name: str
-    values: tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
@@ -102,11 +94,11 @@ def side_by_side(columns: Sequence[Column]) -> SideBySide:
             hint="compare runs of the same suite: check the backends again with it",
         )
     views = tuple(view(run) for run in runs)
-    differences = list(_differences(runs))
+    found = list(differences(runs))
     changes, unchanged = _changes(runs)
     return SideBySide(
         views=views,
-        names=_names(told, differences),
+        names=_names(told, found),
         places=tuple(column.label for column, _ in told),
         missing={column.label: column.why for column in columns if column.run is None},
         faults={
@@ -116,21 +108,21 @@ def side_by_side(columns: Sequence[Column]) -> SideBySide:
         operators=_operators(views),
         precision=tuple(_precision(runs)),
         readings=_readings(views),
-        differences=tuple(differences[:MAX_FACTS]),
-        left_out=max(0, len(differences) - MAX_FACTS),
-        judged_alike=not any(row.name.startswith(JUDGED) for row in differences),
+        differences=tuple(found[:MAX_FACTS]),
+        left_out=max(0, len(found) - MAX_FACTS),
+        judged_alike=not any(row.name.startswith(JUDGED) for row in found),
         causes=tuple(_causes(runs)),
         changes=changes,
         unchanged=unchanged,
     )
 
 
-def _names(told: Sequence[tuple[Column, RunLog]], differences: Sequence[Row]) -> tuple[str, ...]:
+def _names(told: Sequence[tuple[Column, RunLog]], found: Sequence[Row]) -> tuple[str, ...]:
     """A heading for each run; of runs that would have the same, with what differs in them."""
     names = [column.name for column, _ in told]
     if len(set(names)) == len(names):
         return tuple(names)
-    for row in differences:
+    for row in found:
         if len(set(row.values)) == len(names):
             what = row.name.rpartition(", ")[2]
             values = (bounded(value or "unknown", MAX_LABEL) for value in row.values)
@@ -170,14 +162,6 @@ def _changes(runs: Sequence[RunLog]) -> tuple[Comparison | None, str]:
         return compare(*runs), ""
     except LogError as error:
         return None, f"Changes are not shown: {error}."
-
-
-def _differences(runs: Sequence[RunLog]) -> Iterator[Row]:
-    told = [circumstances(run) for run in runs]
-    for name in dict.fromkeys(name for one in told for name in one):
-        values = tuple(one.get(name) for one in told)
-        if len(set(values)) > 1:
-            yield Row(name, values)
 
 
 def _operators(views: Sequence[View]) -> Mapping[str, tuple[OperatorRow | None, ...]]:

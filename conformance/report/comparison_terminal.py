@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from conformance.log.run_log import RunLog
-from conformance.report.cause_changes import CauseTurn
-from conformance.report.comparison import ORDER, Change, Comparison, Turn, words
+from conformance.report.comparison import ORDER, CauseTurn, Change, Comparison, Turn, words
 from conformance.report.terminal import BOLD, GREEN, RED, RESET
 from conformance.report.wording import vectors, when
 from conformance.safe_text import one_line, wrap
@@ -52,7 +51,7 @@ def _differences(comparison: Comparison, width: int) -> list[str]:
         return []
     lines = ["WARNING: the runs differ in more than their results"]
     for difference in found[:MAX_DIFFERENCES]:
-        old, new = difference.old or "none", difference.new or "none"
+        old, new = (value or "none" for value in difference.values)
         lines += wrap(f"{difference.name}: {old} -> {new}", width, "      ", "  ")[:4]
     if len(found) > MAX_DIFFERENCES:
         lines.append(f"  and {len(found) - MAX_DIFFERENCES} more")

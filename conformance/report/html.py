@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,6 @@ from markupsafe import Markup, escape
 from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
 from conformance.report.charts import bar, heat_maps, spreads
-from conformance.report.circumstances import facts
 from conformance.report.vector_table import addressable, table
 from conformance.report.view import strengths, view
 from conformance.safe_text import visible
@@ -72,3 +72,19 @@ def _environment() -> Environment:
 def _pretty(data: Any) -> Markup:
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return escape(visible(templating.bounded(text, MAX_DATA)))
+
+
+def facts(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Each fact with its name: ``processor, flags`` and ``avx, avx2``."""
+    for key, value in data.items():
+        name = f"{prefix}, {key}" if prefix else str(key)
+        if isinstance(value, Mapping) and value:
+            yield from facts(value, name)
+        elif isinstance(value, list) and all(isinstance(item, str) for item in value):
+            yield name, ", ".join(value) or "none"
+        elif isinstance(value, str):
+            yield name, value
+        elif value is None or value == {}:
+            yield name, "not known" if value is None else "none"
+        else:
+            yield name, json.dumps(value, ensure_ascii=False)

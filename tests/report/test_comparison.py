@@ -10,8 +10,7 @@ import sample_runs
 from conformance.errors import LogError
 from conformance.log.reader import read
 from conformance.model import Finding, Result, Status
-from conformance.report.cause_changes import CauseTurn
-from conformance.report.comparison import WORSE, Turn, compare
+from conformance.report.comparison import WORSE, CauseTurn, Turn, compare
 from conformance.report.comparison_terminal import text
 
 PASS = Result("v", "AvgPool-1", Status.PASS, dtype="f32", precision="exact")

@@ -17,7 +17,7 @@ from conformance.cli.report import report
 from conformance.errors import LogError, UsageError
 from conformance.log.reader import read
 from conformance.report import comparison_page
-from conformance.report.cause_changes import identity
+from conformance.report.comparison import identity
 from conformance.report.comparison_page import FILE, side_by_side
 from conformance.report.matrix import Column
 

@@ -14,8 +14,7 @@ from conformance.log.reader import read
 from conformance.log.tally import Tally
 from conformance.model import Result
 from conformance.report.charts import BAR, bar
-from conformance.report.circumstances import facts
-from conformance.report.html import render
+from conformance.report.html import facts, render
 from conformance.report.view import OperatorRow
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
