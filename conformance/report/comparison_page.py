@@ -14,7 +14,6 @@ from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
 from conformance.report.charts import bar
 from conformance.report.comparison import (
-    MAX_LABEL,
     ORDER,
     WORSE,
     Change,

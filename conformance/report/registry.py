@@ -30,7 +30,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
     {
         "badge": "conformance.report.badge",
         "github": "conformance.report.github",
-        "html": "conformance.report.html",
+        "html": "conformance.report.page",
         "json": "conformance.report.json",
         "junit": "conformance.report.junit",
         "sarif": "conformance.report.sarif",

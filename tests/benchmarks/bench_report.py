@@ -17,7 +17,7 @@ import measure
 import sample_runs
 
 from conformance.log.reader import read
-from conformance.report.html import pages
+from conformance.report.page import pages
 from conformance.report.terminal import summary
 
 SIZES = (400, 20_000)

@@ -19,8 +19,8 @@ from runs import run
 from conformance.grade.returned import packed
 from conformance.log.reader import read
 from conformance.report import comparison_page
-from conformance.report.html import render
 from conformance.report.matrix import Column
+from conformance.report.page import render
 
 pytestmark = pytest.mark.needs("dev", "chromium")
 

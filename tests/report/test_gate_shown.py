@@ -6,7 +6,7 @@ import sample_runs
 from pages import vectors
 
 from conformance.log.reader import read
-from conformance.report.html import render
+from conformance.report.page import render
 from conformance.report.terminal import summary
 from conformance.report.view import view
 

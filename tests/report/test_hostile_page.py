@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pages import check_safe, check_structure
 from runs import FEW, hostile_runs, hostile_text, run
 
-from conformance.report.html import render
+from conformance.report.page import render
 
 MEMBERS = (
     *("sentence", "faults", "alternatives", "agree", "scope", "conditions", "separates"),

@@ -14,7 +14,7 @@ from conformance.log.reader import read
 from conformance.log.tally import Tally
 from conformance.model import Result
 from conformance.report.charts import BAR, bar
-from conformance.report.html import facts, render
+from conformance.report.page import facts, render
 from conformance.report.view import OperatorRow
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")

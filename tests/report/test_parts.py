@@ -18,7 +18,7 @@ from conformance.model import Finding, Result, Status
 from conformance.report.cause_view import CauseView, FindingView
 from conformance.report.charts import HEIGHT, MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps, spreads
 from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, MAX_SLICES, elements, planes
-from conformance.report.html import render
+from conformance.report.page import render
 from conformance.report.view import view
 from conformance.report.wording import short
 

@@ -9,8 +9,8 @@ import pytest
 
 from conformance.log.reader import read
 from conformance.report import comparison_page, terminal
-from conformance.report.html import FILE, render
 from conformance.report.matrix import Column
+from conformance.report.page import FILE, render
 from conformance.report.terminal import summary
 
 SAMPLES = Path(__file__).parents[2] / "reports" / "sample"

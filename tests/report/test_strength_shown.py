@@ -8,8 +8,9 @@ import pytest
 import runs
 import sample_runs
 
-from conformance.report import comparison_page, html, terminal
+from conformance.report import comparison_page, terminal
 from conformance.report.matrix import Column, graded
+from conformance.report.page import render
 from conformance.report.registry import FORMATS, report_format
 from conformance.report.view import strengths, view
 
@@ -77,7 +78,7 @@ def test_a_cell_of_the_matrix():
 
 @pytest.mark.parametrize("log", [sample_runs.inconclusive, sample_runs.partial])
 def test_the_page_has_the_colours_of_its_verdict(log):
-    page = html.render(runs.run(log()))
+    page = render(runs.run(log()))
     (tone,) = re.findall(r'<section class="verdict (\w+)"', page)
     assert f".{tone} {{ background" in page
     both = comparison_page.render([Column(runs.run(log()))])
@@ -87,7 +88,7 @@ def test_the_page_has_the_colours_of_its_verdict(log):
 
 def test_thousands_of_parts_are_not_all_shown():
     many = [measured(240, rank=rank % 1000) for rank in range(5000)]
-    page = html.render(runs.run(sample_runs.weighed(*many)))
+    page = render(runs.run(sample_runs.weighed(*many)))
     assert page.count("240 of 241") < 500
     assert "and 4,800 more" in page
 

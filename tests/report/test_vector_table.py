@@ -14,7 +14,7 @@ from runs import FEW, hostile_runs, run
 
 from conformance.grade.returned import packed
 from conformance.model import Returned
-from conformance.report.html import render
+from conformance.report.page import render
 from conformance.report.vector_table import addressable, texts
 
 SIZE = 4005

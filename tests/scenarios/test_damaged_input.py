@@ -32,7 +32,7 @@ import conformance.api  # noqa: F401 - loaded once, for all processes that are f
 from conformance.audit import vacuity  # noqa: F401
 from conformance.data import directory
 from conformance.errors import EXIT_USAGE
-from conformance.report import html  # noqa: F401
+from conformance.report import page  # noqa: F401
 from conformance.spec import lint as spec_lint  # noqa: F401
 from conformance.suite import lint as suite_lint  # noqa: F401
 

@@ -28,7 +28,7 @@ from conformance.errors import EXIT_USAGE, SuiteError
 from conformance.generate import plan
 from conformance.generate.pairs import Effort
 from conformance.log.reader import read, read_unfinished
-from conformance.report import html
+from conformance.report import page
 from conformance.spec.loader import load
 from conformance.suite.store import open_suite
 
@@ -52,7 +52,7 @@ def prepared(small_suite: Any) -> None:
     """Templates, specifications and faults, made once for all processes that are forked."""
     run = conformance.check(small_suite, lambda op, inputs, attributes: [inputs[0]])
     assert not run.conformant
-    assert html.render(run.log)
+    assert page.render(run.log)
 
 
 def killed_at(step: int, folder: Path, *words: object) -> Ended:
