@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
-from conformance.report.markdown import inline
-from conformance.report.summary import MARKS
+from conformance.report.ci.markdown import MARKS, inline
 from conformance.report.terminal import BOLD, RESET, TONES
 from conformance.report.view import OperatorRow, View, strengths, view
 from conformance.report.wording import precision

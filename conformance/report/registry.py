@@ -28,13 +28,13 @@ class Format(Protocol):
 
 FORMATS: Mapping[str, str] = MappingProxyType(
     {
-        "badge": "conformance.report.badge",
-        "github": "conformance.report.github",
+        "badge": "conformance.report.ci.badge",
+        "github": "conformance.report.ci.github",
         "html": "conformance.report.page",
-        "json": "conformance.report.json",
-        "junit": "conformance.report.junit",
-        "sarif": "conformance.report.sarif",
-        "summary": "conformance.report.summary",
+        "json": "conformance.report.ci.json",
+        "junit": "conformance.report.ci.junit",
+        "sarif": "conformance.report.ci.sarif",
+        "summary": "conformance.report.ci.markdown",
         "terminal": "conformance.report.terminal",
     }
 )

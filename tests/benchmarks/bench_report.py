@@ -17,12 +17,12 @@ import measure
 import sample_runs
 
 from conformance.log.reader import read
-from conformance.report.page import pages
+from conformance.report.page import render
 from conformance.report.terminal import summary
 
 SIZES = (400, 20_000)
 RUNS = 3
-STEPS = ("write the log", "read it", "pages", "summary")
+STEPS = ("write the log", "read it", "page", "summary")
 
 
 def one_size(size: int) -> None:
@@ -36,7 +36,7 @@ def one_size(size: int) -> None:
             times.append(time.perf_counter())
             run = read(path)
             times.append(time.perf_counter())
-            made = pages(run)
+            made = render(run)
             times.append(time.perf_counter())
             summary(run)
             times.append(time.perf_counter())
@@ -45,9 +45,7 @@ def one_size(size: int) -> None:
     for step, taken in zip(STEPS, zip(*found, strict=True), strict=True):
         measure.show(f"{size:,} results: {step}", [seconds * 1e3 for seconds in taken], "ms")
     measure.show_one(f"{size:,} results: log", log_size / 1e6, "MB")
-    sizes = [len(text.encode()) / 1e6 for text in made.values()]
-    measure.show_one(f"{size:,} results: page", sizes[-1], "MB")
-    measure.show_one(f"{size:,} results: {len(sizes) - 1} pages beside it", sum(sizes[:-1]), "MB")
+    measure.show_one(f"{size:,} results: page", len(made.encode()) / 1e6, "MB")
 
 
 def bench() -> None:

@@ -9,7 +9,7 @@ import sample_runs
 from hypothesis import given
 
 from conformance.model import Result, Status
-from conformance.report.badge import render
+from conformance.report.ci.badge import render
 
 
 def badge(log):

@@ -9,7 +9,7 @@ import runs
 import sample_runs
 
 from conformance.model import Status
-from conformance.report.failures import Failures, alarm
+from conformance.report.ci.failures import Failures, alarm
 from conformance.report.view import view
 
 

@@ -10,7 +10,7 @@ import sample_runs
 from hypothesis import given
 from runner import commands
 
-from conformance.report.github import MAX_PER_LEVEL, render
+from conformance.report.ci.github import MAX_PER_LEVEL, render
 
 
 def annotations(log):

@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 from conformance.log.encoding import decode, encode
 from conformance.log.events import finding_event, result_event
 from conformance.log.schema import schema as log_schema
-from conformance.report.json import render
+from conformance.report.ci.json import render
 
 LOG = Resource.from_contents(log_schema())
 SCHEMA = json.loads(files("conformance.report").joinpath("report.schema.json").read_text("utf-8"))

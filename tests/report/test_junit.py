@@ -13,7 +13,7 @@ import xmlschema
 from hypothesis import given
 
 from conformance.model import Status
-from conformance.report.junit import render
+from conformance.report.ci.junit import render
 from conformance.safe_text import visible
 
 SCHEMA = xmlschema.XMLSchema(Path(__file__).parent / "schemas" / "junit-10.xsd")

@@ -15,8 +15,8 @@ from hypothesis import given
 from jsonschema import Draft7Validator
 
 from conformance.model import Finding, Result
-from conformance.report import sarif
-from conformance.report.sarif import render
+from conformance.report.ci import sarif
+from conformance.report.ci.sarif import render
 
 SCHEMA = json.loads((Path(__file__).parent / "schemas" / "sarif-schema-2.1.0.json").read_text())
 VALIDATOR = Draft7Validator(SCHEMA, format_checker=Draft7Validator.FORMAT_CHECKER)

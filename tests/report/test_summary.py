@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from conformance.report.markdown import block, inline
-from conformance.report.summary import MAX_BYTES, render
+from conformance.report.ci.markdown import MAX_BYTES, block, inline, render
 from conformance.safe_text import visible
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -15,7 +15,7 @@ from conformance.log.causes import Cause
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.report.failures import Failures, alarm
+from conformance.report.ci.failures import Failures, alarm
 from conformance.report.view import View, view
 from conformance.report.wording import evidence, precision
 from conformance.safe_text import one_line, visible

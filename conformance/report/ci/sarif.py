@@ -15,7 +15,7 @@ from conformance.log.causes import Cause, Severity
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.failures import Failures, alarm, backend_file
+from conformance.report.ci.failures import Failures, alarm, backend_file
 from conformance.report.view import View, view
 from conformance.report.wording import evidence
 from conformance.safe_text import shortened, visible

@@ -11,7 +11,7 @@ from conformance.log.causes import Severity
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.failures import Failures, alarm, backend_file
+from conformance.report.ci.failures import Failures, alarm, backend_file
 from conformance.report.view import view
 from conformance.report.wording import counted, evidence
 from conformance.safe_text import shortened, visible

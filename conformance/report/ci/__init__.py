@@ -1,0 +1,1 @@
+"""Formats for CI systems and other tools, one module each."""
