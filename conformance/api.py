@@ -24,9 +24,8 @@ from conformance.data import directory
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
 from conformance.grade.precision import DEFAULT, parse_precision, spell
-from conformance.log.merge import Part, merged
+from conformance.log.headers import check_continues
 from conformance.log.reader import read
-from conformance.log.resume import check_continues
 from conformance.log.run_log import RunLog, contradictions
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
@@ -34,6 +33,7 @@ from conformance.run.engine import Event, Options, selected
 from conformance.run.engine import run as stream
 from conformance.run.interruption import Interruption
 from conformance.run.isolation import Isolation, words
+from conformance.run.merging import Part, merged
 from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import sys
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -11,7 +13,6 @@ from typing import BinaryIO
 from conformance.errors import LogError
 from conformance.log.encoding import Event, encode
 from conformance.log.events import as_event
-from conformance.log.lock import locked
 from conformance.log.reader import Unfinished
 from conformance.model import Finding, Result
 
@@ -114,3 +115,21 @@ class LogWriter:
             f"{self.path}: the run log cannot be written: {error.strerror or error}",
             hint="choose a folder that you may write to, with room on its disk",
         )
+
+
+def locked(file: BinaryIO) -> bool:
+    """Take the file for this process; False where another process has it.
+
+    It is free again when the file is closed, or this process ends, however it ends. True also
+    where a file system knows no locks, and on Windows.
+    """
+    if sys.platform == "win32":
+        return True
+    import fcntl
+
+    try:
+        # Not flock: the processes that a run starts would hold on to it after the run was killed.
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN)
+    return True

@@ -17,6 +17,7 @@ from conformance.errors import UsageError
 from conformance.grade.gate import Gate
 from conformance.grade.outcome import Outcome
 from conformance.grade.precision import known, parse_precision
+from conformance.log.events import FORMAT
 from conformance.model import LEVELS, Finding, Result, Vector
 from conformance.run.asking import answered
 from conformance.run.conclusion import footer, found, in_suite_order
@@ -30,8 +31,6 @@ from conformance.run.shard import Shard
 from conformance.run.single import Examiner
 from conformance.suite.manifest import Entry
 from conformance.suite.store import Suite
-
-LOG_FORMAT = 1
 
 Event = dict[str, Any] | Result | Finding
 """A header or footer as JSON data, or a result or finding, in the order of the run log."""
@@ -221,7 +220,7 @@ def _header(
     who = executor.identity
     return {
         "event": "header",
-        "format": LOG_FORMAT,
+        "format": FORMAT,
         "tool": {"name": "opconform", "version": __version__},
         "started": _now(),
         "suite": {

@@ -24,7 +24,7 @@ from conformance.run.interpreter import python_of
 from conformance.run.limits import Limits, shown_size
 from conformance.run.process import DYING, WorkerProcess, check_descriptors
 from conformance.run.staff import DEPTH, Lost, Ticket, Worker, unloadable
-from conformance.run.threads import shares
+from conformance.threads import shares
 
 TICK = 0.05
 """Seconds after which workers are looked at, if nothing happens before."""

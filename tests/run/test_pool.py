@@ -20,7 +20,7 @@ from conformance.run import pool
 from conformance.run.environment import usable_cores
 from conformance.run.isolation import Isolation
 from conformance.run.limits import Limits, parse_size, spell_size
-from conformance.run.threads import shares
+from conformance.threads import shares
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes as on POSIX")
 

@@ -20,7 +20,7 @@ from conformance.cli import main
 from conformance.errors import LogError
 from conformance.log.reader import read, read_unfinished
 from conformance.log.writer import LogWriter
-from conformance.run.threads import VARIABLES
+from conformance.threads import VARIABLES
 
 ADAPTER = """
 from pathlib import Path

@@ -11,7 +11,7 @@ from typing import Any
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import BackendError, LogError
 from conformance.grade.gate import merged as merged_gate
-from conformance.log.question import differences
+from conformance.log.headers import differences
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.run.conclusion import footer, found, in_suite_order
