@@ -24,9 +24,10 @@ from conformance.data import directory
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
 from conformance.grade.precision import DEFAULT, parse_precision, spell
+from conformance.log.contradictions import contradictions
 from conformance.log.headers import check_continues
 from conformance.log.reader import read
-from conformance.log.run_log import RunLog, contradictions
+from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
 from conformance.run.engine import Event, Options, selected

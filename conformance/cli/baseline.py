@@ -72,5 +72,5 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
         whole=not any(run.header["options"].get(part) for part in ("only", "shard")),
     )
     write_text(out, text, hint="name another file: --out FILE")
-    failures = sum(tally.failed + tally.errors for tally in run.tallies.values())
+    failures = run.score.total.wrong
     click.echo(f"wrote {out}: {failures:,} failures", err=True)

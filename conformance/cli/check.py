@@ -206,8 +206,8 @@ def _completed(
     """The completed suite, as ``--suite`` names it."""
     from conformance.cli.completing import completed
     from conformance.errors import UsageError
-    from conformance.run.verdict import SMOKE
     from conformance.suite.store import open_suite
+    from conformance.verdict import SMOKE
 
     if report is None:
         raise UsageError(

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from conformance.errors import LogError
+from conformance.log.contradictions import contradictions
 from conformance.log.encoding import MAX_LINE, decode
 from conformance.log.events import FORMAT, finding_from_event, result_from_event
-from conformance.log.run_log import RunLog, contradictions
+from conformance.log.run_log import RunLog
 from conformance.log.schema import fault
 from conformance.model import Finding, Result
 

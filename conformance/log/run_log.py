@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from conformance.evidence import Evidence
 from conformance.log.causes import Cause, causes
-from conformance.log.gate import gate_contradictions
-from conformance.log.tally import Tally, tally
-from conformance.model import Finding, Result, Status
+from conformance.model import Finding, Result
+from conformance.verdict import SMOKE, Expected, Score, Tally, objections
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,24 @@ class RunLog:
     def gate_met(self) -> bool:
         """Whether a gate may let the run pass.
 
-        It has to be whole and to end with exit code 0, and its own results have to bear that out:
-        some vector with values passed, and none failed but those that are known to.
+        It has to be whole and to end with exit code 0, and its own results have to bear that out.
         """
         if self.footer is None or self.problems or self.footer["exit_code"] != 0:
             return False
-        right = any(one.status is Status.PASS and one.reject is None for one in self.results)
-        graded = self.verdict in ("conformant", "not conformant", "no failures")
-        return graded and right and not any(one.new for one in self.results)
+        return not any(self.objections(self.footer["verdict"]))
+
+    def objections(self, verdict: str) -> Iterator[str]:
+        """What speaks against the exit code 0 of a run with this verdict."""
+        expected: Expected = self.footer or {}
+        strict = bool(self.header["options"].get("strict"))
+        return objections(self.score, verdict, expected, strict=strict)
+
+    @cached_property
+    def score(self) -> Score:
+        """The results, counted."""
+        return Score.of(
+            {op: self.selected(op) for op in self.header["suite"]["by_op"]}, self.results
+        )
 
     @cached_property
     def evidence(self) -> Evidence | None:
@@ -76,76 +85,21 @@ class RunLog:
         return bool(options["only"]) or options.get("shard") is not None
 
     @property
+    def no_claim(self) -> bool:
+        """Whether it can claim nothing, whatever its results."""
+        return self.partial or self.header["suite"]["name"] == SMOKE
+
+    @property
     def readings(self) -> Sequence[Mapping[str, Any]]:
         """Implementation-defined behaviour of the backend; none where the log was cut short."""
         return () if self.footer is None else self.footer.get("readings", ())
 
-    @cached_property
+    @property
     def tallies(self) -> Mapping[str, Tally]:
         """The counts of each operator, from the results; operators in the header's order."""
-        grouped: dict[str, list[Result]] = {op: [] for op in self.header["suite"]["by_op"]}
-        for result in self.results:
-            grouped.setdefault(result.op, []).append(result)
-        return {op: tally(results) for op, results in grouped.items()}
+        return self.score.tallies
 
     def selected(self, op: str) -> int:
         """How many vectors of an operator the run was to grade, by the header."""
         counts = self.header["suite"]["by_op"].get(op, {"value": 0, "reject": 0})
         return int(counts["value"]) + int(counts["reject"])
-
-
-def contradictions(run: RunLog) -> Iterator[str]:
-    """Sentences that say where a log contradicts itself."""
-    repeated = len(run.results) - len({(result.op, result.id) for result in run.results})
-    if repeated:
-        yield f"{repeated} results repeat a vector."
-    footer = run.footer
-    if footer is None:
-        return
-    for op, shown in run.tallies.items():
-        said = footer["counts"].get(op, {})
-        for name in (field.name for field in fields(Tally)):
-            if said.get(name, 0) != getattr(shown, name):
-                yield (
-                    f"{op}: the footer counts {said.get(name, 0)} {name}, "
-                    f"the results show {getattr(shown, name)}."
-                )
-        selected = run.selected(op)
-        if said.get("selected", 0) != selected:
-            yield f"{op}: the footer and the header differ on how many vectors were selected."
-        if not footer["interrupted"] and shown.total != selected:
-            yield f"{op}: {selected} vectors were selected, {shown.total} have a result."
-    shows = {(result.op, result.id, point) for result in run.results for point in result.shows}
-    for reading in run.readings:
-        for answer in reading["answers"]:
-            if (reading["op"], answer["example"], reading["point"]) not in shows:
-                yield f"{reading['op']}: {answer['example']} does not show {reading['point']}."
-    yield from _of_verdict(run, footer)
-    yield from gate_contradictions(run.header, footer, run.results)
-
-
-def _of_verdict(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
-    """Where the footer's verdict is not that of its results, or of its own numbers."""
-    verdict = footer["verdict"]
-    if verdict not in ("conformant", "inconclusive", "no failures"):
-        return
-    if footer["interrupted"]:
-        yield f"The footer calls an interrupted run {verdict}."
-    if not any(shown.graded for shown in run.tallies.values()):
-        yield f"The footer calls a run {verdict} that graded nothing."
-    if not all(shown.clean for shown in run.tallies.values()):
-        yield f"The footer calls a run {verdict} that has failures."
-    if run.evidence is not None:
-        yield from _of_evidence(run, verdict, run.evidence)
-
-
-def _of_evidence(run: RunLog, verdict: str, evidence: Evidence) -> Iterator[str]:
-    """Where the verdict is not what the strength of the evidence makes it."""
-    if any(one.killed > one.mutants for one in evidence.parts):
-        yield "The footer counts more mutants killed than there are."
-    if evidence.short and verdict == "conformant":
-        yield "The footer calls a run conformant whose evidence is weaker than required."
-    if not evidence.short and verdict == "inconclusive":
-        yield "The footer calls a run inconclusive whose evidence is as strong as required."
-    if run.partial and verdict == "conformant":
-        yield "The footer calls a run conformant that tested only a part of the suite."

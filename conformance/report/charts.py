@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 from conformance.dtypes import DTYPES
 from conformance.log.run_log import RunLog
-from conformance.log.tally import Tally
 from conformance.model import FAILED, Result, Status
 from conformance.report.view import OperatorRow
+from conformance.verdict import Tally
 
 MAX_EDGES = 200
 """Edges of one operator that are shown at most."""

@@ -86,7 +86,7 @@ def graded(column: Column) -> Graded:
 def _cell(row: OperatorRow, shown: View, strength: str) -> Cell:
     tally = row.tally
     notes = (*_notes(row, shown), *([strength] if strength else []))
-    asked = tally.passed + tally.failed + tally.errors
+    asked = tally.asked
     if shown.verdict == "inconsistent" or tally.new or row.missing:
         tone = "bad"
     elif not tally.graded:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from conformance.errors import EXIT_INCONCLUSIVE
 from conformance.evidence import Evidence, Measured
 from conformance.log.run_log import RunLog
-from conformance.log.tally import Tally
 from conformance.model import FAILED, GRADED, Result, Status
 from conformance.report.cause_view import CauseView, FindingView
+from conformance.verdict import Tally, summed
 
 HEADLINES = {
     "conformant": "Conformant",
@@ -109,7 +109,7 @@ class View:
         folded = OperatorRow(
             f"{len(unclaimed)} others",
             sum(row.selected for row in unclaimed),
-            _sum({row.op: row.tally for row in unclaimed}),
+            summed(row.tally for row in unclaimed),
         )
         return (*(row for row in self.rows if not row.unclaimed), folded)
 
@@ -122,7 +122,7 @@ class View:
     def glance(self) -> tuple[tuple[str, str, bool], ...]:
         """What a reader wants first: numbers with their words, and whether that is bad."""
         t = self.total.tally
-        asked = t.passed + t.failed + t.errors
+        asked = t.asked
         explained = sum(one.cause.explained for one in self.new)
         lost = sum(one.kind in LOST for one in self.run.results if one.status in FAILED)
         causes = f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
@@ -140,7 +140,7 @@ def view(run: RunLog) -> View:
     """What is shown of a run; the same log gives the same view."""
     verdict = run.verdict
     rows = tuple(OperatorRow(op, run.selected(op), tally) for op, tally in run.tallies.items())
-    total = OperatorRow("all", sum(row.selected for row in rows), _sum(run.tallies))
+    total = OperatorRow("all", sum(row.selected for row in rows), run.score.total)
     dtypes = {result.id: result.dtype for result in run.results}
     tone, headline = _tone(run)
     told = run.footer or {}
@@ -184,14 +184,6 @@ def _tone(run: RunLog) -> tuple[str, str]:
     if run.verdict in FAULTLESS:
         return FAULTLESS[run.verdict], headline
     return "known", "No new failures"
-
-
-def _sum(tallies: Mapping[str, Tally]) -> Tally:
-    counts = {
-        field.name: sum(getattr(tally, field.name) for tally in tallies.values())
-        for field in fields(Tally)
-    }
-    return Tally(**counts)
 
 
 def _sentence(run: RunLog, total: OperatorRow) -> str:

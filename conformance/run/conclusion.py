@@ -17,9 +17,10 @@ from conformance.run.given import with_given
 from conformance.run.illustrate import Illustrator
 from conformance.run.readings import readings
 from conformance.run.selection import Selection
+from conformance.run.statement import RunScope, conclude
 from conformance.run.strength import measured
-from conformance.run.verdict import Question, Score, conclude
 from conformance.suite.store import Suite
+from conformance.verdict import Score
 
 TO_BLAME = 0.25
 """The share of a target's vectors that must fail for the target to be reported as common."""
@@ -112,12 +113,10 @@ def footer(
 
     ``spec`` is the backend as it was named, ``declared`` what it declared, ``min_strength`` the
     percent of mutants to be killed (None: the usual bar). ``expected`` and ``strict`` as in
-    :func:`conformance.run.verdict.conclude`.
+    :func:`conformance.run.statement.conclude`.
     """
-    score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()})
-    for result in results:
-        score.add(result)
-    question = Question(
+    score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()}, results)
+    scope = RunScope(
         backend=backend,
         suite=suite.name,
         digests=suite.manifest.digests,
@@ -129,7 +128,7 @@ def footer(
         shard="" if selection.shard is None else str(selection.shard),
         spec=spec,
     )
-    claimed = not interrupted and not question.no_claim
+    claimed = not interrupted and not scope.no_claim
     evidence = Evidence(
         measured(results, suite.manifest, level=level, declared=declared) if claimed else (),
         BAR if min_strength is None else min_strength,
@@ -139,7 +138,7 @@ def footer(
         "interrupted": interrupted,
         **conclude(
             score,
-            question,
+            scope,
             interrupted=interrupted,
             evidence=evidence,
             expected=expected,

@@ -19,7 +19,7 @@ class Selection:
 
     ``by_op`` counts those with values and those that must be rejected, of each operator that has
     any; ``in_suite`` all value vectors that the suite has of the operators asked. ``whole`` says
-    that nothing of these operators was left out. ``shard`` is the part that the choice was
+    that neither ``only`` nor a shard narrowed them. ``shard`` is the part that the choice was
     narrowed to at last, if it was.
     """
 
@@ -64,7 +64,7 @@ def select(
         by_op[entry.op][entry.kind] += 1
     in_suite = sum(entry.kind == "value" for entry in of_ops)
     entries = tuple(chosen) if shuffle is None else shuffled(chosen, shuffle)
-    whole = shard is None and len(chosen) == len(of_ops)
+    whole = shard is None and not only
     return Selection(entries, by_op, in_suite, whole, shard)
 
 

@@ -1,11 +1,62 @@
-"""Sentences of the verdict on the strength of the evidence."""
+"""The words of a verdict: the sentence and the claim that the footer of a log holds."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from conformance.evidence import Evidence
+from conformance.grade.precision import spell
+from conformance.verdict import SMOKE, Expected, Score, exit_code, judged, out_of_date
+
+MOST_NAMED = 4
+"""How many operators of which nothing was graded the sentence names."""
+
+
+@dataclass(frozen=True)
+class RunScope:
+    """What a run asks, as the claim states it.
+
+    ``values`` counts the value vectors selected, ``in_suite`` all those of the operators asked
+    that the suite has; ``whole`` says that nothing of these operators was left out, ``shard``
+    which part of what was selected was asked, if only one was. ``digests`` are that of the suite;
+    or that of the suite before it was completed, and that of what was added. ``spec`` is the
+    backend as it was named.
+    """
+
+    backend: str
+    suite: str
+    digests: tuple[str, ...]
+    level: str
+    precision: Mapping[str, str]
+    values: int
+    in_suite: int
+    whole: bool
+    shard: str = ""
+    spec: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """The digests, shortened."""
+        return " + ".join(digest[:8] for digest in self.digests)
+
+    @property
+    def completing(self) -> str:
+        """The command that tests what is missing; empty where that has been done."""
+        return completing(self.spec) if len(self.digests) == 1 else ""
+
+    @property
+    def no_claim(self) -> str:
+        """Why a run of it can claim nothing, whatever its results; empty where it can."""
+        if not self.whole:
+            return f"shard {self.shard} alone" if self.shard else "a selection of vectors"
+        return "the smoke suite" if self.suite == SMOKE else ""
+
+
+MOST_REQUIRED = 3
+"""Requirements that a sentence names."""
 
 UNTOLD = "the suite does not say which mutants can show"
 """Why strength is unknown where completing the suite tells it."""
@@ -52,3 +103,112 @@ def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:
 def _at(precision: Mapping[str, str]) -> str:
     """What has to be said of a share that was measured at another precision."""
     return "" if set(precision.values()) <= {STANDARD} else ", measured at standard"
+
+
+def conclude(
+    score: Score,
+    scope: RunScope,
+    *,
+    interrupted: bool,
+    evidence: Evidence | None = None,
+    expected: Expected | None = None,
+    strict: bool = False,
+) -> dict[str, Any]:
+    """The footer's facts that follow from the counts, and from how strong the evidence is.
+
+    ``expected`` is what :meth:`conformance.grade.gate.Watch.summary` says; ``strict`` makes known
+    failures that are out of date fail the run.
+    """
+    evidence, expected = evidence or Evidence(), expected or {}
+    verdict = judged(
+        score,
+        interrupted=interrupted,
+        no_claim=bool(scope.no_claim),
+        short=bool(evidence.short),
+    )
+    told = [f"Ended early: {score.given_up}."] if score.given_up else []
+    if verdict == "no failures":
+        told.append(f"This run makes no claim: {scope.no_claim}.")
+    elif verdict in ("conformant", "inconclusive"):
+        told += sentences(evidence, scope.precision, scope.completing)
+    told += [] if interrupted else _remarks(expected, strict=strict)
+    return {
+        "counts": score.counts,
+        "by_reading": score.by_reading,
+        "precision_reached": score.reached,
+        "verdict": verdict,
+        "sentence": " ".join([_sentence(score, scope, verdict), *told]),
+        "claim": _claim(score, scope, evidence, verdict),
+        "strength": evidence.to_json(),
+        "exit_code": exit_code(score, verdict, expected, strict=strict),
+    }
+
+
+def _sentence(score: Score, scope: RunScope, verdict: str) -> str:
+    selected, total = sum(score.selected.values()), score.total
+    if verdict == "interrupted":
+        return (
+            f"Interrupted after {total.total} of {selected} vectors; {total.wrong} failed so far."
+        )
+    parts = [f"{verdict.capitalize()}: {total.passed} of {selected} vectors passed"]
+    if verdict == "nothing graded":
+        parts = [f"Nothing graded: {selected} vectors, none with values was graded"]
+    if total.by_reading:
+        names = ", ".join(sorted({n for joined in score.by_reading for n in joined.split("+")}))
+        parts.append(f"{total.by_reading} by an allowed interpretation ({names})")
+    told = (
+        (total.failed, f"{total.failed} failed"),
+        (total.errors, f"{total.errors} ended in an error"),
+        (total.known, _of_these(score)),
+        (total.unsupported, f"{total.unsupported} unsupported"),
+        (total.skipped, f"{total.skipped} not tested at this level"),
+    )
+    parts += [words for count, words in told if count]
+    share = f"{total.graded} of {scope.values} value vectors graded"
+    missing = [op for op, one in score.tallies.items() if not one.graded]
+    if total.graded and missing:
+        few = len(missing) <= MOST_NAMED
+        share += f", none of {', '.join(missing) if few else f'{len(missing)} operators'}"
+    return ", ".join(parts) + f"; {share}."
+
+
+def _of_these(score: Score) -> str:
+    """How many of the failures were known before."""
+    if score.total.new:
+        return f"of these {score.total.known} known and {score.total.new} new"
+    return "none of these new" if score.right else "none of these new, but no value vector passed"
+
+
+def _claim(score: Score, scope: RunScope, evidence: Evidence, verdict: str) -> str:
+    """The line that a vendor may publish."""
+    total = score.total
+    ops = [op for op, one in score.tallies.items() if (one.asked if total.wrong else one.graded)]
+    asked = f"{scope.level}, {spell(scope.precision)}"
+    graded = f"{total.graded} of {scope.in_suite} graded"
+    facts = f"suite {scope.suite}, {graded}, sha256 {scope.sha256}"
+    nothing = verdict if verdict in ("interrupted", "nothing graded") else ""
+    if scope.no_claim or nothing:
+        return f"{scope.backend}: no claim ({scope.no_claim or nothing}); {facts}"
+    if total.known:
+        facts = f"{total.known} known failures, {facts}"
+    if total.wrong:
+        return f"{scope.backend}: NOT conformant with {', '.join(ops)} ({asked}), {facts}"
+    facts = f"{claimed(evidence, scope.precision)}, {facts}"
+    if verdict == "inconclusive":
+        return f"{scope.backend}: no claim (inconclusive); {facts}"
+    return f"{scope.backend}: conformant with {', '.join(ops)} ({asked}), {facts}"
+
+
+def _remarks(expected: Expected, *, strict: bool) -> list[str]:
+    """Sentences for the verdict; none where all is as expected."""
+    said = []
+    lacking = [entry["about"] for entry in expected.get("required", ()) if entry["problems"]]
+    if lacking:
+        more = f" and {len(lacking) - MOST_REQUIRED} more" if len(lacking) > MOST_REQUIRED else ""
+        said.append(f"Required, but not supported: {'; '.join(lacking[:MOST_REQUIRED])}{more}.")
+    stale = out_of_date(expected)
+    if stale:
+        entries = "1 entry" if stale == 1 else f"{stale} entries"
+        why = ", which strict does not allow" if strict else ""
+        said.append(f"{entries} of the known failures out of date{why}.")
+    return said

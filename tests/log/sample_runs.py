@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from conformance.log.events import FORMAT
-from conformance.log.tally import tally
 from conformance.log.writer import LogWriter
 from conformance.model import Finding, Result, Status, Witness
+from conformance.verdict import Score
 
 OPS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
 DTYPES = ("f16", "bf16", "f32", "f64")
@@ -66,10 +66,9 @@ def header(by_op: dict[str, dict[str, int]], **backend: Any) -> dict[str, Any]:
 def footer(results: Iterable[Result], head: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """The footer that fits the results."""
     results = list(results)
-    counts = {}
-    for op, selected in head["suite"]["by_op"].items():
-        counted = asdict(tally(r for r in results if r.op == op))
-        counts[op] = {"selected": sum(selected.values())} | counted
+    selected = {op: sum(of_op.values()) for op, of_op in head["suite"]["by_op"].items()}
+    score = Score.of(selected, results)
+    counts = score.counts
     graded = sum(c["graded"] for c in counts.values())
     wrong = sum(c["failed"] + c["errors"] for c in counts.values())
     passed = sum(c["passed"] for c in counts.values())
@@ -81,8 +80,8 @@ def footer(results: Iterable[Result], head: dict[str, Any], **changes: Any) -> d
         "seconds": 192.4,
         "interrupted": False,
         "counts": counts,
-        "by_reading": {},
-        "precision_reached": {"f16": "standard", "f32": None if wrong else "exact"},
+        "by_reading": score.by_reading,
+        "precision_reached": score.reached,
         "verdict": verdict,
         "sentence": (
             f"{verdict.capitalize()}: {passed} of {total} vectors passed, {wrong} did not; "

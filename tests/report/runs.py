@@ -10,7 +10,8 @@ import tiers
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from conformance.log.run_log import RunLog, contradictions
+from conformance.log.contradictions import contradictions
+from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result, Status
 
 FEW = settings(max_examples=tiers.examples(40, few=15), deadline=None)

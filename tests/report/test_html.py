@@ -11,11 +11,11 @@ import sample_runs
 from pages import Page, check_safe, check_structure, vectors
 
 from conformance.log.reader import read
-from conformance.log.tally import Tally
 from conformance.model import Result
 from conformance.report.charts import BAR, bar
 from conformance.report.page import facts, render
 from conformance.report.view import OperatorRow
+from conformance.verdict import Tally
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from conformance.grade.precision import parse_precision
-from conformance.log.tally import tally
 from conformance.model import Result, Status
-from conformance.run.verdict import Question, Score, conclude
+from conformance.run.statement import RunScope, conclude
+from conformance.verdict import Score, tally
 
 PASS, FAIL, ERROR = Status.PASS, Status.FAIL, Status.ERROR
 UNSUPPORTED, SKIPPED = Status.UNSUPPORTED, Status.SKIPPED
@@ -21,11 +21,9 @@ def reject(status, op="A", **more):
 
 def concluded(*results, interrupted=False, whole=True, in_suite=None, **gate):
     ops = {op: sum(r.op == op for r in results) for op in dict.fromkeys(r.op for r in results)}
-    score = Score.of(ops)
-    for one in results:
-        score.add(one)
+    score = Score.of(ops, results)
     values = sum(one.reject is None for one in results)
-    question = Question(
+    scope = RunScope(
         backend="mylib 1.2",
         suite="core",
         digests=("0123456789abcdef",),
@@ -35,7 +33,7 @@ def concluded(*results, interrupted=False, whole=True, in_suite=None, **gate):
         in_suite=values if in_suite is None else in_suite,
         whole=whole,
     )
-    return conclude(score, question, interrupted=interrupted, **gate)
+    return conclude(score, scope, interrupted=interrupted, **gate)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,209 @@
+"""The verdict of a run: a pure function of its results.
+
+A run writes it into the footer of its log; a reader computes it again from the results, and
+trusts no log in which the two differ. The verdict speaks of the backend alone. The exit code also
+answers to what a gate expects: a run whose failures are all known ones is not conformant, and ends
+with 0. Where nothing is wrong, a run of a part of a suite, or of the smoke suite, makes no claim,
+and one whose vectors kill too few mutants is inconclusive.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from conformance.errors import (
+    EXIT_INCONCLUSIVE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_CONFORMANT,
+    EXIT_OK,
+)
+from conformance.model import GRADED, PRECISIONS, Result, Status
+
+SMOKE = "smoke"
+"""The suite that is a first look, and proves nothing."""
+
+ABANDONED = "abandoned"
+"""The kind of failure of vectors that were not tested: the backend had been given up."""
+
+Expected = Mapping[str, Sequence[Mapping[str, Any]]]
+"""``known_failures`` and ``required`` as in the footer of a log, each if it was given."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many vectors met which end.
+
+    ``graded`` counts vectors with values that were judged; a vector that must be rejected is
+    never among them, though it may pass or fail. ``by_reading`` is the part of ``passed`` that
+    follows an allowed interpretation, ``known`` the part of ``failed`` and ``errors`` that the
+    vendor's known failures name.
+    """
+
+    graded: int = 0
+    passed: int = 0
+    by_reading: int = 0
+    failed: int = 0
+    errors: int = 0
+    known: int = 0
+    unsupported: int = 0
+    skipped: int = 0
+
+    @property
+    def total(self) -> int:
+        """All vectors with a result."""
+        return self.asked + self.unsupported + self.skipped
+
+    @property
+    def asked(self) -> int:
+        """Those that were tested, negative tests included, and are supported."""
+        return self.passed + self.wrong
+
+    @property
+    def wrong(self) -> int:
+        """Vectors that failed or ended in an error, known failures among them."""
+        return self.failed + self.errors
+
+    @property
+    def clean(self) -> bool:
+        """Whether no vector failed or ended in an error."""
+        return self.wrong == 0
+
+    @property
+    def new(self) -> int:
+        """Failures and errors that are not known ones."""
+        return self.wrong - self.known
+
+
+def tally(results: Iterable[Result]) -> Tally:
+    """The counts of some results."""
+    statuses: Counter[Status] = Counter()
+    graded = by_reading = known = 0
+    for result in results:
+        statuses[result.status] += 1
+        graded += result.status in GRADED and result.reject is None
+        known += result.known is not None
+        by_reading += result.status is Status.PASS and result.reading is not None
+    return Tally(
+        graded=graded,
+        passed=statuses[Status.PASS],
+        by_reading=by_reading,
+        failed=statuses[Status.FAIL],
+        errors=statuses[Status.ERROR],
+        known=known,
+        unsupported=statuses[Status.UNSUPPORTED],
+        skipped=statuses[Status.SKIPPED],
+    )
+
+
+def summed(tallies: Iterable[Tally]) -> Tally:
+    """The counts of several tallies together."""
+    some = list(tallies)
+    return Tally(**{f.name: sum(getattr(one, f.name) for one in some) for f in fields(Tally)})
+
+
+@dataclass(frozen=True)
+class Score:
+    """The results of a run, counted.
+
+    ``selected`` counts the vectors that each operator was to have. ``by_reading`` counts the
+    vectors that pass by each interpretation; ``reached`` gives the best precision that every vector
+    of a dtype reaches whose elements could be compared, None where some reach none. ``right`` says
+    whether any graded vector passed. ``given_up`` is empty, or says why the backend was not asked
+    any more.
+    """
+
+    selected: Mapping[str, int]
+    tallies: Mapping[str, Tally]
+    total: Tally
+    by_reading: Mapping[str, int]
+    reached: Mapping[str, str | None]
+    right: bool
+    given_up: str
+
+    @classmethod
+    def of(cls, selected: Mapping[str, int], results: Iterable[Result]) -> Score:
+        """The score of a run over ``selected`` vectors of each operator."""
+        grouped: dict[str, list[Result]] = {op: [] for op in selected}
+        reached: dict[str, str | None] = {}
+        readings: Counter[str] = Counter()
+        right, given_up = False, ""
+        for result in results:
+            grouped.setdefault(result.op, []).append(result)
+            if result.kind == ABANDONED:
+                given_up = given_up or result.message
+            passed = result.status is Status.PASS
+            if passed and result.reading is not None:
+                readings[result.reading] += 1
+            right = right or (passed and result.reject is None)
+            if result.reject is None and result.status in (Status.PASS, Status.FAIL):
+                so_far = reached.get(result.dtype, PRECISIONS[0])
+                reached[result.dtype] = _weaker(so_far, result.precision)
+        tallies = {op: tally(of_op) for op, of_op in grouped.items()}
+        return cls(
+            selected, tallies, summed(tallies.values()), dict(readings), reached, right, given_up
+        )
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """The counts of each operator, as the footer has them."""
+        return {
+            op: {"selected": self.selected.get(op, 0), **asdict(one)}
+            for op, one in self.tallies.items()
+        }
+
+
+def judged(score: Score, *, interrupted: bool, no_claim: bool, short: bool) -> str:
+    """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results; ``short``
+    of one whose evidence is weaker than required.
+    """
+    if interrupted:
+        return "interrupted"
+    if score.total.wrong:
+        return "not conformant"
+    if not score.total.graded:
+        return "nothing graded"
+    if no_claim:
+        return "no failures"
+    return "inconclusive" if short else "conformant"
+
+
+def objections(score: Score, verdict: str, expected: Expected, *, strict: bool) -> Iterator[str]:
+    """Why a run may not end with exit code 0; none where nothing is wrong but what was known
+    before, and something is right. ``strict`` allows no known failures that are out of date.
+    """
+    if verdict == "interrupted":
+        yield "the run was interrupted"
+    if verdict == "inconclusive":
+        yield "the run is inconclusive"
+    if score.total.new:
+        yield f"{score.total.new} failures are not known ones"
+    if not score.right:
+        yield "no vector with values passed"
+    if any(entry["problems"] or entry.get("unsupported") for entry in expected.get("required", ())):
+        yield "something that is required is not supported"
+    if strict and out_of_date(expected):
+        yield "known failures are out of date, which strict does not allow"
+
+
+def out_of_date(expected: Expected) -> int:
+    """How many entries of the known failures are out of date."""
+    return sum(bool(entry["problems"]) for entry in expected.get("known_failures", ()))
+
+
+def exit_code(score: Score, verdict: str, expected: Expected, *, strict: bool) -> int:
+    """The exit code of a run that no signal ended."""
+    if verdict == "interrupted":
+        return EXIT_INTERRUPTED
+    found = len(list(objections(score, verdict, expected, strict=strict)))
+    if verdict == "inconclusive" and found == 1:
+        return EXIT_INCONCLUSIVE
+    return EXIT_NOT_CONFORMANT if found else EXIT_OK
+
+
+def _weaker(a: str | None, b: str | None) -> str | None:
+    if a is None or b is None:
+        return None
+    return max(a, b, key=PRECISIONS.index)
