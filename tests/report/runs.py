@@ -40,6 +40,14 @@ def _with_footer(**changes: object) -> sample_runs.Events:
     return [*rest, footer | changes]
 
 
+def lacking(events: sample_runs.Events) -> sample_runs.Events:
+    """The run, with something that is required and not supported."""
+    head, *rest, foot = events
+    options = {**head["options"], "require": "caps.yaml"}
+    required = [sample_runs.requirement("caps.yaml:1", problems=["f64 is not supported"])]
+    return [{**head, "options": options}, *rest, {**foot, "exit_code": 1, "required": required}]
+
+
 RED: dict[str, Callable[[], sample_runs.Events]] = {
     "failing": sample_runs.failing,
     "interrupted": sample_runs.interrupted,
@@ -48,7 +56,8 @@ RED: dict[str, Callable[[], sample_runs.Events]] = {
     "only a header": lambda: sample_runs.passing()[:1],
     "cut short after a failure": lambda: sample_runs.failing()[:-4],
     "a result is missing": _without_a_result,
-    "exit code 1": lambda: _with_footer(exit_code=1),
+    "exit code 1": lambda: lacking(sample_runs.passing()),
+    "exit code 1 for no reason": lambda: _with_footer(exit_code=1),
     "not conformant for no vector": lambda: _with_footer(verdict="not conformant", exit_code=1),
 }
 """Runs that no format may show as a success, whatever their vectors look like."""

@@ -61,8 +61,7 @@ def test_only_a_claim_has_a_strength():
 
 
 def test_a_gate_that_is_not_met_is_red_and_not_yellow():
-    *rest, foot = sample_runs.inconclusive()
-    shown = view(runs.run([*rest, foot | {"exit_code": 1}]))
+    shown = view(runs.run(runs.lacking(sample_runs.inconclusive())))
     assert (shown.tone, shown.headline) == ("bad", "Gate not met")
 
 
