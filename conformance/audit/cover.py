@@ -124,7 +124,9 @@ class _Search:
         kept = []
         for index in self._dearest_first(chosen):
             only = np.packbits(self._flags[index] & (shown == 1), bitorder="little").view("<u8")
-            able = np.flatnonzero(((self._rows & only) == only).all(axis=1))
+            # It is few items in few words.
+            words = np.flatnonzero(only)
+            able = np.flatnonzero(((self._rows[:, words] & only[words]) == only[words]).all(axis=1))
             best = int(able[np.argmin(self._costs[able])])
             if self._costs[best] >= self._costs[index]:
                 best = index
