@@ -131,7 +131,9 @@ class _Own:
         own = _in_types(pool, shows, pool.seen.table.take(chosen))
         self.once = (own.sum(axis=0) == 1) & pool.asked_types
         self.typed = own & self.once
-        self.whole = [int(pairs.sum() + typed.sum()) for pairs, typed in zip(alone, self.typed, strict=True)]
+        self.whole = [
+            int(pairs.sum() + typed.sum()) for pairs, typed in zip(alone, self.typed, strict=True)
+        ]
 
     def merit(self, table: Table, shows: Bools, parents: Rows) -> Rows:
         """How much that one of the chosen alone shows each case does; 0 if it does not take the
