@@ -55,17 +55,18 @@ def cover_rows(
 
 
 class _Search:
-    """Sets of items as rows of bits, with their costs."""
+    """Sets of items as bits, 64 items a word, with their costs.
+
+    ``_words`` has them (words, members): what changes for one item is looked at in its words alone.
+    """
 
     def __init__(
         self, flags: NDArray[np.bool_], costs: Sequence[float] | NDArray[np.int64]
     ) -> None:
-        width = -(-flags.shape[1] // 64) * 64
-        self._flags = np.zeros((len(flags), width), np.bool_)
-        self._flags[:, : flags.shape[1]] = flags
-        self._rows: Bits = np.packbits(self._flags, axis=1, bitorder="little").view("<u8")
+        self._flags = flags
+        self._words: Bits = np.ascontiguousarray(_packed(flags).T)
         self._costs = np.array(costs, np.float64)
-        self._all: Bits = np.bitwise_or.reduce(self._rows, axis=0)
+        self._all: Bits = np.bitwise_or.reduce(self._words, axis=1)
 
     def best(self, tries: int, start: list[int]) -> list[int]:
         chosen = self._settled(self._greedy(start))
@@ -84,20 +85,27 @@ class _Search:
         """Complete ``start``; with ``chance`` a good choice is now and then passed over."""
         missing = self._all.copy()
         for index in start:
-            missing &= ~self._rows[index]
+            missing &= ~self._words[:, index]
         chosen = list(start)
-        open_: NDArray[np.intp] = np.arange(len(self._rows))
+        gains = self._shown(missing)
         while missing.any():
-            gains = np.bitwise_count(self._rows[open_] & missing).sum(axis=1)
             # What shows nothing new now never will.
-            open_, gains = open_[gains > 0], gains[gains > 0]
-            worth = gains / self._costs[open_]
+            open_ = np.flatnonzero(gains)
+            worth = gains[open_] / self._costs[open_]
             if chance is not None:
                 worth *= np.array([0.8 + 0.2 * chance.random() for _ in range(len(open_))])
             best = int(open_[np.argmax(worth)])
             chosen.append(best)
-            missing &= ~self._rows[best]
+            new = missing & self._words[:, best]
+            gains -= self._shown(new)
+            missing &= ~new
         return chosen
+
+    def _shown(self, items: Bits) -> NDArray[np.int64]:
+        """How many of some items each member shows."""
+        words = np.flatnonzero(items)
+        counts = np.bitwise_count(self._words[words] & items[words, None])
+        return np.asarray(counts.sum(axis=0, dtype=np.int64))
 
     def _settled(self, chosen: list[int]) -> list[int]:
         before: list[int] = []
@@ -123,11 +131,20 @@ class _Search:
         shown = self._flags[chosen].sum(axis=0)
         kept = []
         for index in self._dearest_first(chosen):
-            only = np.packbits(self._flags[index] & (shown == 1), bitorder="little").view("<u8")
-            able = np.flatnonzero(((self._rows & only) == only).all(axis=1))
+            only = _packed((self._flags[index] & (shown == 1))[None])[0]
+            words = np.flatnonzero(only)
+            own = only[words, None]
+            able = np.flatnonzero(((self._words[words] & own) == own).all(axis=0))
             best = int(able[np.argmin(self._costs[able])])
             if self._costs[best] >= self._costs[index]:
                 best = index
             shown = shown + self._flags[best].astype(np.int64) - self._flags[index]
             kept.append(best)
         return kept
+
+
+def _packed(flags: NDArray[np.bool_]) -> Bits:
+    """Rows of flags as rows of words."""
+    found = np.packbits(flags, axis=1, bitorder="little")
+    whole = np.pad(found, ((0, 0), (0, -found.shape[1] % 8)))
+    return np.ascontiguousarray(whole).view("<u8")

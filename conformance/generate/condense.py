@@ -115,7 +115,10 @@ def breed(pool: Pool, rounds: int, children: int) -> None:
 
 
 class _Own:
-    """What only each of the chosen cases covers: pairs, and targets in its type."""
+    """What only each of the chosen cases covers: pairs, and targets in its type.
+
+    ``paired`` are the targets of its pairs, (chosen, edges); ``whole`` counts what it alone covers.
+    """
 
     def __init__(self, pool: Pool, chosen: Rows) -> None:
         self.pool = pool
@@ -123,28 +126,32 @@ class _Own:
         paired = shows & of_base(pool, pool.seen.table.take(chosen))[:, None]
         numbers = paired.astype(np.float32)
         self.single = np.triu(numbers.T @ numbers == 1, 1) & pool.asked_pairs
-        self.pairs = paired[:, :, None] & paired[:, None, :] & self.single
+        alone = [np.logical_and.outer(row, row) & self.single for row in paired]
+        self.paired = np.array([pairs.any(axis=0) | pairs.any(axis=1) for pairs in alone])
         own = _in_types(pool, shows, pool.seen.table.take(chosen))
         self.once = (own.sum(axis=0) == 1) & pool.asked_types
         self.typed = own & self.once
+        self.whole = [
+            int(pairs.sum() + typed.sum()) for pairs, typed in zip(alone, self.typed, strict=True)
+        ]
 
     def merit(self, table: Table, shows: Bools, parents: Rows) -> Rows:
         """How much that one of the chosen alone shows each case does; 0 if it does not take the
         place of either parent, or of nothing else."""
-        numbers = (shows & of_base(self.pool, table)[:, None]).astype(np.float32)
+        paired = shows & of_base(self.pool, table)[:, None]
         inside = _in_types(self.pool, shows, table)
-        worth = _pairs_among(numbers, self.single) + (inside & self.once).sum(axis=(1, 2))
+        worth = _pairs_among(paired, self.single) + (inside & self.once).sum(axis=(1, 2))
         found = np.zeros(len(shows))
-        for parent in range(len(self.pairs)):
+        for parent, whole in enumerate(self.whole):
             rows = np.flatnonzero((parents == parent).any(axis=0))
-            own = _pairs_among(numbers[rows], self.pairs[parent])
-            own = own + (inside[rows] & self.typed[parent]).sum(axis=(1, 2))
-            whole = self.pairs[parent].sum() + self.typed[parent].sum()
-            takes = (own == whole) & (worth[rows] > whole)
+            takes = (paired[rows] | ~self.paired[parent]).all(axis=1)
+            takes &= (inside[rows] | ~self.typed[parent]).all(axis=(1, 2))
+            takes &= worth[rows] > whole
             found[rows[takes]] = worth[rows[takes]]
         return found.astype(np.int64)
 
 
-def _pairs_among(shows: NDArray[np.float32], pairs: Bools) -> NDArray[np.float32]:
+def _pairs_among(shows: Bools, pairs: Bools) -> NDArray[np.float32]:
     """How many of some pairs each case covers."""
-    return np.asarray(((shows @ pairs.astype(np.float32)) * shows).sum(axis=1))
+    numbers = shows.astype(np.float32)
+    return np.asarray(((numbers @ pairs.astype(np.float32)) * numbers).sum(axis=1))

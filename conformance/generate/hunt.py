@@ -16,7 +16,7 @@ from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
-from conformance.generate.looking import Sight, rarity
+from conformance.generate.looking import Sight, rarity, sound
 from conformance.generate.pairs import Effort, retyped
 from conformance.generate.pool import draw_at_edges
 from conformance.generate.values import data_of
@@ -101,26 +101,23 @@ def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[It
 def known_cases(spec: OpSpec, part: Part, known: Sequence[Case]) -> Iterator[Case]:
     """Known cases of a part, and others of its rank in its element type."""
     own = [case for case in known if case.types[spec.data.type] == part.dtype]
-    others = Sight(spec, part.rank - 2).sound(retyped(spec, known, part.dtype))
+    others = sound(spec, part.rank - 2, retyped(spec, known, part.dtype))
     return _inside(spec, part, [*own, *others])
 
 
 def drawn_cases(spec: OpSpec, part: Part, *, root: int, effort: Effort) -> list[Case]:
     """Valid cases that are drawn for a part, within the aims of its profile."""
-    sight = Sight(spec, part.rank - 2)
     of_type = {spec.data.type: Draw(values=(part.dtype,))}
     aims = profile(spec, part).aims if part.profile else ()
-    drawn = sight.sound(
-        draw_at_edges(
-            spec,
-            part.rank,
-            effort.base,
-            effort.aimed,
-            root=root + OTHER,
-            within=[{**aim, **of_type} for aim in aims or ({},)],
-        )
+    drawn = draw_at_edges(
+        spec,
+        part.rank,
+        effort.base,
+        effort.aimed,
+        root=root + OTHER,
+        within=[{**aim, **of_type} for aim in aims or ({},)],
     )
-    return list(_inside(spec, part, drawn))
+    return list(_inside(spec, part, sound(spec, part.rank - 2, drawn)))
 
 
 def children(spec: OpSpec, part: Part, known: Sequence[Case], *, root: int) -> Iterator[Case]:
@@ -128,7 +125,7 @@ def children(spec: OpSpec, part: Part, known: Sequence[Case], *, root: int) -> I
 
     They are made as they are asked for.
     """
-    sight = Sight(spec, part.rank - 2)
+    sight = Sight(spec, part.rank - 2, edges=False)
     own = [case for case in known if case.types[spec.data.type] == part.dtype]
     given = [*own, *retyped(spec, known, part.dtype)]
     for number in range(ROUNDS if given else 0):
@@ -148,8 +145,10 @@ def _inside(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Iterator[Case]:
 def any_case(spec: OpSpec, known: Sequence[Case], *, root: int, effort: Effort) -> Iterator[Case]:
     """Valid cases of an operator: known ones, then drawn ones of each rank."""
     drawn = (
-        Sight(spec, rank - 2).sound(
-            draw_at_edges(spec, rank, effort.base, effort.aimed, root=root + OTHER)
+        sound(
+            spec,
+            rank - 2,
+            draw_at_edges(spec, rank, effort.base, effort.aimed, root=root + OTHER),
         )
         for rank in spec.ranks
     )

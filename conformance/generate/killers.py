@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import compress
 from types import MappingProxyType
 
+from conformance.audit.cover import cover
 from conformance.audit.inert import inert
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.membership import parts, within
+from conformance.audit.score import achievements
 from conformance.audit.standing import Standing, stand
 from conformance.generate.disprover import Disprover
 from conformance.generate.hunt import children, drawn_cases, hunt, known_cases
@@ -19,6 +21,7 @@ from conformance.generate.pairs import Effort
 from conformance.generate.suites import with_twins
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
+from conformance.spec.families import fills
 from conformance.spec.model import OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite.parts import Part
@@ -69,6 +72,7 @@ class Killers:
             self.inert[part] = self.inert.get(part, frozenset()) | seen_at_once
             own = [vector.case for vector in self.vectors.values()]
             given = list({case.id: case for case in (*own, *known)}.values())
+            self._hunt(part, self._foreseen(part))
             self._hunt(part, known_cases(self.spec, part, given))
             if not self.standing(part).missing:
                 continue
@@ -77,13 +81,13 @@ class Killers:
             self._hunt(part, drawn)
             self.inert[part] |= self._proven(part, self._unseen(part))
             self._hunt(part, children(self.spec, part, [*given, *drawn], root=root))
-            if self._unseen(part):
-                more = replace(effort, aimed=OFTEN * effort.aimed)
-                self._hunt(part, drawn_cases(self.spec, part, root=root + 1, effort=more))
             if self._unseen(part) and self._disprover is not None:
                 self._hunt(part, self._disprover.showing(part, self._unseen(part)))
                 left = self._unseen(part)
                 self.inert[part] |= self._disprover.proven(part, left, taps=True)
+            if self._unseen(part):
+                more = replace(effort, aimed=OFTEN * effort.aimed)
+                self._hunt(part, drawn_cases(self.spec, part, root=root + 1, effort=more))
         # What was found for a part may, in its element type, serve one that came before.
         for part in parts(self.spec, self.rank):
             own = [vector.case for vector in self.vectors.values()]
@@ -93,6 +97,15 @@ class Killers:
         missing = self.standing(part).missing
         if missing:
             self.add(with_twins(self.spec, hunt(self.spec, self.faults, missing, cases)))
+
+    def _foreseen(self, part: Part) -> Iterator[Case]:
+        """Few cases that kill in a part what is missing, if vectors kill the same in each element
+        type, as most do."""
+        missing = self.standing(part).missing
+        able = [v for v in self.vectors.values() if fills(v.case.pattern, part.dtype)]
+        kills = {v.id: missing.intersection(achievements(self.kills[v.id])) for v in able}
+        chosen = cover(able, lambda v: kills[v.id], lambda v: v.inputs[0].size + 200)
+        return known_cases(self.spec, part, [v.case for v in chosen])
 
     def standing(self, part: Part) -> Standing:
         """What becomes of each mutant in a part."""

@@ -90,13 +90,15 @@ def together(parts: list[Seen]) -> Seen:
 
 
 class Sight:
-    """Looks at cases of one operator with so many axes."""
+    """Looks at cases of one operator with so many axes: at the edges that they show, or, without
+    ``edges``, at nothing but whether they can be kept."""
 
-    def __init__(self, spec: OpSpec, axes: int) -> None:
+    def __init__(self, spec: OpSpec, axes: int, *, edges: bool = True) -> None:
         self.spec, self.axes = spec, axes
-        self.edges = tuple(edge.name for edge in spec.edges)
+        looked_for = spec.edges if edges else ()
+        self.edges = tuple(edge.name for edge in looked_for)
         ungraded = compile_expression("everywhere(open)", scope_of(spec))
-        self._asked = [*(edge.when for edge in spec.edges), ungraded]
+        self._asked = [*(edge.when for edge in looked_for), ungraded]
         self._filled = [
             (code(pattern), code(dtype))
             for dtype in spec.types[spec.data.type]
@@ -115,11 +117,6 @@ class Sight:
             for begin in range(0, max(1, len(table)), SLICE)
         ]
         return together(found)
-
-    def sound(self, cases: list[Case]) -> list[Case]:
-        """Those of some cases that are valid, neither empty nor too large, and graded."""
-        seen = self.look(table_of(self.spec, cases, self.axes), patiently=True)
-        return [cases[row] for row in seen.origin]
 
     def _look(self, table: Table, rows: NDArray[np.int64], patiently: bool) -> Seen:
         table = table.take(rows)
@@ -204,6 +201,13 @@ class Sight:
         found = np.zeros((len(cases), len(self.edges)), np.bool_)
         found[seen.origin] = seen.shows[:, : len(self.edges)]
         return found
+
+
+def sound(spec: OpSpec, axes: int, cases: list[Case]) -> list[Case]:
+    """Those of some cases with so many axes that are valid, neither empty nor too large, and
+    graded."""
+    seen = Sight(spec, axes, edges=False).look(table_of(spec, cases, axes), patiently=True)
+    return [cases[row] for row in seen.origin]
 
 
 def rarity(spec: OpSpec, cases: list[Case]) -> NDArray[np.int64]:

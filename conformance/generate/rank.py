@@ -95,11 +95,11 @@ def meaningful(
     """Vectors of a cover, none of them vacuous and no two alike: what is gives way to another, as
     long as one shows the same; then more are sought. What vectors that are ``known``, by id, show
     is not asked of others."""
-    built = dict(known)
+    built, sound = dict(known), set[str]()
     while True:
         chosen = choose(pool, TRIES, isolated, beside=_rows(pool, known))
         looked_at = 1
-        while bad := _useless(pool, chosen, built, known):
+        while bad := _useless(pool, chosen, built, known, sound):
             # Where most cases are vacuous, one at a time would take for ever.
             looked_at = min(2 * looked_at, MOST_LOOKED_AT)
             bad |= _also_vacuous(pool, asked(pool, isolated), chosen, bad, looked_at)
@@ -118,16 +118,23 @@ def _rows(pool: Pool, known: Mapping[str, Vector]) -> list[int]:
 
 
 def _useless(
-    pool: Pool, chosen: Sequence[int], built: dict[str, Vector], known: Mapping[str, Vector]
+    pool: Pool,
+    chosen: Sequence[int],
+    built: dict[str, Vector],
+    known: Mapping[str, Vector],
+    sound: set[str],
 ) -> set[int]:
-    """The rows of those that are vacuous, or test the same as another."""
+    """The rows of those that are vacuous, or test the same as another. The ids of those that are
+    not vacuous are added to ``sound``, and they are not looked at again."""
     found, asked = set(), {question(vector) for vector in known.values()}
     for row in chosen:
         case = pool.case(row)
         if case.id not in built:
             built[case.id] = build(pool.spec, case)
         same = question(built[case.id])
-        if same in asked or vacuous(pool.spec, built[case.id]):
+        if case.id not in sound and not vacuous(pool.spec, built[case.id]):
+            sound.add(case.id)
+        if same in asked or case.id not in sound:
             found.add(row)
         asked.add(same)
     return found

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from conformance.generate.looking import Sight
+from conformance.generate.looking import sound
 from conformance.model import Case
 from conformance.spec.model import OpSpec
 
@@ -33,7 +33,7 @@ def relatives(spec: OpSpec, cases: Sequence[Case]) -> list[Case]:
     new = [case for name, case in made.items() if name not in known]
     if not new:
         return []
-    return Sight(spec, len(new[0].shapes[spec.data.name]) - 2).sound(new)
+    return sound(spec, len(new[0].shapes[spec.data.name]) - 2, new)
 
 
 def _shorter(spec: OpSpec, case: Case) -> Iterator[Case]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from conformance import parallel
 from conformance.errors import UsageError
 from conformance.generate.build import build
-from conformance.generate.looking import Sight
+from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.model import Vector
 from conformance.spec.model import OpSpec
@@ -44,7 +44,7 @@ class Piece:
         aims = len(spec.aims) + len(strata_of(spec).aims(root))
         half, aimed = PIECE // 2, max(2, PIECE // (2 * (1 + aims)))
         cases = {case.id: case for case in draw_at_edges(spec, rank, half, aimed, root=root)}
-        return [build(spec, case) for case in Sight(spec, rank - 2).sound(list(cases.values()))]
+        return [build(spec, case) for case in sound(spec, rank - 2, list(cases.values()))]
 
 
 def stream(

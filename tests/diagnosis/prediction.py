@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from conformance.diagnosis.cause import candidates
 from conformance.diagnosis.search import Explanation
 from conformance.dtypes import Array
-from conformance.generate.looking import Sight
+from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.generate.values import data_of
 from conformance.reference.subject import Altered, Subject
@@ -40,7 +40,7 @@ class Fresh:
             half = CASES // 2
             drawn = draw_at_edges(spec, rank, half, max(1, half // (1 + len(spec.aims))), root=ROOT)
             distinct = {case.id: case for case in drawn}
-            for case in Sight(spec, rank - 2).sound(list(distinct.values())):
+            for case in sound(spec, rank - 2, list(distinct.values())):
                 data = data_of(spec, case)
                 self._subjects.append((case.types[spec.data.type], rank, Subject(spec, case, data)))
 

@@ -21,7 +21,7 @@ import tiers
 from test_images import Run, graded
 
 from conformance.audit.membership import within
-from conformance.generate.looking import Sight
+from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.generate.values import data_of, operands_of
 from conformance.model import FAILED, Case
@@ -53,7 +53,7 @@ def drawn(op: str, name: str) -> tuple[Case, ...]:
     profile = next(one for one in spec.profiles if one.name == name)
     image = {spec.data.type: Draw(values=("f32",))}
     aims = [{**aim, **image} for aim in profile.aims or ({},)]
-    cases = Sight(spec, 2).sound(draw_at_edges(spec, 4, 300, 6, root=23, within=aims))
+    cases = sound(spec, 2, draw_at_edges(spec, 4, 300, 6, root=23, within=aims))
     inside = within(spec, Part("f32", 4, name), cases)
     return tuple(case for case, belongs in zip(cases, inside, strict=True) if belongs)
 

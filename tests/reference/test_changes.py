@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from conformance.audit.kills import Bank
-from conformance.generate.looking import Sight
+from conformance.generate.looking import sound
 from conformance.generate.pool import draw
 from conformance.generate.values import data_of
 from conformance.model import Case
@@ -20,8 +20,8 @@ OPS = ["AvgPool-1", "AdaptiveMaxPool-8", "MaxPool-8", "onnx.LpPool-18", "torch.a
 
 def drawn(spec: OpSpec, count: int, root: int) -> list[Case]:
     """Sound cases of each rank."""
-    by_rank = [(Sight(spec, rank - 2), draw(spec, rank, count, root=root)) for rank in spec.ranks]
-    return [case for sight, cases in by_rank for case in sight.sound(cases)]
+    by_rank = {rank: draw(spec, rank, count, root=root) for rank in spec.ranks}
+    return [case for rank, cases in by_rank.items() for case in sound(spec, rank - 2, cases)]
 
 
 @pytest.mark.parametrize("op", OPS)
