@@ -117,11 +117,7 @@ class Session:
         # time; a process of its own finds this one so.
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-            # At its end a session collects garbage five times, of which this process has much.
-            quick = ("-p", "no:unraisableexception")
-            return self.pytester.runpytest_inprocess(
-                *quick, "-p", "conformance.pytest_plugin", *words
-            )
+            return self.pytester.runpytest_inprocess("-p", "conformance.pytest_plugin", *words)
 
     def run_apart(self, backend: str, *more: str) -> pytest.RunResult:
         """The same in a process of its own."""
