@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -32,6 +33,13 @@ settings.load_profile("tests")
 # Tests run side by side already: more threads for one small product of matrices only wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+if sys.dont_write_bytecode and sys.pycache_prefix is None:
+    # Tests start hundreds of processes. Where nothing compiled may be kept beside the code, each
+    # would compile all of it; so it is kept elsewhere for as long as the tests run.
+    _compiled = tempfile.TemporaryDirectory(prefix="compiled-")
+    os.environ["PYTHONPYCACHEPREFIX"] = _compiled.name
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     # A shell starts what is in the background with some signals ignored, which tests of signals
     # cannot do with; and a process that ignores one hands that on to those that it starts.
@@ -41,10 +49,15 @@ for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         )
 
 
+# Collection makes little garbage and a million objects that stay: looking for the former among the
+# latter takes a tenth of the time, then and for as long as tests run.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """What collection made stays: a tenth of the time goes into looking for garbage in it."""
-    gc.collect()
+    """What collection made stays."""
     gc.freeze()
+    gc.enable()
 
 
 QUIET = "from conformance.cli import progress; progress.EVERY = 1e6; "

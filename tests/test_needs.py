@@ -56,7 +56,8 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     (pytester.path / "needs.py").write_text(plugin)
     pytester.makepyfile(TESTS)
     monkeypatch.setenv("PYTHONPATH", str(pytester.path), prepend=":")
-    return lambda *words: pytester.runpytest_subprocess("-p", "needs", "-q", *words)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # finding others takes long
+    return lambda *words: pytester.runpytest_subprocess("-p", "needs", "-p", "xdist", "-q", *words)
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

@@ -6,10 +6,12 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec
+from conformance.spec.reader import KEPT
 
 PROSE = frozenset(
     {"summary", "document", "errata", "observe", "why", "question", "answer", "adopted", "common"}
@@ -32,6 +34,7 @@ LATER_RULES = {"index_axes": "own", "pooled": "own"}
 """Rules that were added later, and what they say where a specification leaves them alone."""
 
 
+@lru_cache(maxsize=KEPT)
 def digest(spec: OpSpec) -> str:
     """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
 

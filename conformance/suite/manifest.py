@@ -325,20 +325,28 @@ def _current(manifest: Manifest) -> Manifest:
     """The manifest with the current names of coverage targets and mutants."""
     if not renamed.fault_names() and not any(map(renamed.edge_names, manifest.ops)):
         return manifest
-    listed = (
-        dataclasses.replace(
+    former = renamed.fault_names().keys()
+
+    def current(entry: Entry) -> Entry:
+        # Most have no former name, and remain as they are.
+        if former.isdisjoint(entry.kills) and renamed.edge_names(entry.op).keys().isdisjoint(
+            entry.edges
+        ):
+            return entry
+        return dataclasses.replace(
             entry,
             edges=tuple(sorted(renamed.edges(entry.op, entry.edges))),
             kills=tuple(sorted(renamed.faults(entry.kills))),
             excused=tuple(sorted(renamed.faults(entry.excused))),
         )
-        for entry in manifest.listed
-    )
+
     strength = {
         op: dataclasses.replace(one, parts=one.parts.renamed(renamed.fault_names()))
         for op, one in manifest.strength.items()
     }
-    return dataclasses.replace(manifest, listed=tuple(listed), strength=strength)
+    return dataclasses.replace(
+        manifest, listed=tuple(map(current, manifest.listed)), strength=strength
+    )
 
 
 def _origins(record: Record) -> dict[str, Origin]:

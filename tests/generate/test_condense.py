@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -121,11 +122,17 @@ def test_what_is_seen_of_children_is_so(op: str) -> None:
         assert shown == set(edges_of(spec, case, data_of(spec, case)))
 
 
-@pytest.fixture
-def pool() -> Pool:
+@pytest.fixture(scope="module")
+def filled() -> Pool:
     found = Pool(MAX, 3, 1, Effort(base=150, aimed=1))
     found.fill()
     return found
+
+
+@pytest.fixture
+def pool(filled: Pool) -> Pool:
+    """A pool of its own for each test: they change it."""
+    return copy.deepcopy(filled)
 
 
 class TestBreed:

@@ -198,7 +198,7 @@ def not_refuted(spec: OpSpec, rank: int, cases: Iterable[Case]) -> int:
 @pytest.mark.parametrize("op", [AVG, ADAPTIVE, MAX])
 def test_nothing_in_a_box_of_one_axis_is_refuted(op: str, exhaustive: bool) -> None:
     box = list(_one_axis() if op == AVG else _adaptive_axis(op))
-    count = 80 if exhaustive else 30
+    count = 80 if exhaustive else 15
     assert not_refuted(find(op), 3, Random(5).sample(box, count)) > count / 4
 
 

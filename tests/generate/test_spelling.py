@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.pool import draw
 from conformance.generate.spelling import in_full, spelled
+from conformance.model import Case
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.table import table_of
@@ -37,11 +39,16 @@ def name(value: OpSpec | Quantity) -> str:
     return value.op if isinstance(value, OpSpec) else value.name
 
 
+@cache
+def many(spec: OpSpec) -> list[Case]:
+    return draw(spec, 4, 400, root=3)
+
+
 @pytest.mark.parametrize(
     ("spec", "quantity"), tiers.sweep(OPTIONAL, lambda _, one: [one.name, one.type]), ids=name
 )
 def test_half_of_the_cases_with_the_default_leave_it_out(spec: OpSpec, quantity: Quantity) -> None:
-    drawn = draw(spec, 4, 400, root=3)
+    drawn = many(spec)
     out = [case for case in drawn if quantity.name not in case.attributes]
     given = [case.attributes for case in drawn if quantity.name in case.attributes]
     spelt = [attributes for attributes in given if quantity.of(attributes, 2) == quantity.of({}, 2)]

@@ -93,8 +93,11 @@ class TestASmallSuite:
 
 
 class TestDrawnCases:
-    def test_do_not_show_what_is_said_never_to_show(self, small_suite: Suite) -> None:
-        shown = audit("--suite", small_suite.path, "--op", MAX, "--draw", 60)
+    def test_do_not_show_what_is_said_never_to_show(
+        self, small_suite: Suite, exhaustive: bool
+    ) -> None:
+        draws = 60 if exhaustive else 15
+        shown = audit("--suite", small_suite.path, "--op", MAX, "--draw", draws)
         assert "killed by a random case" not in shown.stdout
 
     def test_a_drawn_case_that_does_is_told_and_is_a_failure(

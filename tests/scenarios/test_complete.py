@@ -143,11 +143,12 @@ def test_what_no_window_is_long_enough_for_is_not_asked(base: Path) -> None:
 
 
 def test_what_is_there_can_be_completed_for_another(
-    base: Path, completed: tuple[Suite, Result], tmp_path: Path
+    base: Path, completed: tuple[Suite, Result], tmp_path: Path, exhaustive: bool
 ) -> None:
-    """And again for the same: then it lacks nothing."""
-    words = ["--for", f"{base / 'mine.py'}:Narrow", "--op", OP, "--out", str(tmp_path / "again")]
-    result = invoke("suite", "complete", str(completed[0].path), *words)
+    """And again for the same: then it lacks nothing. In a plain run for one that asks of all."""
+    suite, backend = (completed[0].path, "Narrow") if exhaustive else (base / "suite", "Whole")
+    words = ["--for", f"{base / 'mine.py'}:{backend}", "--op", OP, "--out", str(tmp_path / "again")]
+    result = invoke("suite", "complete", str(suite), *words)
     assert result.exit_code == 0, result.output
     assert "is already complete" in result.output
     assert not (tmp_path / "again").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -173,11 +174,20 @@ class TestCheck:
             assert "<error" in own.read_text("utf-8")
 
 
+@pytest.fixture(scope="module")
+def first(small_suite, tmp_path_factory):
+    """The report of one check, for all."""
+    folder = tmp_path_factory.mktemp("first")
+    (folder / "wrong.py").write_text(WRONG)
+    words = ["--suite", str(small_suite.path), "--backend", f"{folder / 'wrong.py'}:Wrong"]
+    CliRunner().invoke(main, ["check", *words, "--report", str(folder / "out")])
+    return folder / "out"
+
+
 class TestReport:
     @pytest.fixture
-    def log(self, run, wrong, tmp_path):
-        run("check", "--backend", wrong, "--report", tmp_path / "out")
-        return tmp_path / "out" / "run.jsonl"
+    def log(self, first, tmp_path):
+        return shutil.copytree(first, tmp_path / "out") / "run.jsonl"
 
     def test_formats_go_beside_the_log_or_into_out(self, run, log, tmp_path):
         page = log.parent / "index.html"

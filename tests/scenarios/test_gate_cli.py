@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import gated
 import pytest
@@ -237,14 +238,23 @@ class TestRequire:
         assert check("outputs", "--op", gated.MAX, require=self.FLOATS).exit_code == 1
 
 
+@pytest.fixture(scope="module")
+def first(suite, tmp_path_factory):
+    """The log of one check, for all."""
+    folder = tmp_path_factory.mktemp("first")
+    backend = gated.backend(folder, CEIL)
+    words = ["--suite", str(suite.path), "--backend", backend, "--executor", "inline"]
+    CliRunner().invoke(main, ["check", *words, "--report", str(folder)])
+    return folder / "run.jsonl"
+
+
 class TestBaseline:
     def baseline(self, *words):
         return CliRunner().invoke(main, ["baseline", *map(str, words)])
 
     @pytest.fixture
-    def log(self, check, tmp_path):
-        check(CEIL)
-        return tmp_path / "report" / "run.jsonl"
+    def log(self, first, tmp_path):
+        return Path(shutil.copy(first, tmp_path))
 
     def test_a_reason(self, log, tmp_path):
         out = tmp_path / "new" / "known.yaml"

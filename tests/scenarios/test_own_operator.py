@@ -76,8 +76,11 @@ def conformance(*words: object) -> Result:
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
-    """A smoke suite of both, by another process, and without its specifications."""
+def suite(tmp_path_factory: pytest.TempPathFactory, exhaustive: bool) -> Suite:
+    """A smoke suite of both, by another process, and without its specifications.
+
+    In a plain run few cases are tried against mutants that survive.
+    """
     folder = tmp_path_factory.mktemp("specifications")
     (example,) = re.findall(
         r"```yaml\n(format: 1\nop: BlockMean-1\n.*?)```", DOCUMENT.read_text(), re.S
@@ -90,6 +93,9 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
     out = tmp_path_factory.mktemp("elsewhere") / "suite"
     words += ["--suite", "smoke", "--seed", "3", "--out", str(out)]
     program = "from conformance.cli import main; main()"
+    if not exhaustive:
+        few = "from conformance.generate import hunt; hunt.CHILDREN, hunt.ROUNDS = 100, 1; "
+        program = few + program
     command = [sys.executable, "-c", program, "generate", *words]
     subprocess.run(command, check=True, capture_output=True)
     for op in texts:

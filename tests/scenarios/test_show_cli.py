@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,36 +51,40 @@ def adaptive(op: str, dtype: str, size: tuple[int, ...], out: tuple[int, ...], *
     )
 
 
-VECTORS = {
-    "plain": build(AVG, pool("f32", (1, 2, 4))),
-    "plane": build(AVG, pool("f32", (1, 1, 3, 4))),
-    "bf16": build(ADAPTIVE, adaptive(ADAPTIVE.op, "bf16", (7,), (3,), pattern="normal")),
-    "nan": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f32", (9,), (3,), pattern="nan", seed=1)),
-    "large": build(AVG, pool("f16", (1, 1, 5), pattern="large")),
-    "ties": build(MAX, adaptive(MAX.op, "f32", (2, 7), (2, 2), pattern="ties")),
-    "open": build(MAX, adaptive(MAX.op, "f32", (6,), (3,), pattern="nan", seed=1)),
-    "long": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f32", (61,), (30,))),
-    "huge": build(MAX, adaptive(MAX.op, "f64", (4097,), (4098,), pattern="steady")),
-    "whole": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f64", (57, 57), (1, 1), pattern="steady")),
-    "i64": build(
-        find("MaxPool-8"),
-        Case(
-            "MaxPool-8",
-            {"T": "i64"},
-            {"data": (1, 1, 4)},
-            {name: [1] for name in ("kernel", "strides")} | {"pads_begin": [0], "pads_end": [0]},
-            pattern="lowest",
+@cache
+def vectors() -> dict[str, Vector]:
+    """The vectors that are shown, by a word; made when the first is asked for."""
+    return {
+        "plain": build(AVG, pool("f32", (1, 2, 4))),
+        "plane": build(AVG, pool("f32", (1, 1, 3, 4))),
+        "bf16": build(ADAPTIVE, adaptive(ADAPTIVE.op, "bf16", (7,), (3,), pattern="normal")),
+        "nan": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f32", (9,), (3,), pattern="nan", seed=1)),
+        "large": build(AVG, pool("f16", (1, 1, 5), pattern="large")),
+        "ties": build(MAX, adaptive(MAX.op, "f32", (2, 7), (2, 2), pattern="ties")),
+        "open": build(MAX, adaptive(MAX.op, "f32", (6,), (3,), pattern="nan", seed=1)),
+        "long": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f32", (61,), (30,))),
+        "huge": build(MAX, adaptive(MAX.op, "f64", (4097,), (4098,), pattern="steady")),
+        "whole": build(ADAPTIVE, adaptive(ADAPTIVE.op, "f64", (57, 57), (1, 1), pattern="steady")),
+        "i64": build(
+            find("MaxPool-8"),
+            Case(
+                "MaxPool-8",
+                {"T": "i64"},
+                {"data": (1, 1, 4)},
+                {name: [1] for name in ("kernel", "strides")}
+                | {"pads_begin": [0], "pads_end": [0]},
+                pattern="lowest",
+            ),
         ),
-    ),
-    "refused": build(MAX, *reject_cases(MAX, root=0)[0]),
-}
+        "refused": build(MAX, *reject_cases(MAX, root=0)[0]),
+    }
 
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
     folder = tmp_path_factory.mktemp("suites") / "shown"
-    vectors = [(vector, ("core",)) for vector in VECTORS.values()]
-    return write_suite(folder, vectors, name="shown", seed=0, versions={})
+    made = [(vector, ("core",)) for vector in vectors().values()]
+    return write_suite(folder, made, name="shown", seed=0, versions={})
 
 
 def show(suite: Suite, vector: Vector | str, *more: str) -> Result:
@@ -90,7 +95,7 @@ def show(suite: Suite, vector: Vector | str, *more: str) -> Result:
 
 def shown(suite: Suite, name: str, *more: str) -> list[str]:
     """The lines of one vector, which must fit a hundred columns."""
-    found = show(suite, VECTORS[name], *more)
+    found = show(suite, vectors()[name], *more)
     assert found.exit_code == 0, found.output
     assert found.stderr == ""
     lines = found.stdout.splitlines()
@@ -106,15 +111,15 @@ def line(lines: list[str], *beginning: str) -> str:
 
 class TestNames:
     def test_an_id_its_beginning_and_its_digest(self, suite: Suite) -> None:
-        vector = VECTORS["plain"]
+        vector = vectors()["plain"]
         slug, _, digest = vector.id.rpartition("-")
         for name in (vector.id, slug, digest):
             assert show(suite, name).stdout.splitlines()[0] == vector.id
 
     def test_one_that_is_close(self, suite: Suite) -> None:
-        found = show(suite, VECTORS["nan"].id[:-1] + "_")
+        found = show(suite, vectors()["nan"].id[:-1] + "_")
         assert found.exit_code == 2
-        assert f"did you mean {VECTORS['nan'].id}" in found.stderr
+        assert f"did you mean {vectors()['nan'].id}" in found.stderr
 
     def test_one_that_is_nothing(self, suite: Suite) -> None:
         found = show(suite, "xyz")
@@ -138,7 +143,7 @@ class TestOutput:
 
     def test_what_is_asked(self, suite: Suite) -> None:
         lines = shown(suite, "plane")
-        assert lines[0] == VECTORS["plane"].id
+        assert lines[0] == vectors()["plane"].id
         assert line(lines, "operator") == "AvgPool-1"
         assert line(lines, "level") == "must"
         assert line(lines, "exclude-pad") == "false"
@@ -149,7 +154,7 @@ class TestOutput:
 
     def test_windows_and_what_is_expected(self, suite: Suite) -> None:
         lines = shown(suite, "plain")
-        data, answer = VECTORS["plain"].inputs[0], VECTORS["plain"].answers[0]
+        data, answer = vectors()["plain"].inputs[0], vectors()["plain"].answers[0]
         assert line(lines, "result:") == "f32 1x2x3"
         first = float(data[0, 0, 0]) / 2
         assert line(lines, "0,0,0") == f"-1..0 1 of 2 2 {first:g} {first}"
@@ -159,7 +164,7 @@ class TestOutput:
 
     def test_readings(self, suite: Suite) -> None:
         lines = shown(suite, "plain")
-        value = float(VECTORS["plain"].inputs[0][0, 0, 3])
+        value = float(vectors()["plain"].inputs[0][0, 0, 3])
         assert line(lines, "0,0,2") == f"3..4 1 of 2 2 {value / 2:g} {value / 2}"
         said = line(lines, "interpretation", "clip-divisor:")
         assert said == f"2 of 6 elements change; 0,0,2 may be {value}"
@@ -170,7 +175,7 @@ class TestOutput:
     def test_bf16(self, suite: Suite) -> None:
         lines = shown(suite, "bf16")
         assert line(lines, "data") == "bf16 1x1x7"
-        answer = VECTORS["bf16"].answers[0]
+        answer = vectors()["bf16"].answers[0]
         at = (0, 0, 0)
         assert f"{float(answer.lo[at]):.7g}"[:8] in line(lines, "0,0,0")
         assert f" {answer.expected[at]:.10g} " in line(lines, "0,0,0")
@@ -185,7 +190,7 @@ class TestOutput:
         assert line(lines, "native") == "anything (it may overflow)"
         assert line(lines, "standard") == line(lines, "exact")
         # Not the shortest form, 60350.0, which is another number.
-        value = int(VECTORS["large"].answers[0].rounded[0, 0, 1])
+        value = int(vectors()["large"].answers[0].rounded[0, 0, 1])
         assert line(lines, "exact") == f"{value}.0"
 
     def test_indices(self, suite: Suite) -> None:
@@ -229,7 +234,7 @@ class TestOutput:
 class TestElement:
     def test_taps_divisor_and_precisions(self, suite: Suite) -> None:
         lines = shown(suite, "plane", "--element", "0,0,0,1")
-        data = VECTORS["plane"].inputs[0][0, 0]
+        data = vectors()["plane"].inputs[0][0, 0]
         assert line(lines, "at") == "1 2"
         assert line(lines, "-1") == ". ."
         assert line(lines, "0") == f"{float(data[0, 1])} {float(data[0, 2])}"
@@ -240,7 +245,7 @@ class TestElement:
             assert line(lines, name) == str(mean)
 
     def test_readings_of_the_element_alone(self, suite: Suite) -> None:
-        value = float(VECTORS["plain"].inputs[0][0, 0, 3])
+        value = float(vectors()["plain"].inputs[0][0, 0, 3])
         last = shown(suite, "plain", "--element", "0,0,2")
         assert line(last, "interpretation", "clip-divisor") == str(value)
         assert not any("reading" in text for text in shown(suite, "plain", "--element", "0,0,1"))
@@ -252,13 +257,13 @@ class TestElement:
 
     @pytest.mark.parametrize("text", ["0,0", "0,0,3", "0,0,-1", "a,b,c", "", "0,0,0,0"])
     def test_one_that_is_not_there(self, suite: Suite, text: str) -> None:
-        found = show(suite, VECTORS["plain"], "--element", text)
+        found = show(suite, vectors()["plain"], "--element", text)
         assert found.exit_code == 2
         assert "has shape 1x2x3" in found.stderr
         assert "--element 0,0,0" in found.stderr
 
     def test_none_where_nothing_is_answered(self, suite: Suite) -> None:
-        found = show(suite, VECTORS["refused"], "--element", "0,0,0")
+        found = show(suite, vectors()["refused"], "--element", "0,0,0")
         assert found.exit_code == 2
         assert "must be rejected, so it has no output" in found.stderr
 
@@ -298,7 +303,7 @@ class TestOwnOperator:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
 def test_a_reader_that_stops_is_no_defect(suite: Suite) -> None:
-    words = ["show", VECTORS["huge"].id, "--suite", str(suite.path), "--all"]
+    words = ["show", vectors()["huge"].id, "--suite", str(suite.path), "--all"]
     started = subprocess.Popen(
         [sys.executable, "-c", "from conformance.cli import main; main()", *words],
         stdout=subprocess.PIPE,
@@ -306,7 +311,7 @@ def test_a_reader_that_stops_is_no_defect(suite: Suite) -> None:
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
         text=True,
     )
-    assert started.stdout.readline().strip() == VECTORS["huge"].id
+    assert started.stdout.readline().strip() == vectors()["huge"].id
     started.stdout.close()
     assert started.stderr.read() == ""
     assert started.wait(timeout=30) == 141
