@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from markupsafe import escape
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -24,7 +25,7 @@ FOLDER = "operators"
 SHORT = ("interface", "attributes", "conditions", "errata", "readings", "reject")
 """What a short page tells; rules, targets with pictures and known bugs are on the whole one."""
 
-MARKS = re.compile(r"([\\`*_{}\[\]()#+!|<>:~-])")
+MARKS = re.compile(r"([\\`*_{}\[\]()#+!-])")
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -84,7 +85,7 @@ def _short(told: Account, whole: str) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Text without what Markdown takes for marks."""
-    return MARKS.sub(r"\\\1", text)
+    return MARKS.sub(r"\\\1", str(escape(text)))
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: Any) -> str:
