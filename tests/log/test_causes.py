@@ -67,6 +67,20 @@ class TestTogether:
         assert [cause.id for cause in found] == ["y", "x"]
         assert found[0].findings == (many, both)
 
+    def test_what_another_mutant_does_on_the_same_vectors_is_no_effect_of_a_cause(self):
+        """f64 computed in f32 gives no wrong shape, though a ceil beside it does."""
+        many = finding("A-1", ["a", "b", "c"], faults=[fault("x")])
+        few = finding("A-1", ["d"], kind="shape", faults=[fault("y")])
+        common = {"common": {"ceil": "frequent"}}
+        both = finding(
+            "A-1", ["e"], kind="shape", faults=[fault("x"), fault("y")], detail=common
+        )  # fmt: skip
+        first, second = told(many, few, both)
+        assert (first.id, first.severity) == ("y", Severity.SHAPE)
+        assert (second.id, second.kind, second.severity) == ("x", "value", Severity.VALUE)
+        assert second.findings == (many, both)
+        assert not second.common
+
     def test_mutants_that_are_seen_together_alone_are_one_cause(self):
         (cause,) = told(
             finding("A-1", ["d"], faults=[fault("x"), fault("y")]),
