@@ -173,7 +173,7 @@ def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Caus
     for finding in sorted(found, key=lambda one: -len(one.ids)):
         failures = [of[at] for at in ((finding.op, id) for id in finding.ids) if at in of]
         known = bool(failures) and all(one.known is not None for one in failures)
-        keys = _keys(finding)
+        keys = _accepting(finding, failures) or _keys(finding)
         if len(keys) > 1:
             several.append((keys, finding, failures, known))
         else:
@@ -248,6 +248,15 @@ def _keys(finding: Finding) -> list[_Key]:
     if kind == "accepted":
         return [_Key(kind, what, lists=True)]
     return [_Key(f"{kind} unexplained", f"{what}, not explained", explained=False)]
+
+
+def _accepting(finding: Finding, failures: Sequence[Result]) -> list[_Key]:
+    """The key of negative tests of one rule that are accepted, whatever other cases share."""
+    rules = {one.reject for one in failures}
+    if finding.kind != "accepted" or len(rules) != 1 or None in rules:
+        return []
+    where = f"with {rules.pop()}"
+    return [_Key(f"{finding.kind} {where}", f"{WORDS[finding.kind]} {where}")]
 
 
 def _of_fault(fault: Fault) -> _Key:

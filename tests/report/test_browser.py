@@ -25,7 +25,7 @@ from conformance.report.matrix import Column
 pytestmark = pytest.mark.needs("dev", "chromium")
 
 LONG = 4005
-SAMPLES = sorted(path.parent.name for path in diagnosed.SAMPLES.glob("*/run.jsonl"))
+SAMPLES = sorted(path.parent.name for path in diagnosed.SAMPLES.glob("*/run.jsonl.gz"))
 EVERY = ("openvino", "diagnosed", "passing", "gated", "cut short", "hostile", "long", "comparison")
 
 
@@ -44,7 +44,7 @@ def addresses(tmp_path_factory):
     """Pages of every kind, as files."""
     folder = tmp_path_factory.mktemp("pages")
     shown = {
-        **{name: read(diagnosed.SAMPLES / name / "run.jsonl") for name in SAMPLES},
+        **{name: read(diagnosed.SAMPLES / name / "run.jsonl.gz") for name in SAMPLES},
         "diagnosed": diagnosed.sample(),
         "passing": run(sample_runs.passing()),
         "gated": run(sample_runs.gated()),
@@ -57,7 +57,7 @@ def addresses(tmp_path_factory):
     for name, one in shown.items():
         (folder / f"{name}.html").write_text(render(one), "utf-8")
         found[name] = (folder / f"{name}.html").as_uri()
-    logs = [read(diagnosed.SAMPLES / name / "run.jsonl") for name in ("openvino", "torch")]
+    logs = [read(diagnosed.SAMPLES / name / "run.jsonl.gz") for name in ("openvino", "torch")]
     (folder / "comparison.html").write_text(
         comparison_html.render([Column(one) for one in logs]), "utf-8"
     )
@@ -107,7 +107,7 @@ def in_sight(page, selector):
 
 
 def read_causes(name):
-    return read(diagnosed.SAMPLES / name / "run.jsonl").causes
+    return read(diagnosed.SAMPLES / name / "run.jsonl.gz").causes
 
 
 def count(page):
@@ -323,7 +323,7 @@ class TestThemes:
 def test_no_page_is_wider_than_the_window(opened, name):
     page = opened(name)
     if name in SAMPLES:
-        vectors = read(diagnosed.SAMPLES / name / "run.jsonl").results
+        vectors = read(diagnosed.SAMPLES / name / "run.jsonl.gz").results
         failed = next(one.id for one in vectors if one.kind)
         page.evaluate(f"location.hash = 'vector={failed}'")
     assert_fits_every_width(page)
