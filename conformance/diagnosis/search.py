@@ -124,7 +124,7 @@ class Search:
         Of faults in some kernels alone no unexplained failure elsewhere agrees: what does the same
         there, where passed vectors speak against them, is something narrower. Of the failures on
         which the faults have to show four in five are explained by them, alone or with others, and
-        where one is not, four in five of all failures at their places are explained: else
+        where one is not, four in five of all failures of these types are explained: else
         they only look like another fault now and then. Nor do as many failures remain as are
         explained, where some are by them: then more is unknown than known. And a single failure
         explained is no coincidence only if none is left.
@@ -140,8 +140,11 @@ class Search:
             return False
         sharing = [one for one in others if not set(one.ids).isdisjoint(found.ids)]
         room = CONTRADICTED * sum(len(one.agrees) for one in (found, *sharing))
-        unknown = sum(place_of(v) in places for v in left)
-        known = sum(place_of(v) in places for v in explained)
+        types = {dtype for dtype, _ in agreeing}
+        unknown, known = (
+            sum(place_of(v) in places and place_of(v).dtype in types for v in some)
+            for some in (left, explained)
+        )
         altered = self._implementation(found.faults)
         for vector in left:
             asked = self._evidence.failed[vector]
