@@ -91,7 +91,7 @@ def test_the_vectors_that_the_samples_name_are_in_their_logs() -> None:
     samples = ROOT / "reports" / "sample"
     asked = {
         name
-        for log in samples.glob("*/run.jsonl")
+        for log in samples.glob("*/run.jsonl.gz")
         for result in read(log).results
         for name in (result.id, current(result.id))
     }

@@ -31,8 +31,12 @@ ALTERNATIVES = 6
 THREES = 6
 """Faults that show alone, at most, for three of them to be tried together."""
 
-CONTRADICTED = 0.5
+CONTRADICTED = 0.25
 """Failures on which faults show and that nothing explains, at most, of each that they explain."""
+
+UNKNOWN = 0.25
+"""Failures that nothing explains, at most, of each that is explained, where some of them contradict
+the faults: with more, something else is likelier that resembles the faults now and then."""
 
 STRAINED = 0.1
 """Passed vectors on which sums in order would have failed, at most, of each failure that is equal
@@ -119,7 +123,8 @@ class Search:
 
         Of faults in some kernels alone no unexplained failure elsewhere agrees: what does the same
         there, where passed vectors speak against them, is something narrower. Of the failures on
-        which the faults have to show two in three are explained by them, alone or with others: else
+        which the faults have to show four in five are explained by them, alone or with others, and
+        where one is not, four in five of all failures of these types are explained: else
         they only look like another fault now and then. Nor do as many failures remain as are
         explained, where some are by them: then more is unknown than known. And a single failure
         explained is no coincidence only if none is left.
@@ -135,6 +140,11 @@ class Search:
             return False
         sharing = [one for one in others if not set(one.ids).isdisjoint(found.ids)]
         room = CONTRADICTED * sum(len(one.agrees) for one in (found, *sharing))
+        types = {dtype for dtype, _ in agreeing}
+        unknown, known = (
+            sum(place_of(v) in places and place_of(v).dtype in types for v in some)
+            for some in (left, explained)
+        )
         altered = self._implementation(found.faults)
         for vector in left:
             asked = self._evidence.failed[vector]
@@ -143,7 +153,7 @@ class Search:
                     return False
             elif asked.consistency(altered) is Agreement.NONE:
                 room -= 1
-                if room < 0:
+                if room < 0 or unknown > UNKNOWN * known:
                     return False
         return True
 
@@ -158,9 +168,16 @@ class Search:
                 yield faults
 
     def _kept(self) -> list[Explanation]:
-        """The explanations that the failures bear out, alternatives too."""
+        """The explanations that the failures bear out, alternatives too.
+
+        What only a refused one explained is not explained, and may speak against others.
+        """
         found = list(self._found.values())
-        return [one for some in found for one in self._borne(some, found)]
+        while True:
+            kept = [one for some in found for one in self._borne(some, found)]
+            if kept == found:
+                return kept
+            found = kept
 
     def _borne(self, found: Explanation, kept: Sequence[Explanation]) -> Iterator[Explanation]:
         others = [one for one in kept if one is not found]

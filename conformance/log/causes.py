@@ -75,7 +75,8 @@ class Cause:
     ``id`` is the same in every run, ``title`` says what is wrong, without counts. ``named`` where
     it is a mutant of the catalogue, ``explained`` where at least it is known under which conditions
     it fails, or what its exceptions say. ``kind`` is the worst kind of failure that it leads to,
-    and ``severity`` how bad that is. ``common`` are edges, with the reason why they are common
+    and ``severity`` how bad that is; findings of several mutants together count only for a cause
+    that has no other. ``common`` are edges, with the reason why they are common
     in real models, that all vectors of some finding show. ``known`` where every failure is known.
     """
 
@@ -134,16 +135,26 @@ class _Key:
 
 
 class _Group:
-    """The findings of one cause, and their results."""
+    """The findings of one cause, and their results.
+
+    ``joint`` are findings of several mutants together: what the others of them lead to is no
+    effect of this cause.
+    """
 
     def __init__(self, key: _Key) -> None:
         self.key = key
         self.findings: list[Finding] = []
+        self.joint: list[Finding] = []
         self.failures: list[Result] = []
+        self.joint_failures: list[Result] = []
 
     def take(self, finding: Finding, failures: Sequence[Result]) -> None:
         self.findings.append(finding)
         self.failures += failures
+
+    def join(self, finding: Finding, failures: Sequence[Result]) -> None:
+        self.joint.append(finding)
+        self.joint_failures += failures
 
 
 def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Cause, ...]:
@@ -162,7 +173,7 @@ def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Caus
     for finding in sorted(found, key=lambda one: -len(one.ids)):
         failures = [of[at] for at in ((finding.op, id) for id in finding.ids) if at in of]
         known = bool(failures) and all(one.known is not None for one in failures)
-        keys = _keys(finding)
+        keys = _accepting(finding, failures) or _keys(finding)
         if len(keys) > 1:
             several.append((keys, finding, failures, known))
         else:
@@ -171,7 +182,7 @@ def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Caus
         # Mutants that act together on a few vectors are what they are on the others alone.
         there = [grouped[key.text, known] for key in keys if (key.text, known) in grouped]
         if there:
-            max(there, key=lambda one: len(one.failures)).take(finding, failures)
+            max(there, key=lambda one: len(one.failures)).join(finding, failures)
         else:
             joint = _joint(keys)
             grouped.setdefault((joint.text, known), _Group(joint)).take(finding, failures)
@@ -182,7 +193,8 @@ def causes(findings: Iterable[Finding], results: Iterable[Result]) -> tuple[Caus
 def _cause(group: _Group, known: bool) -> Cause:
     failures = group.failures
     kinds = {one.kind for one in failures} or {finding.kind for finding in group.findings}
-    mild = bool(failures) and all(one.level == "should" for one in failures)
+    every = [*failures, *group.joint_failures]
+    mild = bool(every) and all(one.level == "should" for one in every)
     severity, worst = min((SEVERITIES.get(kind, Severity.VALUE), kind) for kind in kinds)
     common = {edge: why for finding in group.findings for edge, why in _common(finding)}
     rules = sorted({one.reject for one in failures if one.reject}) if group.key.lists else []
@@ -193,7 +205,7 @@ def _cause(group: _Group, known: bool) -> Cause:
         explained=group.key.explained,
         kind=worst,
         severity=Severity.MILD if mild else severity,
-        findings=tuple(sorted(group.findings, key=lambda one: -len(one.ids))),
+        findings=tuple(sorted((*group.findings, *group.joint), key=lambda one: -len(one.ids))),
         common=common,
         known=known,
     )
@@ -236,6 +248,15 @@ def _keys(finding: Finding) -> list[_Key]:
     if kind == "accepted":
         return [_Key(kind, what, lists=True)]
     return [_Key(f"{kind} unexplained", f"{what}, not explained", explained=False)]
+
+
+def _accepting(finding: Finding, failures: Sequence[Result]) -> list[_Key]:
+    """The key of negative tests of one rule that are accepted, whatever other cases share."""
+    rules = {one.reject for one in failures}
+    if finding.kind != "accepted" or len(rules) != 1 or None in rules:
+        return []
+    where = f"with {rules.pop()}"
+    return [_Key(f"{finding.kind} {where}", f"{WORDS[finding.kind]} {where}")]
 
 
 def _of_fault(fault: Fault) -> _Key:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +37,7 @@ class Unfinished:
 
 
 def read(path: str | os.PathLike[str]) -> RunLog:
-    """The run log in a file.
+    """The run log in a file, which may be compressed if its name ends in ``.gz``.
 
     Raises :class:`LogError` where there is nothing to show: no file, no header, a newer format, a
     line that is damaged. A log whose end is missing is read as far as it goes.
@@ -78,9 +81,9 @@ def _read(path: Path) -> _Reading:
             raise LogError(f"{path}: a run log has at most {MAX_SIZE:,} bytes")
         for number, line in _lines(path):
             run = _take(run, line, f"{path}:{number}")
-    except OSError as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise LogError(
-            f"{path}: the run log cannot be read: {error.strerror or error}",
+            f"{path}: the run log cannot be read: {getattr(error, 'strerror', None) or error}",
             hint="conformance check writes one to its report folder, as run.jsonl",
         ) from error
     if run is None:
@@ -107,12 +110,19 @@ def read_whole(path: str | os.PathLike[str]) -> RunLog:
     return run
 
 
+def _open(path: Path) -> BufferedIOBase:
+    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+
+
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Each whole line with its number; a last line without its newline was cut and is left out."""
-    with path.open("rb") as file:
-        number = 0
+    with _open(path) as file:
+        number = total = 0
         while line := file.readline(MAX_LINE + 1):
             number += 1
+            total += len(line)
+            if total > MAX_SIZE:
+                raise LogError(f"{path}: a run log has at most {MAX_SIZE:,} bytes")
             if len(line) > MAX_LINE:
                 raise LogError(f"{path}:{number}: the line is longer than {MAX_LINE:,} bytes")
             if not line.endswith(b"\n"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
 import tiers
@@ -66,8 +66,12 @@ def answered(op: str, made: Callable[[Vector, list[Array]], list[Array]]) -> lis
     return found
 
 
-def searched(op: str, results: Sequence[Result]) -> list[Explanation]:
-    """What the failures among the results are said to come from."""
+def searched(
+    op: str, results: Sequence[Result], without: Collection[str] = ()
+) -> list[Explanation]:
+    """What the failures among the results are said to come from, by a catalogue without some
+    faults.
+    """
     noticed = {entry.id: entry.kills for entry in CORE.manifest.vectors if entry.op == op}
     evidence = Evidence(find(op), results, read=vector, noticed=noticed, precision={}, level="must")
-    return Search(evidence, faults(find(op))).run()
+    return Search(evidence, [fault for fault in faults(find(op)) if fault.id not in without]).run()

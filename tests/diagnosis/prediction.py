@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from conformance.diagnosis.agreement import Place, place_of
 from conformance.diagnosis.cause import candidates
 from conformance.diagnosis.search import Explanation
 from conformance.dtypes import Array
@@ -35,14 +36,14 @@ class Fresh:
 
     def __init__(self, spec: OpSpec) -> None:
         self.spec = spec
-        self._subjects: list[tuple[str, int, Subject]] = []
+        self._subjects: list[tuple[Place, Subject]] = []
         for rank in spec.ranks:
             half = CASES // 2
             drawn = draw_at_edges(spec, rank, half, max(1, half // (1 + len(spec.aims))), root=ROOT)
             distinct = {case.id: case for case in drawn}
             for case in sound(spec, rank - 2, list(distinct.values())):
                 data = data_of(spec, case)
-                self._subjects.append((case.types[spec.data.type], rank, Subject(spec, case, data)))
+                self._subjects.append((place_of(spec, case), Subject(spec, case, data)))
 
     def judged(self, true: Sequence[Fault], found: Explanation, _: Operator) -> str:
         """What a finding's names are worth: those of the best candidate."""
@@ -53,10 +54,9 @@ class Fresh:
     def _one(self, true: Sequence[Fault], named: Sequence[Fault], found: Explanation) -> str:
         backend = Altered(self.spec, *(fault.variant for fault in true))
         told = Altered(self.spec, *(fault.variant for fault in named))
-        places = {(place.dtype, place.rank) for place in found.places}
         changed = wrong = as_told = 0
-        for dtype, rank, subject in self._subjects:
-            if (dtype, rank) not in places:
+        for place, subject in self._subjects:
+            if place not in found.places:
                 continue
             given, predicted = subject.under(backend), subject.under(told)
             free = subject.unspecified(told)

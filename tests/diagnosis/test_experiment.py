@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import pytest
+import tiers
 from experiment import Tally, arguments, measured, table
+from prediction import Fresh
+from stored import Operator
+
+from conformance.diagnosis.agreement import Place
+from conformance.diagnosis.search import Explanation
 
 OP = "onnx.GlobalMaxPool-22"
 HELD_OUT = 4
@@ -37,6 +43,18 @@ def test_mutants_that_are_held_out_are_judged_by_fresh_cases(
     assert held.runs == HELD_OUT
     # Of channels that are not written few vectors of a global pool tell which; smoke tells less.
     assert held.outcomes["false"] <= (2 if exhaustive else HELD_OUT - 1), held.wrong
+
+
+def test_a_name_is_judged_where_it_is_told_alone() -> None:
+    """A bug of windows that are the whole plane is told as another, only there: that is right."""
+    operator = Operator("AdaptiveMaxPool-8", tiers.smoke())
+    true = operator.faults(["images-after-first-unwritten-if-global"])
+    named = operator.faults(["images-after-first-unwritten"])
+    every = {Place(t, r, p) for t in ("f16", "f32", "f64") for r in (3, 4) for p in (True, False)}
+    fresh = Fresh(operator.spec)
+    for places, verdict in [({one for one in every if one.plane}, "right"), (every, "false")]:
+        told = Explanation(named, {}, frozenset(places), frozenset(every - places), 0, 0)
+        assert fresh.judged(true, told, operator) == verdict
 
 
 def test_the_table_tells_it(found: dict[str, Tally]) -> None:

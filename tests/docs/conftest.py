@@ -52,7 +52,7 @@ class Pages(dict[str, str]):
 
 @pytest.fixture(scope="session")
 def runs() -> tuple[RunLog, ...]:
-    return tuple(read(SAMPLE / name / "run.jsonl") for name in ("openvino", "torch"))
+    return tuple(read(SAMPLE / name / "run.jsonl.gz") for name in ("openvino", "torch"))
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from conformance.spec.loader import shipped
 from conformance.suite.store import Suite
 
 ROOT = Path(__file__).parents[2]
-SAMPLE = ROOT / "reports" / "sample" / "torch" / "run.jsonl"
+SAMPLE = ROOT / "reports" / "sample" / "torch" / "run.jsonl.gz"
 
 
 def docs(*arguments: object) -> Result:
@@ -97,7 +98,7 @@ def test_what_cannot_be_used_is_named(
 
 
 def test_a_log_that_was_cut_short_is_refused(tmp_path: Path) -> None:
-    lines = SAMPLE.read_text("ascii").splitlines(keepends=True)
+    lines = gzip.decompress(SAMPLE.read_bytes()).decode("ascii").splitlines(keepends=True)
     log = tmp_path / "run.jsonl"
     log.write_text("".join(lines[:-1]), "ascii")
     found = docs("--out", tmp_path / "pages", log)

@@ -72,7 +72,7 @@ def test_the_command_tells_the_same() -> None:
 
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])
 def test_fits_the_terminal(columns: int) -> None:
-    words = ("AvgPool-1", SAMPLE / "torch" / "run.jsonl", "--suite", "smoke")
+    words = ("AvgPool-1", SAMPLE / "torch" / "run.jsonl.gz", "--suite", "smoke")
     lines = show(*words, columns=columns).stdout.splitlines()
     long = [line for line in lines if len(line) > min(columns, 100)]
     assert all(line.strip().startswith(COPIED) for line in long)
@@ -94,10 +94,10 @@ def test_commands_show_the_vectors(tmp_path: Path) -> None:
 
 
 def test_who_follows_which_reading() -> None:
-    logs = [SAMPLE / name / "run.jsonl" for name in ("openvino", "torch")]
+    logs = [SAMPLE / name / "run.jsonl.gz" for name in ("openvino", "torch")]
     said = words(show("AvgPool-1", "--section", "readings", *logs).stdout)
-    assert "openvino 2026.4.1: the whole kernel (24 vectors" in said
-    assert "torch 2.13.0+cpu: taps within the padded input (20 vectors" in said
+    assert "openvino 2026.4.1: the whole kernel (48 vectors" in said
+    assert "torch 2.13.0+cpu: taps within the padded input (41 vectors" in said
 
 
 def test_an_operator_of_ones_own(tmp_path: Path) -> None:

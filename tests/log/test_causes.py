@@ -67,6 +67,20 @@ class TestTogether:
         assert [cause.id for cause in found] == ["y", "x"]
         assert found[0].findings == (many, both)
 
+    def test_what_another_mutant_does_on_the_same_vectors_is_no_effect_of_a_cause(self):
+        """f64 computed in f32 gives no wrong shape, though a ceil beside it does."""
+        many = finding("A-1", ["a", "b", "c"], faults=[fault("x")])
+        few = finding("A-1", ["d"], kind="shape", faults=[fault("y")])
+        common = {"common": {"ceil": "frequent"}}
+        both = finding(
+            "A-1", ["e"], kind="shape", faults=[fault("x"), fault("y")], detail=common
+        )  # fmt: skip
+        first, second = told(many, few, both)
+        assert (first.id, first.severity) == ("y", Severity.SHAPE)
+        assert (second.id, second.kind, second.severity) == ("x", "value", Severity.VALUE)
+        assert second.findings == (many, both)
+        assert not second.common
+
     def test_mutants_that_are_seen_together_alone_are_one_cause(self):
         (cause,) = told(
             finding("A-1", ["d"], faults=[fault("x"), fault("y")]),
@@ -94,6 +108,17 @@ class TestTogether:
         assert cause.title == "Wrong element type: f64"
         other = finding("C-1", ["c"], kind="dtype", message="indices: dtype i32 instead of i64")
         assert len(told(*some, other)) == 2
+
+    def test_one_rule_whose_negative_tests_are_accepted_is_one_cause(self):
+        many = finding("A-1", ["a", "b"], kind="accepted", conditions=["negative-pads"])
+        few, other = (finding("B-1", [one], kind="accepted") for one in ("c", "d"))
+        reject = {"a": "negative-pads", "b": "negative-pads", "c": "negative-pads", "d": "rank-2"}
+        some = [many, few, other]
+        failed = [replace(one, reject=reject[one.id]) for one in results(*some)]
+        first, second = causes(some, failed)
+        assert first.title == "Accepts what must be rejected with negative-pads"
+        assert first.findings == (many, few)
+        assert second.title == "Accepts what must be rejected with rank-2"
 
     def test_conditions_alone(self):
         some = [finding(op, [op], conditions=["ceil-overrun"]) for op in ("A-1", "B-1")]
@@ -157,7 +182,7 @@ class TestOrder:
         ]
 
     def test_it_does_not_depend_on_the_order_of_findings(self):
-        run = read(SAMPLES / "onnx-reference" / "run.jsonl")
+        run = read(SAMPLES / "onnx-reference" / "run.jsonl.gz")
         again = causes(tuple(reversed(run.findings)), tuple(reversed(run.results)))
         assert [cause.headline for cause in again] == [cause.headline for cause in run.causes]
 
@@ -167,9 +192,11 @@ def test_fixed_is_told_of_a_mutant():
     assert told(finding("A-1", ["a"], faults=[with_it]))[0].fixed == ("onnxruntime 1.17.0",)
 
 
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in SAMPLES.glob("*/run.jsonl")))
+@pytest.mark.parametrize(
+    "name", sorted(path.parent.name for path in SAMPLES.glob("*/run.jsonl.gz"))
+)
 def test_the_causes_of_a_sample_have_every_failure_once(name):
-    run = read(SAMPLES / name / "run.jsonl")
+    run = read(SAMPLES / name / "run.jsonl.gz")
     of = [(one.op, id) for cause in run.causes for one in cause.findings for id in one.ids]
     assert sorted(of) == sorted((f.op, id) for f in run.findings for id in f.ids)
     ids = [cause.id for cause in run.causes]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import math
 from dataclasses import replace
@@ -405,3 +406,25 @@ class TestReader:
         events = sample_runs.passing(5)
         events[0]["later"] = {"format": 3}
         assert read(sample_runs.write(tmp_path / "run.jsonl", events)).verdict == "conformant"
+
+    def test_a_compressed_log_is_the_same(self, tmp_path):
+        log = sample_runs.write(tmp_path / "run.jsonl", sample_runs.failing())
+        packed = tmp_path / "run.jsonl.gz"
+        packed.write_bytes(gzip.compress(log.read_bytes(), mtime=0))
+        assert read(packed) == read(log)
+
+    @pytest.mark.parametrize("damage", [lambda data: data[:-40], lambda data: b"{}" + data])
+    def test_a_damaged_compressed_log_is_refused(self, tmp_path, damage):
+        log = sample_runs.write(tmp_path / "run.jsonl", sample_runs.failing())
+        packed = tmp_path / "run.jsonl.gz"
+        packed.write_bytes(damage(gzip.compress(log.read_bytes(), mtime=0)))
+        with pytest.raises(LogError, match="cannot be read"):
+            read(packed)
+
+    def test_a_compressed_log_is_as_large_as_others_at_most(self, tmp_path, monkeypatch):
+        log = sample_runs.write(tmp_path / "run.jsonl", sample_runs.failing())
+        packed = tmp_path / "run.jsonl.gz"
+        packed.write_bytes(gzip.compress(log.read_bytes(), mtime=0))
+        monkeypatch.setattr("conformance.log.reader.MAX_SIZE", packed.stat().st_size + 1)
+        with pytest.raises(LogError, match="at most"):
+            read(packed)

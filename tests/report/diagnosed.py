@@ -105,7 +105,7 @@ def measured(result: Result, within: Any) -> Result:
 
 def sample(name: str = "openvino") -> RunLog:
     """A sample run, its first findings diagnosed otherwise, its results measured."""
-    run = read(SAMPLES / name / "run.jsonl")
+    run = read(SAMPLES / name / "run.jsonl.gz")
     first, second, third, *rest = run.findings
     findings = (
         diagnosed(first, MATCHED, **DETAIL),

@@ -73,7 +73,7 @@ class TestDiagnosisOnThePage:
         assert ["open" in a for a in found] == [place < 1 for place in range(len(found))]
 
     def test_commands_can_be_copied(self, page):
-        vector = "f32-1x1x2-ties-6b9be694"
+        vector = "f32-1x1x1x1x1-impulse-ba59cc37"
         for verb in (f"show {vector}", f"repro {vector} --backend openvino"):
             assert f"conformance {verb}" in page.text
         assert f"--only {vector}" in page.text
