@@ -44,7 +44,8 @@ def choose(
     place = {int(row): number for number, row in enumerate(order)}
     begun = [place[row] for row in start]
     flags = asked(pool, isolated)
-    flags = (flags & ~flags[list(beside)].any(axis=0))[order]
+    flags &= ~flags[list(beside)].any(axis=0)
+    flags = flags[order]
     return [
         int(order[n]) for n in cover_rows(flags, pool.seen.cost[order], tries=tries, start=begun)
     ]
@@ -66,10 +67,16 @@ def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
         return np.concatenate([shows, simple], axis=1)
     first, second = np.triu_indices(shows.shape[1], 1)
     needed = (pool.pairs & pool.asked_pairs)[first, second]
+    first, second = first[needed], second[needed]
     own = shows & of_base(pool, pool.seen.table)[:, None]
-    pairs = own[:, first[needed]] & own[:, second[needed]]
     single = shows & np.diagonal(pool.asked_pairs)
-    return np.concatenate([pairs, single[:, len(pool.spec.edges) :], typed(pool), simple], axis=1)
+    rest = np.concatenate([single[:, len(pool.spec.edges) :], typed(pool), simple], axis=1)
+    found = np.empty((len(pool), len(first) + rest.shape[1]), np.bool_)
+    found[:, len(first) :] = rest
+    # The largest table that there is: one case at a time needs no second one.
+    for row, flags in zip(found, own, strict=True):
+        np.logical_and(flags[first], flags[second], out=row[: len(first)])
+    return found
 
 
 def typed(pool: Pool) -> Bools:
