@@ -1,4 +1,4 @@
-"""Locates the shipped specifications and vectors, in a wheel or a checkout."""
+"""Locates the shipped specifications, vectors and clients, in a wheel or a checkout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def directory(name: str) -> Path:
-    """The folder ``specs`` or ``vectors``: packaged data first, else the checkout's own."""
+    """The folder ``specs``, ``vectors`` or ``clients``: packaged data, else the checkout's own."""
     package = Path(__file__).resolve().parent
     packaged = package / "_data" / name
     return packaged if packaged.is_dir() else package.parent / name

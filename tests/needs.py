@@ -12,6 +12,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -29,14 +30,22 @@ MODULES = {
 }
 """What each extra installs that tests import; ``test`` and ``generate`` are always there."""
 
-PROGRAMS = {"chromium": "apt-get install chromium"}
-"""Programs that are no Python packages, and a command that installs them."""
+PROGRAMS = {
+    "chromium": "apt-get install chromium",
+    "cc": "apt-get install gcc",
+    "c++": "apt-get install g++",
+    "node": "apt-get install nodejs",
+    "onednn": "apt-get install g++ libdnnl-dev",
+}
+"""Programs and libraries that are no Python packages, and a command that installs them."""
 
 REASON = re.compile(r"needs the extra (\S+)$")
 
 
 def missing(need: str) -> bool:
     """Whether an extra or a program is not installed here."""
+    if need == "onednn":
+        return missing("c++") or not Path("/usr/include/dnnl.hpp").exists()
     if need in PROGRAMS:
         return shutil.which(need) is None
     return any(importlib.util.find_spec(module) is None for module in MODULES[need])

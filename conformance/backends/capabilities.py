@@ -66,18 +66,30 @@ class Capabilities:
 
     @classmethod
     def from_json(cls, data: Any) -> Capabilities:
-        """The declaration that :meth:`to_json` gave. Raises :class:`BackendError` for others."""
+        """The declaration that :meth:`to_json` gave, or one in which what is None is left out.
+
+        Raises :class:`BackendError` for others, and for a member of another name: one that is
+        misspelled would claim everything.
+        """
+        kinds: dict[str, type] = {"operators": str, "dtypes": str, "ranks": int}
         try:
-            kinds: dict[str, type] = {"operators": str, "dtypes": str, "ranks": int}
-            lists: dict[str, Any] = {name: _all(data[name], kind) for name, kind in kinds.items()}
+            _check_names(data, (*kinds, "excluding"))
+            lists: dict[str, Any] = {
+                name: _all(data.get(name), kind) for name, kind in kinds.items()
+            }
+            told = data.get("excluding", [])
+            for one in told:
+                _check_names(one, ("reason", "when", "op"))
             excluding = tuple(
-                Exclusion(op=_text(one["op"]), when=_text(one["when"]), reason=str(one["reason"]))
-                for one in data["excluding"]
+                Exclusion(
+                    op=_text(one.get("op")), when=_text(one.get("when")), reason=str(one["reason"])
+                )
+                for one in told
             )
         except (KeyError, TypeError) as error:
             raise BackendError(
                 f"capabilities that cannot be read: {type(error).__name__}: {error}",
-                hint="operators, dtypes and ranks are tuples, and exclusions are made of texts",
+                hint="operators, dtypes and ranks are lists, and exclusions are made of texts",
             ) from error
         return cls(excluding=excluding, **lists)
 
@@ -167,6 +179,14 @@ class Capabilities:
 
 def _is_any(op: str, named: tuple[str, ...] | None) -> bool:
     return named is None or any(fnmatchcase(op, one) for one in named)
+
+
+def _check_names(data: Any, known: tuple[str, ...]) -> None:
+    if not isinstance(data, dict):
+        raise TypeError(f"{str(data)[:80]!r} is not an object")
+    for name in data:
+        if name not in known:
+            raise TypeError(f"{str(name)[:80]!r} is none of {', '.join(known)}")
 
 
 def _all(value: Any, kind: type) -> tuple[Any, ...] | None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
+from conformance.backends.program import file_of, is_program
 from conformance.backends.protocol import Backend, as_backend
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import NAME_LIMIT, describe
@@ -71,6 +72,11 @@ def locate(spec: str) -> Origin:
             f"{spec[:NAME_LIMIT]!a}: the name of a backend has characters that cannot be printed",
             hint="rename the file or its folder",
         )
+    if is_program(spec):
+        raise BackendError(
+            f"{spec} is a program, and no object of Python",
+            hint="it can be checked, not imported",
+        )
     return _guarded(spec, lambda: _located(spec))
 
 
@@ -107,8 +113,9 @@ def _located(spec: str) -> Origin:
 def digest(spec: str) -> str | None:
     """The sha256 of the file that ``spec`` names, so that a change of it shows; None for others."""
     match = _FILE.fullmatch(spec)
+    file = Path(match["path"]) if match else file_of(spec) if is_program(spec) else None
     try:
-        return sha256(Path(match["path"]).read_bytes()).hexdigest() if match else None
+        return None if file is None else sha256(file.read_bytes()).hexdigest()
     except OSError:
         return None
 

@@ -37,6 +37,7 @@ COMMANDS = {
     "docs": "Write HTML pages that describe operators.",
     "spec": "Show and check operator specifications.",
     "suite": "Check, complete and record suites of vectors.",
+    "protocol": "Write a program in any language as a backend: header file, test.",
 }
 """Each command and what it does; it is the object of that name in the module of that name."""
 

@@ -24,7 +24,7 @@ part_options: Callable[[F], F] = together(
     click.option(
         "--backend",
         metavar="NAME|FILE",
-        help="Only vectors that this backend declares to support. The backend is loaded, not run.",
+        help="Only vectors that this backend declares to support. It is loaded, not asked.",
     ),
     click.option(
         "--dtypes",
@@ -56,22 +56,27 @@ def capabilities(
     operators has, BackendError for a backend that cannot be loaded.
     """
     from conformance.backends.capabilities import Capabilities
-    from conformance.backends.discovery import load
-    from conformance.backends.protocol import capabilities_of
     from conformance.dtypes import DTYPES
 
     if backend is None and dtypes is None and ranks is None and profile is None:
         return None
     named = None if dtypes is None else _listed(dtypes, list(DTYPES), "element type")
     numbers = None if ranks is None else _listed(ranks, list(map(str, range(1, 10))), "rank")
-    declared = capabilities_of(load(backend)) if backend else None
-    asked = declared or Capabilities()
+    asked = (_declared(backend) if backend else None) or Capabilities()
     return replace(
         asked,
         dtypes=_both(asked.dtypes, named),
         ranks=_both(asked.ranks, numbers and tuple(map(int, numbers))),
         excluding=(*asked.excluding, *(_outside(profile, specs) if profile else ())),
     )
+
+
+def _declared(backend: str) -> Capabilities | None:
+    """What a backend declares, where it says so: in a process of its own."""
+    from conformance.run.isolation import Isolation
+
+    with Isolation().executor_for(backend) as executor:
+        return executor.identity.capabilities
 
 
 def _outside(name: str, specs: Mapping[str, OpSpec]) -> Iterator[Exclusion]:

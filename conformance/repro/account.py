@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -11,13 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from conformance.backends.discovery import create, locate, place
+from conformance.backends.program import command_line, is_program
 from conformance.errors import BackendError, ConformanceError
 from conformance.model import Vector
+from conformance.repro import program
 from conformance.repro.native import Call, native_call, parted
 from conformance.repro.trial import run_apart
 from conformance.run import messages, wire
 from conformance.run.inline import fresh
 from conformance.run.interpreter import command
+from conformance.run.limits import Limits
+from conformance.run.pool import ProcessExecutor
 
 MAX_ANSWER = 4 << 20
 """Bytes that are read of an answer; no script may be as long."""
@@ -39,6 +44,8 @@ def account(spec: str, vector: Vector, seconds: float, python: Path | None = Non
         BackendError: it cannot be loaded, no script can do what it does, or its process crashes
             or takes longer than ``seconds``.
     """
+    if is_program(spec):
+        return _program(spec, seconds)
     with tempfile.TemporaryDirectory() as folder:
         file, asked = Path(folder) / "answer.json", Path(folder) / "question"
         asked.write_bytes(messages.question(0, vector))
@@ -58,6 +65,15 @@ def account(spec: str, vector: Vector, seconds: float, python: Path | None = Non
             "\n".join((ending, *ended.printed)),
             hint="import it and make one in Python by itself; --timeout gives it longer",
         ) from None
+
+
+def _program(spec: str, seconds: float) -> Account:
+    """How a program is asked: as a run asks it."""
+    with ProcessExecutor(spec, Limits(seconds, None, start=seconds)) as executor:
+        who = executor.identity
+    source = parted(inspect.getsource(program), program.__name__)
+    body = f"outputs = ask({command_line(spec)!r}, op, inputs, attributes)"
+    return Account(f"{who.name} {who.version}", Call(source.imports, body, ("", source.body, "")))
 
 
 def main() -> None:

@@ -40,9 +40,16 @@ def of_process() -> dict[str, Any]:
     """The environment of this process, as texts and tables of texts (None for no such package)."""
     return {
         "python": f"{platform.python_implementation()} {platform.python_version()}",
+        **of_system(),
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def of_system() -> dict[str, Any]:
+    """What holds for a program too that this process starts."""
+    return {
         "platform": " ".join((platform.system(), platform.machine(), *platform.libc_ver())).strip(),
         "variables": {name: os.environ[name] for name in THREAD_VARIABLES if name in os.environ},
-        "packages": {name: _version(name) for name in PACKAGES},
     }
 
 

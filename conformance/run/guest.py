@@ -57,7 +57,7 @@ def _refuse(module: str, message: str, hint: str) -> None:
             json.dump({"error": message, "hint": hint}, file)
         sys.exit(1)
     told = json.dumps({"error": {"message": message, "hint": hint}}).encode("ascii")
-    os.write(int(sys.argv[3]), struct.pack(">IQ", len(told), 0) + told)
+    os.write(int(sys.argv[3]), struct.pack("<IQ", len(told), 0) + told)
     sys.exit(1)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.backends.discovery import load
+from conformance.backends.program import is_program
 from conformance.backends.protocol import as_backend
 from conformance.errors import UsageError
 from conformance.grade.precision import known
@@ -51,6 +52,11 @@ class Isolation:
             kind = "inline" if plain else "process"
         else:
             kind = "inline"
+        if kind == "inline" and isinstance(backend, str) and is_program(backend):
+            raise UsageError(
+                f"{backend} is a program: it runs in a process of its own",
+                hint="leave --executor out",
+            )
         if kind == "process":
             if not isinstance(backend, str):
                 raise UsageError(

@@ -1,4 +1,4 @@
-"""The messages between a run and its workers.
+"""The messages between a run and its workers, our own and programs alike (docs/protocol.md).
 
 What comes from a worker is checked member by member. Arrays are handed on where they could be
 right; of anything else that a backend returned only a description travels.
@@ -25,10 +25,17 @@ from conformance.grade.outcome import (
     described,
 )
 from conformance.model import Vector
+from conformance.run.environment import of_system
 from conformance.run.executor import Identity
 from conformance.run.wire import Header, Malformed, pack
+from conformance.safe_text import printable
 
 Array = NDArray[Any]
+
+PROTOCOL = 1
+"""The version of the protocol. It changes when a program of before could not be run any more."""
+
+BYTE_ORDER = "little"
 
 MAX_OUTPUTS = 64
 """How many returned objects are described one by one; no operator has as many outputs."""
@@ -60,13 +67,15 @@ def introduction(identity: Identity) -> bytes:
     """The message that says who a backend is. Raises TypeError or ValueError if none can."""
     declared = identity.capabilities
     told = {
+        "protocol": PROTOCOL,
+        "byte_order": BYTE_ORDER,
         "name": identity.name,
         "version": identity.version,
         "capabilities": None if declared is None else declared.to_json(),
         "facts": identity.facts,
         "process": identity.process,
     }
-    return pack({"identity": told})
+    return pack({"hello": told})
 
 
 def failure(error: ConformanceError) -> bytes:
@@ -78,25 +87,40 @@ def failure(error: ConformanceError) -> bytes:
 def introduced(header: Header) -> Identity:
     """Who the backend is.
 
-    Raises :class:`BackendError` where it could not be loaded, and :class:`Malformed`.
+    Raises :class:`BackendError` where it could not be loaded or speaks another version of the
+    protocol, and :class:`Malformed`.
     """
     if "error" in header:
         error = _member(header, "error", _is_object)
         message = _member(error, "message", _text(MAX_ERROR))
-        raise BackendError(message, hint=_member(error, "hint", _text(MAX_ERROR)) or None)
-    told = _member(header, "identity", _is_object)
+        raise BackendError(message, hint=_member(error, "hint", _text(MAX_ERROR), "") or None)
+    told = _member(header, "hello", _is_object)
+    spoken = _member(told, "protocol", _whole(1 << 31))
+    if spoken != PROTOCOL:
+        raise BackendError(
+            f"the program speaks version {spoken} of the protocol; this is version {PROTOCOL}",
+            hint="use the conformance.h of this version: conformance protocol header",
+        )
+    order = _member(told, "byte_order", _is_name)
+    if order != BYTE_ORDER:
+        raise BackendError(
+            f"the program's byte order is {order[:NAME_LIMIT]!a}",
+            hint="all numbers and arrays are little-endian; swap them in the program",
+        )
     declared = told.get("capabilities")
     return Identity(
         name=_member(told, "name", _is_name),
         version=_member(told, "version", _is_name),
         capabilities=None if declared is None else Capabilities.from_json(declared),
-        facts=_member(told, "facts", _is_facts),
-        process=_process(_member(told, "process", _is_object)),
+        facts=_member(told, "facts", _is_facts, {}),
+        process=_process(told["process"]) if "process" in told else of_system(),
     )
 
 
-def _process(told: Header) -> dict[str, Any]:
+def _process(told: Any) -> dict[str, Any]:
     """What a worker says of its own process: that, and nothing else that it may say."""
+    if not _is_object(told):
+        raise Malformed("no usable 'process'")
     return {
         "python": _member(told, "python", _text(NAME_LIMIT)),
         "platform": _member(told, "platform", _text(NAME_LIMIT)),
@@ -172,7 +196,7 @@ def answer(number: int, outcome: Outcome, limit: int) -> bytes:
         "seconds": outcome.seconds,
         "plural": plural,
         "count": min(len(items), MAX_COUNT),
-        "returned": [told(item) for item in items[:MAX_OUTPUTS]],
+        "outputs": [told(item) for item in items[:MAX_OUTPUTS]],
     }
     return pack(header, arrays)
 
@@ -180,14 +204,15 @@ def answer(number: int, outcome: Outcome, limit: int) -> bytes:
 def answered(header: Header, payload: bytes, number: int, inputs: int) -> Outcome:
     """The outcome in the answer to a question of some ``number`` with so many ``inputs``.
 
-    Raises :class:`Malformed` for anything but a well-formed answer to that very question.
+    Members that a program may leave out have a default; ``seconds`` is then 0. Raises
+    :class:`Malformed` for anything but a well-formed answer to that very question.
     """
-    if header.get("number") != number:
-        raise Malformed("an answer to another question")
-    ending = ANSWERED[_member(header, "ending", _is_ending)]
-    plural = _member(header, "plural", lambda value: isinstance(value, bool))
-    count = _member(header, "count", _whole(MAX_COUNT + 1))
-    told = _member(header, "returned", lambda value: isinstance(value, list))
+    if type(header.get("number")) is not int or header["number"] != number:
+        raise Malformed("a response to another request")
+    ending = ANSWERED[_member(header, "ending", _is_ending, Ending.RETURNED.value)]
+    told = _member(header, "outputs", lambda value: isinstance(value, list), [])
+    plural = _member(header, "plural", lambda value: isinstance(value, bool), True)
+    count = _member(header, "count", _whole(MAX_COUNT + 1), len(told))
     if len(told) != min(count, MAX_OUTPUTS) or not (plural or count == 1):
         raise Malformed("the number of outputs differs from the stated one")
     items: list[Any] = []
@@ -196,14 +221,15 @@ def answered(header: Header, payload: bytes, number: int, inputs: int) -> Outcom
         item, offset = _item(facts, payload, offset)
         items.append(item)
     if offset != len(payload):
-        raise Malformed("bytes that belong to no output")
+        raise Malformed(f"{len(payload)} bytes of arrays; the stated outputs take {offset}")
     items += [None] * (count - len(items))
+    message = _member(header, "message", _text(2 * MESSAGE_LIMIT), "")
     return Outcome(
         ending,
         items if plural else items[0],
-        message=_member(header, "message", _text(2 * MESSAGE_LIMIT)),
-        changed=tuple(_member(header, "changed", _numbers(inputs, inputs))),
-        seconds=_member(header, "seconds", _is_seconds),
+        message=printable(" ".join(message.split())),
+        changed=tuple(_member(header, "changed", _numbers(inputs, inputs), [])),
+        seconds=float(_member(header, "seconds", _is_seconds, 0.0)),
     )
 
 
@@ -215,12 +241,12 @@ def _item(facts: Any, payload: bytes, offset: int) -> tuple[Array | Described, i
     shape = facts.get("shape")
     if shape is not None:
         shape = tuple(_member(facts, "shape", _numbers(1 << 63, MAX_RANK)))
-        if facts.get("sent") is True:
+        if _member(facts, "sent", lambda value: isinstance(value, bool), True):
             return _array(dtype, shape, payload, offset)
     seen = Described(
-        type=_member(facts, "type", _text(NAME_LIMIT)),
+        type=_member(facts, "type", _text(NAME_LIMIT), "array"),
         dtype=dtype,
-        swapped=_member(facts, "swapped", _text(NAME_LIMIT)),
+        swapped=_member(facts, "swapped", _text(NAME_LIMIT), ""),
         shape=shape,
     )
     return seen, offset
@@ -230,10 +256,10 @@ def _array(dtype: str, shape: Any, payload: bytes, offset: int) -> tuple[Array, 
     """The array at some place of the payload, without a copy, and the place after it."""
     row = DTYPES.get(dtype)
     if row is None:
-        raise Malformed("an array of no known type")
+        raise Malformed(f"an array of type {printable(dtype)!r}; known: {', '.join(DTYPES)}")
     end = offset + math.prod(shape) * row.storage.itemsize
     if end > len(payload):
-        raise Malformed("an array without its elements")
+        raise Malformed(f"{len(payload)} bytes of arrays; the stated outputs take more")
     try:
         stored: Array = np.ndarray(shape, row.storage, buffer=payload, offset=offset)
     except (ValueError, OverflowError) as error:  # sizes that no array has, beside one that is 0
@@ -241,10 +267,11 @@ def _array(dtype: str, shape: Any, payload: bytes, offset: int) -> tuple[Array, 
     return row.from_storage(stored), end
 
 
-def _member(header: Header, name: str, is_right: Callable[[Any], bool]) -> Any:
-    value = header.get(name)
+def _member(header: Header, name: str, is_right: Callable[[Any], bool], default: Any = None) -> Any:
+    """The member of that name; ``default`` in place of one that is missing."""
+    value = header.get(name, default)
     if not is_right(value):
-        raise Malformed(f"no usable '{name}'")
+        raise Malformed(f"no usable '{name}'" if name in header else f"no '{name}'")
     return value
 
 
@@ -284,4 +311,4 @@ def _is_ending(value: Any) -> bool:
 
 
 def _is_seconds(value: Any) -> bool:
-    return type(value) is float and 0 <= value < 1e9
+    return type(value) in (int, float) and 0 <= value < 1e9

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any, Self
 
 from conformance.backends.discovery import place
+from conformance.backends.program import is_program
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import LOST, Ending, Outcome
 from conformance.model import Vector
@@ -43,7 +44,7 @@ PATIENCE_LATER = frozenset(8 * 4**n for n in range(10))
 
 
 class ProcessExecutor(Executor):
-    """Loads the backend that ``spec`` names in ``jobs`` processes and asks them in turn.
+    """Runs the backend that ``spec`` names in ``jobs`` processes and asks them in turn.
 
     ``env`` is another virtual environment than this one for them to run in. A process that crashes,
     hangs, takes too much memory or talks nonsense loses the vector that it was working on, and is
@@ -59,6 +60,11 @@ class ProcessExecutor(Executor):
         if jobs < 1:
             raise UsageError(f"{jobs} jobs", hint="give the number of processes, as in -j 2")
         check_descriptors(jobs)
+        if env is not None and is_program(spec):
+            raise UsageError(
+                f"{spec} is a program, which needs no Python environment",
+                hint="leave --env out",
+            )
         self.spec = spec
         self.limits = limits
         self.jobs = jobs
@@ -169,13 +175,13 @@ class ProcessExecutor(Executor):
         over = process.ended() or process.closed
         try:
             while message := process.inbox.take(worker.room()):
-                worker.spent = 0.0
+                spent, worker.spent = worker.spent, 0.0
                 if worker.ready:
-                    worker.answered(*message)
+                    worker.answered(*message, spent)
                 else:
                     self._introduced(worker, message[0])
         except wire.Malformed as error:
-            raise Lost(Ending.CRASHED, f"the process sent what is no answer: {error}") from error
+            raise Lost(Ending.CRASHED, f"the process sent {error}") from error
         if over:
             raise Lost(Ending.CRASHED)
 

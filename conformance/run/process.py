@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from conformance.backends.program import command_line, is_program
 from conformance.errors import UsageError
 from conformance.run import wire
 from conformance.run.interpreter import command
@@ -31,6 +32,8 @@ much of each."""
 
 PIPES, SPARE = 3, 20
 """File descriptors that a worker takes in this process, and those that all else takes at most."""
+
+NO_STREAMS = (subprocess.DEVNULL, subprocess.DEVNULL)
 
 DYING = 1.0
 """Seconds that the end of a process may take."""
@@ -50,25 +53,36 @@ def check_descriptors(jobs: int) -> None:
 
 
 class WorkerProcess:
-    """A process that loads the backend ``spec`` and answers questions.
+    """A process that answers questions: a program, or one of ours that loads the backend ``spec``.
 
-    ``variables`` are added to its environment; ``python`` is another Python than this one to run
-    it with. It has a process group of its own, so that Ctrl-C does not reach it and what it starts
-    is ended with it. ``closed`` says that no more can come.
+    ``variables`` are added to its environment; ``python`` is another Python than this one to load
+    the backend with. A program reads questions from stdin and writes answers to stdout; a backend
+    in Python may print, so a process of ours has pipes of its own. It has a process group of its
+    own, so that Ctrl-C does not reach it and what it starts is ended with it. ``closed`` says that
+    no more can come.
+
+    Raises OSError where it cannot be started, and :class:`BackendError` for a program that is not
+    there.
     """
 
     def __init__(self, spec: str, variables: Mapping[str, str], python: Path | None = None) -> None:
         with ExitStack() as ours, ExitStack() as theirs:
             theirs_in, self.questions = _pipe(theirs, ours)
             self.answers, theirs_out = _pipe(ours, theirs)
-            words = (str(os.getpid()), str(theirs_in), str(theirs_out), spec)
-            self._process = subprocess.Popen(  # noqa: S603 - a Python, and no shell
-                command(python, words),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
+            pipes = (theirs_in, theirs_out)
+            own: tuple[int, ...]
+            if is_program(spec):
+                words, streams, own = command_line(spec), pipes, ()
+            else:
+                words = command(python, (str(os.getpid()), *map(str, pipes), spec))
+                streams, own = NO_STREAMS, pipes
+            self._process = subprocess.Popen(  # noqa: S603 - no shell
+                words,
+                stdin=streams[0],
+                stdout=streams[1],
                 stderr=subprocess.PIPE,
                 env={**os.environ, **variables},
-                pass_fds=(theirs_in, theirs_out),
+                pass_fds=own,
                 start_new_session=True,
                 bufsize=0,
             )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from conformance.backends.program import is_program
 from conformance.dtypes import name_of
 from conformance.errors import BackendError
 from conformance.grade.outcome import MESSAGE_LIMIT, Ending, Outcome
@@ -49,13 +50,18 @@ class Worker:
         self.tickets.append(ticket)
         self.process.send(messages.question(ticket.number, ticket.vector))
 
-    def answered(self, header: dict[str, Any], payload: bytes) -> None:
-        """Take the answer to the oldest question. Raises Malformed if it is not one."""
+    def answered(self, header: dict[str, Any], payload: bytes, spent: float) -> None:
+        """Take the answer to the oldest question, which took so many seconds.
+
+        Raises Malformed if it is not one.
+        """
         if not self.tickets:
-            raise Malformed("an answer to no question")
+            raise Malformed("a response to no request")
         ticket = self.tickets[0]
         inputs = len(ticket.vector.inputs)
-        ticket.outcome = messages.answered(header, payload, ticket.number, inputs)
+        outcome = messages.answered(header, payload, ticket.number, inputs)
+        # A program need not measure it. What is seen here includes the way there and back.
+        ticket.outcome = outcome if outcome.seconds else replace(outcome, seconds=spent)
         self.tickets.popleft()
         self.done += 1
 
@@ -85,8 +91,14 @@ class Lost(Exception):
 
 def unloadable(spec: str, why: str, words: str = "") -> BackendError:
     """The error of a backend whose process was lost before it was there; ``words`` are stderr's."""
+    said = f"\n{words}" if words else ""
+    if is_program(spec):
+        return BackendError(
+            f"{spec}: {why} before it said who it is{said}",
+            hint="conformance protocol test shows what a program sends; see docs/protocol.md",
+        )
     return BackendError(
-        f"{spec}: {why} while the backend was loaded" + (f"\n{words}" if words else ""),
+        f"{spec}: {why} while the backend was loaded{said}",
         hint="import it and make one in Python by itself, where all that it writes can be seen; "
         f"if it takes more than {START:g} s, a longer --timeout holds for loading too",
     )

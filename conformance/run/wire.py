@@ -1,9 +1,9 @@
 """Framing of messages between a run and its workers: a JSON header, then the bytes of arrays.
 
-A message is a prefix (the lengths of both parts, big-endian), the header as ASCII, and the
-elements of each array that the header lists, little-endian and in C order. What a worker sends is
-as foreign as the backend in it: nothing is unpickled or evaluated, and every length is checked
-before memory is taken.
+A message is a prefix (the lengths of both parts), the header, and the elements of each array that
+the header lists, in C order; all numbers are little-endian. docs/protocol.md says it to those who
+write a program. What a worker sends is as foreign as the backend in it: nothing is unpickled or
+evaluated, and every length is checked before memory is taken.
 """
 
 from __future__ import annotations
@@ -15,11 +15,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from conformance.safe_text import printable
+
 Header = dict[str, Any]
 
-PREFIX = struct.Struct(">IQ")
+PREFIX = struct.Struct("<IQ")
+SWAPPED = struct.Struct(">IQ")
 MAX_HEADER = 16 << 20
 """The longest header, in bytes: a line of the run log is no longer."""
+
+PRINTED = frozenset(range(32, 127)) | set(b"\t\n\r")
+SHOWN = 60
+"""Characters that are shown of what was printed in place of a message."""
 
 
 class Malformed(ValueError):
@@ -48,7 +55,7 @@ class Inbox:
             return None
         header, payload = PREFIX.unpack_from(self._bytes)
         if header > MAX_HEADER or payload > limit:
-            raise Malformed(f"a message of {header} + {payload} bytes")
+            raise Malformed(self._seen(header, payload, limit))
         begin, end = PREFIX.size + header, PREFIX.size + header + payload
         if len(self._bytes) < end:
             return None
@@ -61,6 +68,23 @@ class Inbox:
         if not isinstance(value, dict):
             raise Malformed("a header that is not an object")
         return value, rest
+
+    def printed(self) -> str:
+        """The text that came in place of a message; empty if it is none."""
+        if not all(byte in PRINTED for byte in self._bytes[: PREFIX.size]):
+            return ""
+        return printable(bytes(self._bytes[:SHOWN]).decode("ascii", "replace"))
+
+    def _seen(self, header: int, payload: int, limit: int) -> str:
+        """What there is in place of a prefix."""
+        if text := self.printed():
+            return f"text in place of a message: {text!r}"
+        swapped = SWAPPED.unpack_from(self._bytes)
+        if swapped[0] <= MAX_HEADER and swapped[1] <= limit:
+            return "a message with lengths in big-endian order"
+        if header > MAX_HEADER:
+            return f"a message with a header of {header} bytes; at most {MAX_HEADER} are read"
+        return f"a message with {payload} bytes of arrays; at most {limit} are read"
 
 
 def pack(header: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:

@@ -320,7 +320,7 @@ BEHAVIOURS = {
     close_the_streams: (PASS, "", ""),
     close_everything: (ERROR, "crashed", "the process"),
     close_everything_and_loop: (ERROR, "crashed", "closed the pipe for its answers"),
-    write_everywhere: (ERROR, "crashed", "what is no answer"),
+    write_everywhere: (ERROR, "crashed", "the process sent a message with a header of"),
     fork_and_return_twice: (PASS, "", ""),
     leave_a_child_with_the_pipes: (ERROR, "crashed", "exit code 3"),
 }

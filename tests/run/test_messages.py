@@ -115,6 +115,14 @@ class TestAnswers:
         assert carried(Outcome(Ending.RETURNED, value)).returned == seen
         assert carried(Outcome(Ending.RETURNED, [value])).returned == [seen]
 
+    def test_a_program_need_not_say_more_than_this(self):
+        header = {"number": 7, "outputs": [{"dtype": "f64", "shape": [2, 3]}]}
+        found = messages.answered(header, WIDE.tobytes(), 7, 2)
+        assert found.ending is Ending.RETURNED
+        np.testing.assert_array_equal(found.returned, [WIDE])
+        refused = messages.answered({"number": 7, "ending": "raised", "message": "a\nb"}, b"", 7, 2)
+        assert (refused.ending, refused.message) == (Ending.RAISED, "a b")
+
     def test_many_outputs_are_counted(self):
         assert len(carried(Outcome(Ending.RETURNED, [WIDE] * 5000)).returned) == 5000
 
@@ -138,9 +146,9 @@ class TestAnswers:
             ("count", 0),
             ("count", 2),
             ("count", 10**12),
-            ("returned", {}),
-            ("returned", [3]),
-            ("returned", []),
+            ("outputs", {}),
+            ("outputs", [3]),
+            ("outputs", []),
         ],
     )
     def test_what_is_not_well_formed_is_refused(self, member, value):
@@ -166,7 +174,7 @@ class TestAnswers:
     )
     def test_an_output_that_is_not_what_it_says_is_refused(self, change):
         header, payload = received(messages.answer(7, Outcome(Ending.RETURNED, [WIDE]), 1000))
-        header["returned"][0] |= change
+        header["outputs"][0] |= change
         with pytest.raises(Malformed):
             messages.answered(header, payload, 7, 2)
 
@@ -192,7 +200,8 @@ PROCESS = {
     "variables": {"OMP_NUM_THREADS": "2"},
     "packages": {"numpy": "2.4.0", "ml_dtypes": None},
 }
-TOLD = {"name": "n", "version": "1", "facts": {}, "process": PROCESS}
+NEEDED = {"protocol": 1, "byte_order": "little", "name": "n", "version": "1"}
+TOLD = {**NEEDED, "facts": {}, "process": PROCESS}
 
 
 class TestIntroductions:
@@ -219,16 +228,16 @@ class TestIntroductions:
         "header",
         [
             {},
-            {"identity": []},
-            {"identity": {**TOLD, "name": ""}},
-            {"identity": {**TOLD, "version": 1}},
-            {"identity": {**TOLD, "facts": {"a": 1}}},
-            *({"identity": {k: v for k, v in TOLD.items() if k != left}} for left in TOLD),
-            {"identity": {**TOLD, "process": []}},
-            {"identity": {**TOLD, "process": {**PROCESS, "python": "3" * 1000}}},
-            {"identity": {**TOLD, "process": {**PROCESS, "platform": 3}}},
-            {"identity": {**TOLD, "process": {**PROCESS, "variables": {"A": None}}}},
-            {"identity": {**TOLD, "process": {**PROCESS, "packages": {"numpy": 2}}}},
+            {"hello": []},
+            {"hello": {**TOLD, "name": ""}},
+            {"hello": {**TOLD, "version": 1}},
+            {"hello": {**TOLD, "facts": {"a": 1}}},
+            *({"hello": {k: v for k, v in TOLD.items() if k != left}} for left in NEEDED),
+            {"hello": {**TOLD, "process": []}},
+            {"hello": {**TOLD, "process": {**PROCESS, "python": "3" * 1000}}},
+            {"hello": {**TOLD, "process": {**PROCESS, "platform": 3}}},
+            {"hello": {**TOLD, "process": {**PROCESS, "variables": {"A": None}}}},
+            {"hello": {**TOLD, "process": {**PROCESS, "packages": {"numpy": 2}}}},
             {"error": "no"},
             {"error": {"message": 1}},
         ],
@@ -237,9 +246,22 @@ class TestIntroductions:
         with pytest.raises(Malformed):
             messages.introduced(header)
 
+    def test_a_program_need_not_say_more_than_this(self):
+        found = messages.introduced({"hello": NEEDED})
+        assert (found.name, found.version, found.capabilities, found.facts) == ("n", "1", None, {})
+        assert set(found.process) == {"platform", "variables"}
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [({"protocol": 2}, "speaks version 2"), ({"byte_order": "big"}, "byte order is 'big'")],
+    )
+    def test_another_protocol_is_told_as_one(self, change, said):
+        with pytest.raises(BackendError, match=said):
+            messages.introduced({"hello": {**NEEDED, **change}})
+
     def test_nothing_else_that_is_told_of_a_process_arrives(self):
         more = {**PROCESS, "user": "somebody"}
-        found = messages.introduced({"identity": {**TOLD, "process": more}})
+        found = messages.introduced({"hello": {**TOLD, "process": more}})
         assert found.process == PROCESS
 
     @pytest.mark.parametrize(
@@ -247,7 +269,8 @@ class TestIntroductions:
         [
             [],
             "everything",
-            {"operators": None},
+            {"dtype": ["f32"]},
+            {"excluding": [{"reason": "none", "op": 3}]},
             {"operators": 3, "dtypes": None, "ranks": None, "excluding": []},
             {"operators": None, "dtypes": None, "ranks": None, "excluding": [{"when": 1}]},
         ],
@@ -255,4 +278,4 @@ class TestIntroductions:
     def test_capabilities_that_cannot_be_read_are_an_error_of_the_backend(self, declared):
         told = {**TOLD, "capabilities": declared}
         with pytest.raises(BackendError, match="capabilities"):
-            messages.introduced(json.loads(json.dumps({"identity": told})))
+            messages.introduced(json.loads(json.dumps({"hello": told})))

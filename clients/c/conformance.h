@@ -1,0 +1,609 @@
+/* conformance.h: a program in C99 or C++ as a backend of `conformance check --backend "exec:..."`.
+ *
+ * One header, no dependencies, POSIX. The protocol is docs/protocol.md; this is version 1 of it.
+ *
+ *     static int answer(cf_call *call, void *user)
+ *     {
+ *         const cf_array *data = cf_input(call, 0);
+ *         int64_t kernel[8];
+ *         int axes = cf_ints(call, "kernel", kernel, 8);
+ *         ...
+ *         if (kernel[0] < 1) return cf_reject(call, "kernel is %d", (int)kernel[0]);
+ *         float *out = (float *)cf_output(call, CF_F32, data->rank, shape);
+ *         ...
+ *         return CF_OK;
+ *     }
+ *
+ *     int main(void)
+ *     {
+ *         return cf_serve("mykernel", "1.0", "{\"operators\": [\"AvgPool-1\"]}", answer, NULL);
+ *     }
+ *
+ * cf_serve keeps the stream of answers to itself: what the program prints on stdout goes to stderr.
+ * It checks after each call whether an input was changed, and fills outputs with 0xff before it, so
+ * that an element that is not written shows as NaN or -1.
+ */
+#ifndef CONFORMANCE_H
+#define CONFORMANCE_H
+
+#if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
+#define _POSIX_C_SOURCE 200809L /* for cc -std=c99; in vain if a system header came before */
+#endif
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <signal.h>
+#include <sys/prctl.h>
+#endif
+
+#define CF_PROTOCOL 1
+#define CF_MAX_RANK 16
+#define CF_MAX_ARRAYS 16
+#define CF_MAX_HEADER (16u << 20)
+
+typedef enum {
+    CF_F16, CF_BF16, CF_F32, CF_F64,
+    CF_I8, CF_I16, CF_I32, CF_I64,
+    CF_U8, CF_U16, CF_U32, CF_U64,
+    CF_TYPES
+} cf_dtype;
+
+/* What the function of cf_serve returns. */
+enum { CF_OK = 0, CF_REJECTED = 1, CF_UNSUPPORTED = 2 };
+
+/* An array in C order. f16 and bf16 are 16-bit codes (uint16_t); see cf_f16_to_f32. */
+typedef struct {
+    cf_dtype dtype;
+    int rank;
+    int64_t shape[CF_MAX_RANK];
+    size_t count; /* elements; 0 for an empty array, 1 for rank 0 */
+    size_t bytes;
+    void *data; /* aligned as malloc does */
+} cf_array;
+
+/* A piece of the JSON text of a request. */
+typedef struct {
+    const char *begin, *end;
+} cf_json;
+
+typedef struct {
+    long long number;
+    size_t limit;
+    char op[128];
+    cf_json attributes;
+    cf_array inputs[CF_MAX_ARRAYS], outputs[CF_MAX_ARRAYS];
+    int input_count, output_count;
+    char message[1000];
+    char *text;       /* the header, owned */
+    unsigned char *payload; /* the inputs as they came, owned */
+} cf_call;
+
+/* --- what a kernel asks of a call ------------------------------------------------------------ */
+
+static inline size_t cf_size_of(cf_dtype dtype)
+{
+    static const unsigned char sizes[CF_TYPES] = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8};
+    return sizes[dtype];
+}
+
+static inline const char *cf_name_of(cf_dtype dtype)
+{
+    static const char *const names[CF_TYPES] = {"f16", "bf16", "f32", "f64", "i8",  "i16",
+                                                "i32", "i64",  "u8",  "u16", "u32", "u64"};
+    return names[dtype];
+}
+
+/* Input i, or NULL. It may be written to, and that is reported. */
+static inline const cf_array *cf_input(const cf_call *call, int i)
+{
+    return i < 0 || i >= call->input_count ? NULL : &call->inputs[i];
+}
+
+static inline int cf_say(cf_call *call, int result, const char *format, va_list values)
+{
+    vsnprintf(call->message, sizeof call->message, format, values);
+    return result;
+}
+
+/* Refuse the case as invalid, and say why: return cf_reject(call, "kernel is %d", k). */
+static inline int cf_reject(cf_call *call, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    cf_say(call, CF_REJECTED, format, values);
+    va_end(values);
+    return CF_REJECTED;
+}
+
+/* Say that the program does not claim this case. */
+static inline int cf_unsupported(cf_call *call, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    cf_say(call, CF_UNSUPPORTED, format, values);
+    va_end(values);
+    return CF_UNSUPPORTED;
+}
+
+/* The elements of the next output, filled with 0xff; NULL if there is no memory or the shape is
+ * none (a size below 0). It is freed after the call. Any shape may be given, wrong ones too. */
+static inline void *cf_output(cf_call *call, cf_dtype dtype, int rank, const int64_t *shape)
+{
+    cf_array *made;
+    size_t count = 1, size = cf_size_of(dtype);
+    int i;
+    if (call->output_count >= CF_MAX_ARRAYS || rank < 0 || rank > CF_MAX_RANK) return NULL;
+    made = &call->outputs[call->output_count];
+    made->dtype = dtype;
+    made->rank = rank;
+    for (i = 0; i < rank; i++) {
+        if (shape[i] < 0) return NULL;
+        if (shape[i] > 0 && count > SIZE_MAX / size / (size_t)shape[i]) return NULL;
+        count *= (size_t)shape[i];
+        made->shape[i] = shape[i];
+    }
+    made->count = count;
+    made->bytes = count * size;
+    made->data = malloc(made->bytes ? made->bytes : 1);
+    if (!made->data) return NULL;
+    memset(made->data, 0xff, made->bytes);
+    call->output_count++;
+    return made->data;
+}
+
+/* --- JSON, as far as requests need it -------------------------------------------------------- */
+
+static inline const char *cf_blank(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r')) at++;
+    return at;
+}
+
+/* The place after the value that begins at a place; NULL if there is none. */
+static inline const char *cf_skip(const char *at, const char *end)
+{
+    int depth = 0;
+    at = cf_blank(at, end);
+    for (;;) {
+        if (at >= end) return NULL;
+        if (*at == '"') {
+            for (at++; at < end && *at != '"'; at++)
+                if (*at == '\\') at++;
+            if (at >= end) return NULL;
+            at++;
+        } else if (*at == '{' || *at == '[') {
+            depth++;
+            at = cf_blank(at + 1, end);
+            if (at < end && (*at == '}' || *at == ']')) continue;
+            if (at >= end) return NULL;
+            continue;
+        } else if (*at == '}' || *at == ']') {
+            depth--;
+            at++;
+        } else {
+            const char *from = at;
+            while (at < end && !strchr(",:]} \t\r\n", *at)) at++;
+            if (at == from) return NULL;
+        }
+        at = cf_blank(at, end);
+        if (depth <= 0) return depth == 0 ? at : NULL;
+        if (at < end && (*at == ',' || *at == ':')) at = cf_blank(at + 1, end);
+    }
+}
+
+static inline cf_json cf_none(void)
+{
+    cf_json none = {NULL, NULL};
+    return none;
+}
+
+/* Steps to the next element of an array or object: its key, if that is asked for, and value. */
+static inline int cf_next(const char **at, const char *end, cf_json *key, cf_json *value)
+{
+    *at = cf_blank(*at, end);
+    if (*at < end && **at == ',') *at = cf_blank(*at + 1, end);
+    if (*at >= end || **at == '}' || **at == ']') return 0;
+    if (key) {
+        const char *after;
+        if (**at != '"' || !(after = cf_skip(*at, end))) return 0;
+        key->begin = *at + 1;
+        key->end = after;
+        while (key->end > key->begin && *key->end != '"') key->end--;
+        if (after >= end || *after != ':') return 0;
+        *at = cf_blank(after + 1, end);
+    }
+    value->begin = *at;
+    value->end = cf_skip(*at, end);
+    if (!value->end) return 0;
+    *at = value->end;
+    return 1;
+}
+
+/* The member of an object; begin is NULL if it has none. */
+static inline cf_json cf_member(cf_json object, const char *name)
+{
+    cf_json key, value;
+    const char *at;
+    size_t length = strlen(name);
+    if (!object.begin || object.begin >= object.end || *object.begin != '{') return cf_none();
+    at = object.begin + 1;
+    while (cf_next(&at, object.end, &key, &value))
+        if ((size_t)(key.end - key.begin) == length && !memcmp(key.begin, name, length))
+            return value;
+    return cf_none();
+}
+
+static inline int cf_whole(cf_json value, long long *number)
+{
+    char *end;
+    if (!value.begin || !(*value.begin == '-' || (*value.begin >= '0' && *value.begin <= '9')))
+        return 0;
+    *number = strtoll(value.begin, &end, 10);
+    return end <= value.end && *end != '.' && *end != 'e' && *end != 'E';
+}
+
+/* --- attributes, spelled as the document spells them ----------------------------------------- */
+
+/* Whether the attribute is given; one with a default may be absent. */
+static inline int cf_has(const cf_call *call, const char *name)
+{
+    return cf_member(call->attributes, name).begin != NULL;
+}
+
+static inline int64_t cf_int(const cf_call *call, const char *name, int64_t otherwise)
+{
+    long long number;
+    return cf_whole(cf_member(call->attributes, name), &number) ? (int64_t)number : otherwise;
+}
+
+static inline int cf_bool(const cf_call *call, const char *name, int otherwise)
+{
+    cf_json value = cf_member(call->attributes, name);
+    if (!value.begin) return otherwise;
+    return *value.begin == 't' ? 1 : *value.begin == 'f' ? 0 : otherwise;
+}
+
+/* Copies a text, cut to the room that there is; `otherwise` where it is absent. */
+static inline const char *cf_text(const cf_call *call, const char *name, char *into, size_t room,
+                                  const char *otherwise)
+{
+    cf_json value = cf_member(call->attributes, name);
+    size_t used = 0;
+    if (!value.begin || *value.begin != '"') {
+        snprintf(into, room, "%s", otherwise);
+        return into;
+    }
+    for (value.begin++; value.begin < value.end && *value.begin != '"'; value.begin++)
+        if (used + 1 < room) into[used++] = *value.begin;
+    into[used] = 0;
+    return into;
+}
+
+/* Whether the attribute, `otherwise` where it is absent, is that text. */
+static inline int cf_is(const cf_call *call, const char *name, const char *text,
+                        const char *otherwise)
+{
+    char found[128];
+    return !strcmp(cf_text(call, name, found, sizeof found, otherwise), text);
+}
+
+/* Copies a list of integers, at most `room`; the number of its elements, or -1 if it is no list
+ * of integers. A bare integer is a list of one. */
+static inline int cf_ints(const cf_call *call, const char *name, int64_t *into, int room)
+{
+    cf_json list = cf_member(call->attributes, name), value;
+    const char *at;
+    long long number;
+    int count = 0;
+    if (cf_whole(list, &number)) {
+        if (room > 0) into[0] = (int64_t)number;
+        return 1;
+    }
+    if (!list.begin || *list.begin != '[') return -1;
+    at = list.begin + 1;
+    while (cf_next(&at, list.end, NULL, &value)) {
+        if (!cf_whole(value, &number)) return -1;
+        if (count < room) into[count] = (int64_t)number;
+        count++;
+    }
+    return count;
+}
+
+/* --- 16-bit floats: exact one way, to nearest even the other --------------------------------- */
+
+static inline float cf_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t cf_bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float cf_bf16_to_f32(uint16_t code) { return cf_of_bits((uint32_t)code << 16); }
+
+static inline uint16_t cf_f32_to_bf16(float value)
+{
+    uint32_t bits = cf_bits_of(value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u);
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+static inline float cf_f16_to_f32(uint16_t code)
+{
+    uint32_t sign = (uint32_t)(code & 0x8000u) << 16, exponent = code >> 10 & 31u;
+    uint32_t fraction = code & 0x3ffu;
+    if (exponent == 31) return cf_of_bits(sign | 0x7f800000u | fraction << 13);
+    if (exponent) return cf_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
+    /* A subnormal is its fraction times 2**-24. */
+    return cf_of_bits(sign | cf_bits_of((float)fraction * 5.9604644775390625e-8f));
+}
+
+static inline uint16_t cf_f32_to_f16(float value)
+{
+    uint32_t bits = cf_bits_of(value), sign = bits >> 16 & 0x8000u, fraction, shift, half, rest;
+    bits &= 0x7fffffffu;
+    if (bits > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (bits >> 13 & 0x3ffu));
+    if (bits >= 0x47800000u) return (uint16_t)(sign | 0x7c00u);
+    if (bits >= 0x38800000u) { /* normal; a carry goes into the exponent, as it should */
+        bits -= 0x38000000u;
+        return (uint16_t)(sign | (bits + 0xfffu + (bits >> 13 & 1u)) >> 13);
+    }
+    shift = 126 - (bits >> 23);
+    if (shift > 24) return (uint16_t)sign;
+    fraction = (bits & 0x7fffffu) | 0x800000u;
+    half = fraction >> shift;
+    rest = fraction & ((1u << shift) - 1);
+    half += rest > 1u << (shift - 1) || (rest == 1u << (shift - 1) && (half & 1u));
+    return (uint16_t)(sign | half);
+}
+
+/* --- streams ---------------------------------------------------------------------------------- */
+
+static inline int cf_read(int from, void *into, size_t size)
+{
+    unsigned char *at = (unsigned char *)into;
+    while (size) {
+        ssize_t got = read(from, at, size);
+        if (got <= 0) return 0;
+        at += got;
+        size -= (size_t)got;
+    }
+    return 1;
+}
+
+static inline int cf_write(int to, const void *from, size_t size)
+{
+    const unsigned char *at = (const unsigned char *)from;
+    while (size) {
+        ssize_t put = write(to, at, size);
+        if (put <= 0) return 0;
+        at += put;
+        size -= (size_t)put;
+    }
+    return 1;
+}
+
+static inline void cf_put(unsigned char *at, uint64_t value, int bytes)
+{
+    int i;
+    for (i = 0; i < bytes; i++) at[i] = (unsigned char)(value >> 8 * i);
+}
+
+static inline uint64_t cf_get(const unsigned char *at, int bytes)
+{
+    uint64_t value = 0;
+    while (bytes--) value = value << 8 | at[bytes];
+    return value;
+}
+
+static inline int cf_send(int to, const char *text, uint64_t payload)
+{
+    unsigned char prefix[12];
+    cf_put(prefix, strlen(text), 4);
+    cf_put(prefix + 4, payload, 8);
+    return cf_write(to, prefix, sizeof prefix) && cf_write(to, text, strlen(text));
+}
+
+/* Writes a text as JSON, without its quotes: ASCII, so that any text passes. */
+static inline void cf_quote(char *into, size_t room, const char *text)
+{
+    size_t used = 0;
+    for (; *text && used + 8 < room; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') {
+            into[used++] = '\\';
+            into[used++] = (char)c;
+        } else {
+            into[used++] = c < 32 || c > 126 ? '?' : (char)c;
+        }
+    }
+    into[used] = 0;
+}
+
+static inline int cf_describe(cf_call *call, cf_json facts, size_t *offset, uint64_t payload)
+{
+    cf_array *array = &call->inputs[call->input_count];
+    cf_json shape = cf_member(facts, "shape"), dtype = cf_member(facts, "dtype"), value;
+    const char *at;
+    long long number;
+    int i;
+    memset(array, 0, sizeof *array);
+    if (!shape.begin || *shape.begin != '[' || !dtype.begin || *dtype.begin != '"') return 0;
+    for (i = 0; i < CF_TYPES; i++) {
+        size_t length = strlen(cf_name_of((cf_dtype)i));
+        if (!strncmp(dtype.begin + 1, cf_name_of((cf_dtype)i), length) &&
+            dtype.begin[1 + length] == '"')
+            break;
+    }
+    if (i == CF_TYPES) return 0;
+    array->dtype = (cf_dtype)i;
+    array->count = 1;
+    at = shape.begin + 1;
+    while (cf_next(&at, shape.end, NULL, &value)) {
+        if (array->rank == CF_MAX_RANK || !cf_whole(value, &number) || number < 0) return 0;
+        array->shape[array->rank++] = (int64_t)number;
+        array->count *= (size_t)number;
+    }
+    array->bytes = array->count * cf_size_of(array->dtype);
+    if (*offset + array->bytes > payload) return 0;
+    array->data = malloc(array->bytes ? array->bytes : 1);
+    if (!array->data) return 0;
+    memcpy(array->data, call->payload + *offset, array->bytes);
+    *offset += array->bytes;
+    call->input_count++;
+    return 1;
+}
+
+/* Reads a request: 1, or 0 at the end, or -1 for what is none. */
+static inline int cf_receive(int from, cf_call *call)
+{
+    unsigned char prefix[12];
+    uint64_t header, payload;
+    size_t offset = 0;
+    cf_json whole, op, inputs, value;
+    const char *at;
+    long long limit;
+    memset(call, 0, sizeof *call);
+    if (!cf_read(from, prefix, sizeof prefix)) return 0;
+    header = cf_get(prefix, 4);
+    payload = cf_get(prefix + 4, 8);
+    if (header > CF_MAX_HEADER || payload > SIZE_MAX / 2) return -1;
+    call->text = (char *)malloc((size_t)header + 1);
+    call->payload = (unsigned char *)malloc(payload ? (size_t)payload : 1);
+    if (!call->text || !call->payload) return -1;
+    if (!cf_read(from, call->text, (size_t)header) ||
+        !cf_read(from, call->payload, (size_t)payload))
+        return 0;
+    call->text[header] = 0;
+    whole.begin = call->text;
+    whole.end = call->text + header;
+    op = cf_member(whole, "op");
+    inputs = cf_member(whole, "inputs");
+    call->attributes = cf_member(whole, "attributes");
+    if (!cf_whole(cf_member(whole, "number"), &call->number) || !op.begin || *op.begin != '"' ||
+        !inputs.begin || *inputs.begin != '[')
+        return -1;
+    for (at = op.begin + 1; at < op.end && *at != '"' && at - op.begin < 127; at++)
+        call->op[at - op.begin - 1] = *at;
+    call->limit = cf_whole(cf_member(whole, "limit"), &limit) ? (size_t)limit : SIZE_MAX;
+    at = inputs.begin + 1;
+    while (cf_next(&at, inputs.end, NULL, &value))
+        if (call->input_count == CF_MAX_ARRAYS || !cf_describe(call, value, &offset, payload))
+            return -1;
+    return 1;
+}
+
+/* Writes the answer to a request: 1 if that went well. */
+static inline int cf_respond(int to, const cf_call *call, int result, double seconds)
+{
+    static const char *const endings[] = {"returned", "raised", "unsupported"};
+    char text[16384], message[2 * sizeof call->message];
+    const unsigned char *before = call->payload;
+    const char *comma = "";
+    uint64_t payload = 0;
+    int used, i, j;
+    cf_quote(message, sizeof message, call->message);
+    if (result < 0 || result > 2) result = CF_REJECTED;
+    used = snprintf(text, sizeof text,
+                    "{\"number\":%lld,\"ending\":\"%s\",\"message\":\"%s\",\"seconds\":%.9f,"
+                    "\"changed\":[",
+                    call->number, endings[result], message, seconds);
+    for (i = 0; i < call->input_count; before += call->inputs[i].bytes, i++)
+        if (memcmp(before, call->inputs[i].data, call->inputs[i].bytes)) {
+            used += snprintf(text + used, sizeof text - used, "%s%d", comma, i);
+            comma = ",";
+        }
+    used += snprintf(text + used, sizeof text - used, "],\"outputs\":[");
+    for (i = 0; result == CF_OK && i < call->output_count; i++) {
+        const cf_array *made = &call->outputs[i];
+        int sent = made->bytes <= call->limit;
+        used += snprintf(text + used, sizeof text - used, "%s{\"dtype\":\"%s\",\"sent\":%s,\"shape\":[",
+                         i ? "," : "", cf_name_of(made->dtype), sent ? "true" : "false");
+        for (j = 0; j < made->rank; j++)
+            used += snprintf(text + used, sizeof text - used, "%s%lld", j ? "," : "",
+                             (long long)made->shape[j]);
+        used += snprintf(text + used, sizeof text - used, "]}");
+        payload += sent ? made->bytes : 0;
+    }
+    snprintf(text + used, sizeof text - used, "]}");
+    if (!cf_send(to, text, payload)) return 0;
+    for (i = 0; result == CF_OK && i < call->output_count; i++)
+        if (call->outputs[i].bytes <= call->limit &&
+            !cf_write(to, call->outputs[i].data, call->outputs[i].bytes))
+            return 0;
+    return 1;
+}
+
+static inline void cf_release(cf_call *call)
+{
+    int i;
+    for (i = 0; i < call->input_count; i++) free(call->inputs[i].data);
+    for (i = 0; i < call->output_count; i++) free(call->outputs[i].data);
+    free(call->text);
+    free(call->payload);
+}
+
+/* --- the main loop ---------------------------------------------------------------------------- */
+
+/* Answers requests until there are no more; what main returns. `capabilities` is JSON as in
+ * docs/protocol.md, or NULL for a program that claims everything. */
+static inline int cf_serve(const char *name, const char *version, const char *capabilities,
+                           int (*answer)(cf_call *, void *), void *user)
+{
+    char quoted[2][256], *text;
+    int from = dup(0), to = dup(1), none = open("/dev/null", O_RDONLY), got = 0;
+    const uint16_t one = 1;
+    size_t room = strlen(capabilities ? capabilities : "") + 1024;
+    cf_call call;
+    if (from < 0 || to < 0 || none < 0 || dup2(none, 0) < 0 || dup2(2, 1) < 0) {
+        perror("conformance.h");
+        return 2;
+    }
+    if (!*(const unsigned char *)&one) {
+        fprintf(stderr, "conformance.h: this machine is big-endian; the protocol is little-endian\n");
+        return 2;
+    }
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a kernel that hangs ends with the run that started it */
+#endif
+    cf_quote(quoted[0], sizeof quoted[0], name);
+    cf_quote(quoted[1], sizeof quoted[1], version);
+    text = (char *)malloc(room);
+    if (!text) return 2;
+    snprintf(text, room,
+             "{\"hello\":{\"protocol\":%d,\"byte_order\":\"little\",\"name\":\"%s\","
+             "\"version\":\"%s\",\"capabilities\":%s}}",
+             CF_PROTOCOL, quoted[0], quoted[1], capabilities ? capabilities : "null");
+    if (!cf_send(to, text, 0)) got = -2;
+    free(text);
+    while (!got && (got = cf_receive(from, &call)) == 1) {
+        struct timespec begin, end;
+        int result;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        result = answer(&call, user);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        fflush(stdout);
+        got = cf_respond(to, &call, result,
+                         (double)(end.tv_sec - begin.tv_sec) +
+                             1e-9 * (double)(end.tv_nsec - begin.tv_nsec))
+                  ? 0
+                  : -2;
+        cf_release(&call);
+    }
+    if (got == -1) fprintf(stderr, "conformance.h: a request that cannot be read\n");
+    return got == -1 ? 2 : 0;
+}
+
+#endif

@@ -1,0 +1,121 @@
+"""A conversation with one program, message by message, for `conformance protocol test`."""
+
+from __future__ import annotations
+
+import select
+from time import monotonic, sleep
+from types import TracebackType
+from typing import Self
+
+from conformance.errors import BackendError
+from conformance.grade.outcome import Outcome
+from conformance.model import Vector
+from conformance.run import messages, wire
+from conformance.run.executor import Identity
+from conformance.run.process import WorkerProcess
+
+TICK = 0.05
+
+PAYLOAD = 1 << 28
+"""Bytes of arrays that an answer may have."""
+
+
+class Trouble(Exception):
+    """A program that does not keep to the protocol; the text says how."""
+
+
+class Conversation:
+    """A new process of the program ``spec``. A context manager: the process ends with it.
+
+    Each answer may take ``seconds``. What goes wrong is raised as :class:`Trouble`.
+    """
+
+    def __init__(self, spec: str, seconds: float) -> None:
+        self._seconds = seconds
+        self._process = WorkerProcess(spec, {})
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+
+    def hello(self) -> Identity:
+        """Who the program says it is."""
+        try:
+            return messages.introduced(self._receive("it does not say who it is")[0])
+        except BackendError as error:
+            raise Trouble(error.message) from error
+
+    def say(self, data: bytes, *pieces: bytes) -> None:
+        """Send bytes, then each of some pieces a little later."""
+        for piece in (data, *pieces):
+            self._process.send(piece)
+            end = monotonic() + self._seconds
+            while self._process.sending and monotonic() < end:
+                sleep(TICK / 10)
+                self._process.receive()  # it may answer before it has read all
+                self._process.flush()
+            sleep(TICK if pieces else 0)
+
+    def answer(self, number: int, vector: Vector) -> Outcome:
+        """The answer to a question."""
+        header, payload = self._receive("there is no answer")
+        return messages.answered(header, payload, number, len(vector.inputs))
+
+    def ask(self, number: int, vector: Vector) -> Outcome:
+        """Send a question, and take its answer."""
+        self.say(messages.question(number, vector))
+        return self.answer(number, vector)
+
+    def farewell(self) -> str:
+        """Close the stream of questions, and tell how the program ends."""
+        self._process.hang_up()
+        self._process.kill(self._seconds)
+        how = self._process.how_it_ended()
+        if how == "the process ended with exit code 0":
+            return "exit code 0"
+        if how == "the process closed the pipe for its answers":
+            raise Trouble(
+                f"{self._seconds:g} s after the stream of questions was closed it still runs; "
+                "return from main at the end of input"
+            )
+        raise Trouble(self._with_words(how))
+
+    def _receive(self, otherwise: str) -> tuple[wire.Header, bytes]:
+        process, end = self._process, monotonic() + self._seconds
+        try:
+            while (message := process.inbox.take(PAYLOAD)) is None:
+                if process.ended() or process.closed:
+                    if (message := process.inbox.take(PAYLOAD)) is not None:
+                        break
+                    process.kill(TICK)
+                    raise Trouble(self._with_words(f"{otherwise}: {self._how_it_ended()}"))
+                if monotonic() > end:
+                    begun = f"; {len(process.inbox)} bytes of it came" if len(process.inbox) else ""
+                    raise Trouble(f"{otherwise} within {self._seconds:g} s{begun}")
+                ready, _, _ = select.select([process.answers, process.stderr], [], [], TICK)
+                if process.answers in ready:
+                    process.receive()
+                if process.stderr in ready and not process.listen():
+                    sleep(TICK)
+        except wire.Malformed as error:
+            raise Trouble(f"it sent {error}") from error
+        return message
+
+    def _how_it_ended(self) -> str:
+        how, left = self._process.how_it_ended(), self._process.inbox
+        if not len(left):
+            return how
+        text = left.printed()
+        came = f"it printed {text!r}" if text else f"{len(left)} bytes of an answer"
+        return f"{how}, after {came}"
+
+    def _with_words(self, text: str) -> str:
+        words = self._process.last_words()
+        return f"{text}\nstderr:\n{words}" if words else text

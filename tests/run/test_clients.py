@@ -1,0 +1,221 @@
+"""The programs under clients/, built with the system's compilers and graded by the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import needs
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from conformance.cli import main
+from conformance.dtypes import DTYPES
+from conformance.grade.outcome import Described, Ending
+from conformance.log.reader import read
+from conformance.model import Answer, Case, Vector
+from conformance.run.limits import Limits
+from conformance.run.pool import ProcessExecutor
+
+ROOT = Path(__file__).parents[2]
+CLIENTS = ROOT / "clients"
+SANITIZED = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", f"-I{CLIENTS / 'c'}"]
+
+
+def built(compiler, source, target, *more):
+    needed = [compiler, *STRICT, "-o", str(target), str(source), *more]
+    done = subprocess.run(needed, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def invoked(*words):
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def avgpool(tmp_path_factory):
+    return built("cc", CLIENTS / "c" / "avgpool.c", tmp_path_factory.mktemp("c") / "avg pool")
+
+
+@pytest.mark.needs("cc")
+class TestC:
+    def test_the_header_is_c99_and_c_plus_plus(self, tmp_path):
+        built("cc", CLIENTS / "c" / "avgpool.c", tmp_path / "c99", "-std=c99")
+        source = tmp_path / "program.cpp"
+        source.write_text('#include "conformance.h"\nint main() { return 0; }\n')
+        if not needs.missing("c++"):
+            built("c++", source, tmp_path / "cpp", "-std=c++11")
+
+    def test_the_runner_is_short(self):
+        lines = (CLIENTS / "c" / "avgpool.c").read_text().splitlines()
+        assert len([line for line in lines if line.strip()]) < 60
+
+    def test_it_keeps_to_the_protocol(self, avgpool):
+        shown = invoked("protocol", "test", f"'{avgpool}'")
+        assert shown.exit_code == 0, shown.output
+        assert "FAILED" not in shown.output
+        assert "AvgPool-1 in f32" in shown.output
+
+    def test_it_is_conformant(self, avgpool, tmp_path):
+        shown = invoked(
+            "check", "--backend", f"exec:'{avgpool}'", "--op", "AvgPool-1", "-j", 2,
+            "--report", tmp_path / "out",
+        )  # fmt: skip
+        assert shown.exit_code == 0, shown.output
+        assert "strength 100 %" in shown.output
+        header = json.loads((tmp_path / "out" / "run.jsonl").read_text().splitlines()[0])
+        assert (header["backend"]["name"], header["backend"]["version"]) == ("avgpool.c", "1.0")
+        assert len(header["backend"]["sha256"]) == 64
+        assert "python" not in header["environment"]
+
+    def test_a_bug_in_it_is_named(self, tmp_path):
+        kernel = (CLIENTS / "c" / "avgpool.h").read_text()
+        right = "w->begin = lower ? total - total / 2 : total / 2;"
+        assert right in kernel
+        (tmp_path / "avgpool.h").write_text(kernel.replace(right, "w->begin = total / 2;"))
+        source = tmp_path / "avgpool.c"
+        source.write_text((CLIENTS / "c" / "avgpool.c").read_text())
+        program = built("cc", source, tmp_path / "wrong")
+        shown = invoked("check", "--backend", f"exec:{program}", "--op", "AvgPool-1")
+        assert shown.exit_code == 1
+        assert "same_lower puts the odd pixel at the end" in " ".join(shown.output.split())
+
+
+@pytest.fixture(scope="module")
+def echo(tmp_path_factory):
+    source = Path(__file__).with_name("echo.c")
+    program = built("cc", source, tmp_path_factory.mktemp("echo") / "echo", *SANITIZED)
+    with ProcessExecutor(f"exec:{program}", Limits()) as executor:
+        yield executor
+
+
+@pytest.mark.needs("cc")
+class TestHeader:
+    def asked(self, echo, op, *inputs, limit=1 << 20, **attributes):
+        answers = (Answer("out", "f32", np.broadcast_to(np.float32(0), (limit >> 4,))),)
+        case = Case(op, {"T": "f32"}, {}, attributes)
+        echo.submit(Vector("id", case, "must", (), "", "", inputs, answers))
+        return echo.take()
+
+    def test_its_name_may_hold_anything(self, echo):
+        assert echo.identity.name == 'echo "\\'
+
+    def test_attributes_are_read_and_what_it_prints_is_no_answer(self, echo):
+        found = self.asked(
+            echo, "attributes", **{
+                "list": [2, -3, 4], "empty": [], "whole": -(1 << 62), "yes": True, "no": False,
+                "text": "a {long] text", "nested": [[1, "]"], [2]], "exclude-pad": False,
+            },
+        )  # fmt: skip
+        assert found.ending is Ending.RETURNED, found.message
+
+    def test_every_type_and_shape_goes_both_ways(self, echo):
+        inputs = [np.arange(12).astype(row.numpy).reshape(3, 4) for row in DTYPES.values()]
+        inputs += [np.array(5.0, np.float32), np.zeros((0, 3), np.int64)]
+        found = self.asked(echo, "echo", *inputs)
+        for before, after in zip(inputs, found.returned, strict=True):
+            assert (before.dtype, before.shape) == (after.dtype, after.shape)
+            assert before.tobytes() == after.tobytes()
+        assert found.changed == ()
+        assert 0 < found.seconds < 5
+
+    def test_a_large_array_goes_both_ways(self, echo):
+        large = np.arange(1 << 22, dtype=np.float32)
+        found = self.asked(echo, "echo", large, limit=1 << 25)
+        np.testing.assert_array_equal(found.returned[0], large)
+
+    def test_what_is_larger_than_may_be_is_described(self, echo):
+        found = self.asked(echo, "echo", np.zeros((1 << 19,), np.float32))
+        assert found.returned == [Described("array", "f32", "", (1 << 19,))]
+
+    def test_an_input_that_was_changed_is_told(self, echo):
+        inputs = [np.zeros(3, np.float32)] * 3
+        assert self.asked(echo, "changes", *inputs).changed == (1,)
+
+    def test_what_is_not_written_is_no_number(self, echo):
+        found = self.asked(echo, "unwritten", np.zeros(3, np.float32), np.zeros(3, np.int32))
+        assert np.isnan(found.returned[0]).all()
+        assert (found.returned[1] == -1).all()
+
+    def test_messages_arrive(self, echo):
+        found = self.asked(echo, "unsupported")
+        assert (found.ending, found.message) == (Ending.UNSUPPORTED, '"unsupported" \\ ?')
+        assert self.asked(echo, "long").ending is Ending.RAISED
+        assert self.asked(echo, "below").ending is Ending.RAISED
+
+    @pytest.mark.parametrize("dtype", ["f16", "bf16"])
+    def test_sixteen_bits_are_exact_one_way_and_rounded_to_even_the_other(self, echo, dtype):
+        row = DTYPES[dtype]
+        codes = np.arange(1 << 16, dtype=np.uint16)
+        halves = codes[np.isfinite(codes.view(row.numpy).astype(np.float32))].view(row.numpy)
+        between = halves.astype(np.float64)
+        ties = ((between[:-1] + between[1:]) / 2).astype(np.float32)
+        near = np.concatenate([ties, np.nextafter(ties, np.float32(np.inf)), -ties])
+        random = np.random.default_rng(3).integers(0, 1 << 32, 200_000, dtype=np.uint32)
+        wide = np.concatenate([near, random.view(np.float32)])
+        exact, back, rounded = self.asked(
+            echo, "convert", codes.view(row.numpy), wide, limit=1 << 25
+        ).returned
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.testing.assert_array_equal(exact, codes.view(row.numpy).astype(np.float32))
+            same = ~np.isnan(exact)
+            np.testing.assert_array_equal(back.view(np.uint16)[same], codes[same])
+            assert np.isnan(back.astype(np.float32)[~same]).all()
+            np.testing.assert_array_equal(
+                rounded.astype(np.float32), wide.astype(row.numpy).astype(np.float32)
+            )
+
+
+@pytest.mark.needs("cc")
+class TestDocument:
+    SOURCE = re.search(r"```c\n(.*?)```", (ROOT / "docs" / "protocol.md").read_text(), re.S)[1]
+
+    def verdict(self, tmp_path, source):
+        (tmp_path / "runner.c").write_text(source)
+        program = built("cc", tmp_path / "runner.c", tmp_path / "runner")
+        backend = f"exec:{program}"
+        tested = invoked("protocol", "test", backend)
+        assert tested.exit_code == 0, tested.output
+        return invoked("check", "--backend", backend, "--op", "onnx.GlobalAveragePool-22")
+
+    def test_its_runner_is_conformant(self, tmp_path):
+        assert self.verdict(tmp_path, self.SOURCE).exit_code == 0
+
+    def test_a_bug_in_it_is_named(self, tmp_path):
+        assert "sum / (float)size" in self.SOURCE
+        wrong = self.SOURCE.replace("sum / (float)size", "sum / (float)(size + 1)")
+        shown = self.verdict(tmp_path, wrong)
+        assert shown.exit_code == 1
+        assert "Causes (1)" in shown.output
+
+
+@pytest.mark.needs("node")
+def test_the_protocol_without_a_library():
+    spec = f"exec:node {CLIENTS / 'js' / 'global_mean.mjs'}"
+    shown = invoked("protocol", "test", spec)
+    assert shown.exit_code == 0, shown.output
+    shown = invoked("check", "--backend", spec, "--op", "onnx.GlobalAveragePool-22")
+    assert shown.exit_code == 0, shown.output
+    assert "strength 100 %" in shown.output
+
+
+@pytest.mark.needs("onednn")
+def test_a_real_library_is_graded(tmp_path):
+    program = built("c++", CLIENTS / "cpp" / "onednn.cpp", tmp_path / "onednn", "-ldnnl")
+    shown = invoked("protocol", "test", program)
+    assert shown.exit_code == 0, shown.output
+    shown = invoked(
+        "check", "--backend", f"exec:{program}", "--op", "AvgPool-1", "--report", tmp_path / "out"
+    )
+    assert shown.exit_code == 1, shown.output
+    # It divides by a size of 0 where no window fits, and takes pads of a whole window.
+    assert "killed by SIGFPE" in shown.output
+    run = read(tmp_path / "out" / "run.jsonl")
+    wrong = [one for one in run.results if one.status.value == "fail"]
+    assert wrong
+    assert all(one.reject for one in wrong)

@@ -1,0 +1,168 @@
+"""Programs as backends: each way of breaking the protocol has its verdict and message."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+import runner
+
+from conformance.backends.program import command_line
+from conformance.errors import BackendError, UsageError
+from conformance.grade.outcome import Ending
+from conformance.run.isolation import Isolation
+from conformance.run.limits import Limits
+from conformance.run.pool import ProcessExecutor
+from conformance.suite.store import open_suite
+
+RUNNER = Path(__file__).with_name("runner.py")
+
+
+def spec(way):
+    return f"exec:{shlex.join([sys.executable, '-S', '-E', str(RUNNER), way])}"
+
+
+@pytest.fixture(scope="module")
+def vector():
+    suite = open_suite()
+    return next(
+        suite.read(entry)
+        for entry in suite.manifest.vectors
+        if entry.op == "AvgPool-1" and entry.dtype == "f32" and entry.kind == "value"
+    )
+
+
+def asked(way, vector, *, count=1, timeout=20.0, memory=None):
+    with ProcessExecutor(spec(way), Limits(timeout, memory, start=20.0)) as executor:
+        outcomes = []
+        for _ in range(count):
+            executor.submit(vector)
+            outcomes.append(executor.take())
+        return outcomes
+
+
+RETURNED, CRASHED, HUNG = Ending.RETURNED, Ending.CRASHED, Ending.HUNG
+VERDICTS = {
+    "honest": (RETURNED, ""),
+    "careful": (RETURNED, ""),
+    "unsupported": (Ending.UNSUPPORTED, ""),
+    "raises": (Ending.RAISED, "?[31mno? kernel"),
+    "no-output": (CRASHED, "4 bytes of arrays; the stated outputs take 0"),
+    "hangs": (HUNG, "no answer within 0.6 s"),
+    "exits": (CRASHED, "the process ended with exit code 3"),
+    "exits-well": (CRASHED, "the process ended with exit code 0"),
+    "segfault": (CRASHED, "the process was killed by SIGSEGV"),
+    "abort": (CRASHED, "the process was killed by SIGABRT"),
+    "garbage": (CRASHED, "the process sent a message with a header of"),
+    "prints": (CRASHED, "the process sent text in place of a message: 'computing AvgPool"),
+    "prints-before": (CRASHED, "the process sent text in place of a message: 'computing AvgPool"),
+    "big-endian": (CRASHED, "the process sent a message with lengths in big-endian order"),
+    "other-number": (CRASHED, "the process sent a response to another request"),
+    "number-text": (CRASHED, "the process sent a response to another request"),
+    "unknown-ending": (CRASHED, "the process sent no usable 'ending'"),
+    "ending-crashed": (CRASHED, "the process sent no usable 'ending'"),
+    "long-message": (CRASHED, "the process sent no usable 'message'"),
+    "seconds-text": (CRASHED, "the process sent no usable 'seconds'"),
+    "changed-none": (CRASHED, "the process sent no usable 'changed'"),
+    "count-wrong": (CRASHED, "the number of outputs differs from the stated one"),
+    "too-few-bytes": (CRASHED, "0 bytes of arrays; the stated outputs take more"),
+    "too-many-bytes": (CRASHED, "bytes of arrays; the stated outputs take 0"),
+    "float32": (CRASHED, "an array of type 'float32'; known: f16, bf16, f32"),
+    "negative-size": (CRASHED, "the process sent no usable 'shape'"),
+    "size-text": (CRASHED, "the process sent no usable 'shape'"),
+    "shape-missing": (CRASHED, "bytes of arrays; the stated outputs take 0"),
+    "huge-shape": (CRASHED, "an array of no possible shape"),
+    "wrong-type": (RETURNED, ""),
+    "header-not-json": (CRASHED, "the process sent a header that is not JSON"),
+    "header-a-list": (CRASHED, "the process sent a header that is not an object"),
+    "header-deep": (CRASHED, "the process sent a header that is not JSON"),
+    "header-too-long": (CRASHED, "a header of 16777217 bytes; at most 16777216 are read"),
+    "payload-too-long": (CRASHED, f"{1 << 60} bytes of arrays; at most"),
+    "endless": (CRASHED, "the process sent a response to another request"),
+    "endless-errors": (RETURNED, ""),
+    "half-an-answer": (HUNG, "no answer within 0.6 s"),
+    "twice": (RETURNED, ""),
+    "drips": (HUNG, "no answer within 0.6 s"),
+    "closes-pipe": (CRASHED, "the process closed the pipe for its answers"),
+    "grows": (Ending.MEMORY, "of memory;"),
+}
+
+
+def test_each_way_has_a_verdict():
+    assert set(VERDICTS) == set(runner.ANSWERING)
+    assert len(VERDICTS) + len(runner.INTRODUCING) >= 40
+
+
+@pytest.mark.parametrize("way", VERDICTS)
+def test_the_verdict_is_right(way, vector):
+    ending, message = VERDICTS[way]
+    (outcome,) = asked(
+        way,
+        vector,
+        timeout=0.6 if ending is HUNG else 20.0,
+        memory=200 << 20 if way == "grows" else None,
+    )
+    assert outcome.ending is ending, outcome.message
+    assert message in outcome.message
+
+
+def test_a_second_answer_to_a_question_is_not_taken_for_that_to_the_next(vector):
+    assert [one.ending for one in asked("twice", vector, count=3)] == [RETURNED] * 3
+
+
+def test_a_program_is_started_again_after_a_loss(vector):
+    assert [one.ending for one in asked("exits", vector, count=2)] == [CRASHED, CRASHED]
+
+
+NOT_STARTED = {
+    "silent": "more than 0.5 s went by before it said who it is",
+    "gone": "the process ended with exit code 4 before it said who it is",
+    "other-version": "the program speaks version 2 of the protocol; this is version 1",
+    "other-order": "the program's byte order is 'big'",
+    "no-name": "the process sent no usable 'name'",
+    "bad-capabilities": "'types' is none of operators, dtypes, ranks, excluding",
+    "greets": "text in place of a message: 'Initialising NPU driver ... done",
+    "error": "no device",
+}
+
+
+@pytest.mark.parametrize("way", runner.INTRODUCING)
+def test_who_does_not_say_who_it_is_ends_the_run(way):
+    limits = Limits(20.0, None, start=0.5 if way == "silent" else 20.0)
+    with pytest.raises(BackendError) as caught, ProcessExecutor(spec(way), limits):
+        pass
+    assert NOT_STARTED[way] in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("exec:", "names no program"),
+        ("exec:'./a", "No closing quotation"),
+        ("exec:./none --flag", "no program ./none"),
+        (f"exec:{RUNNER}", "cannot be run"),
+    ],
+)
+def test_a_program_that_is_not_there_is_named(words, said):
+    with pytest.raises(BackendError) as caught:
+        command_line(words)
+    assert said in caught.value.message
+    assert caught.value.hint
+
+
+def test_words_are_divided_as_a_shell_would_and_no_shell_runs_them():
+    assert command_line("exec:echo 'a b' $HOME;ls") == ["echo", "a b", "$HOME;ls"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"executor": "inline"}, "runs in a process of its own"),
+        ({"env": "venv"}, "needs no Python environment"),
+    ],
+)
+def test_what_a_program_has_no_use_for_is_refused(options, said):
+    with pytest.raises(UsageError, match=said):
+        Isolation(**options).executor_for(spec("honest"))
