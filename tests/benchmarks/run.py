@@ -6,6 +6,7 @@ import bench_check
 import bench_diagnosis
 import bench_exact
 import bench_generate
+import bench_program
 import bench_reference
 import bench_report
 import bench_start
@@ -20,6 +21,7 @@ if __name__ == "__main__":
         bench_reference.bench,
         bench_exact.bench,
         bench_check.bench,
+        bench_program.bench,
         bench_diagnosis.bench,
         bench_generate.bench,
         bench_report.bench,

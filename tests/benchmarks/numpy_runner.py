@@ -1,0 +1,37 @@
+"""The backend numpy as a program: what `exec:` costs beside the same backend in a worker process."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from conformance.backends.numpy import NumPy
+from conformance.run import messages, wire
+from conformance.run.executor import identity_of
+from conformance.run.inline import call
+
+READ = 1 << 20
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    backend, inbox = NumPy(), wire.Inbox()
+    send(messages.introduction(identity_of(backend)))
+    while data := os.read(0, READ):
+        inbox.feed(data)
+        while message := inbox.take(sys.maxsize):
+            header, payload = message
+            inputs = messages.asked(header, payload)
+            outcome = call(backend, header["op"], inputs, header["attributes"])
+            send(messages.answer(header["number"], outcome, header["limit"]))
+
+
+def send(message: bytes) -> None:
+    """Write all of a message."""
+    view = memoryview(message)
+    while view:
+        view = view[os.write(1, view) :]
+
+
+if __name__ == "__main__":
+    main()
