@@ -1,4 +1,4 @@
-"""The backend numpy as a program: what `exec:` costs beside the same backend in a worker process."""
+"""The backend numpy as a program: what `exec:` costs beside the same backend in a worker."""
 
 from __future__ import annotations
 
