@@ -10,8 +10,9 @@ from conformance.audit.kills import Bank
 from conformance.audit.membership import parts
 from conformance.audit.standing import reason
 from conformance.generate.build import build
-from conformance.generate.hunt import drawn_cases
-from conformance.generate.pairs import Effort, Pool
+from conformance.generate.hunt import aims_of, inside
+from conformance.generate.looking import sound
+from conformance.generate.pool import draw_fast
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.spec.catalogue import Fault
@@ -21,7 +22,7 @@ from conformance.suite.parts import Part
 
 @dataclass(frozen=True)
 class Search:
-    """The search on one rank, among ``count`` drawn cases or a few more.
+    """The search on one rank, among ``count`` drawn cases.
 
     It is for mutants that nothing is said to show; with a part, that nothing shows in that; with
     ``at_must``, that nothing kills there at level must.
@@ -50,13 +51,11 @@ class Search:
         return found
 
     def _cases(self) -> Sequence[Case]:
-        half = self.count // 2
-        effort = Effort(base=half, aimed=-(-half // max(1, len(self.spec.aims))))
-        if self.part is not None:
-            return drawn_cases(self.spec, self.part, root=0, effort=effort)
-        pool = Pool(self.spec, self.rank, 0, effort)
-        pool.fill()
-        return list(pool.cases())
+        spec, rank, part = self.spec, self.rank, self.part
+        within = [{}] if part is None else aims_of(spec, part)
+        drawn = draw_fast(spec, rank, self.count, root=0, within=within)
+        valid = sound(spec, rank - 2, drawn)
+        return valid if part is None else list(inside(spec, part, valid))
 
 
 def refuted(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, compress, islice
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from conformance.generate.crossing import case_of, crossed
 from conformance.generate.looking import Sight, rarity, sound
 from conformance.generate.pairs import Effort, retyped
 from conformance.generate.pool import draw_at_edges
+from conformance.generate.strategies import Aim
 from conformance.generate.values import data_of
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
@@ -102,22 +103,27 @@ def known_cases(spec: OpSpec, part: Part, known: Sequence[Case]) -> Iterator[Cas
     """Known cases of a part, and others of its rank in its element type."""
     own = [case for case in known if case.types[spec.data.type] == part.dtype]
     others = sound(spec, part.rank - 2, retyped(spec, known, part.dtype))
-    return _inside(spec, part, [*own, *others])
+    return inside(spec, part, [*own, *others])
 
 
 def drawn_cases(spec: OpSpec, part: Part, *, root: int, effort: Effort) -> list[Case]:
     """Valid cases that are drawn for a part, within the aims of its profile."""
-    of_type = {spec.data.type: Draw(values=(part.dtype,))}
-    aims = profile(spec, part).aims if part.profile else ()
     drawn = draw_at_edges(
         spec,
         part.rank,
         effort.base,
         effort.aimed,
         root=root + OTHER,
-        within=[{**aim, **of_type} for aim in aims or ({},)],
+        within=aims_of(spec, part),
     )
-    return list(_inside(spec, part, sound(spec, part.rank - 2, drawn)))
+    return list(inside(spec, part, sound(spec, part.rank - 2, drawn)))
+
+
+def aims_of(spec: OpSpec, part: Part) -> list[Aim]:
+    """What to draw so that cases belong to a part: its type, and any aim of its profile."""
+    of_type = {spec.data.type: Draw(values=(part.dtype,))}
+    aims = profile(spec, part).aims if part.profile else ()
+    return [{**aim, **of_type} for aim in aims or ({},)]
 
 
 def children(spec: OpSpec, part: Part, known: Sequence[Case], *, root: int) -> Iterator[Case]:
@@ -133,13 +139,12 @@ def children(spec: OpSpec, part: Part, known: Sequence[Case], *, root: int) -> I
         a, b = (chance.below(len(given), CHILDREN) for _ in range(2))
         table = crossed(table_of(spec, given, part.rank - 2), a, b, chance, freely=number % 2 > 0)
         seen = sight.look(table)
-        yield from _inside(spec, part, [case_of(seen.table, row) for row in range(len(seen))])
+        yield from inside(spec, part, [case_of(seen.table, row) for row in range(len(seen))])
 
 
-def _inside(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Iterator[Case]:
+def inside(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Iterator[Case]:
     """Those of some cases that belong to a part."""
-    inside = within(spec, part, cases)
-    return (case for case, belongs in zip(cases, inside, strict=True) if belongs)
+    return compress(cases, within(spec, part, cases))
 
 
 def any_case(spec: OpSpec, known: Sequence[Case], *, root: int, effort: Effort) -> Iterator[Case]:

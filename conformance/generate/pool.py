@@ -8,7 +8,8 @@ from itertools import cycle
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from conformance.generate.strategies import Aim, cases
+from conformance.generate.chance import Chance
+from conformance.generate.strategies import Aim, cases, one_case
 from conformance.model import Case
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
@@ -54,6 +55,29 @@ def draw_at_edges(
     for aim, inner in zip((*spec.aims, *strata_of(spec).aims(root)), cycle(within), strict=False):
         found += draw(spec, rank, aimed, root=root, aim={**aim, **inner})
     return found
+
+
+def draw_fast(
+    spec: OpSpec, rank: int, count: int, *, root: int, within: Sequence[Aim] = ({},)
+) -> list[Case]:
+    """As :func:`draw_at_edges`, ``count`` cases at most, every second with the aim of some edge or
+    stratum.
+
+    Evenly, without the engine that draws the others: in a tenth of the time, and where few are
+    drawn with each aim better, since that engine begins with the smallest case each time.
+    """
+    chance = Chance(f"{root}/{spec.op}/{rank}/{';'.join(map(text_of, within))}")
+
+    def integer(low: int, high: int) -> int:
+        return low + int(chance.below(high - low + 1, 1)[0])
+
+    aims = [*spec.aims, *strata_of(spec).aims(root)] or [{}]
+    found: dict[str, Case] = {}
+    for number in range(count):
+        aim = aims[integer(0, len(aims) - 1)] if number % 2 else {}
+        case = one_case(spec, rank, {**aim, **within[number // 2 % len(within)]}, integer)
+        found.setdefault(case.id, case)
+    return list(found.values())
 
 
 def text_of(aim: Aim) -> str:

@@ -6,7 +6,7 @@ drawn only to be thrown away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -18,6 +18,8 @@ from conformance.spec.families import fills
 from conformance.spec.model import Draw, OpSpec, Quantity
 
 Aim = Mapping[str, Draw]
+Integer = Callable[[int, int], int]
+"""Draws a whole number between two, both included; all that is drawn comes of such."""
 
 SEEDS = 1 << 16
 DEFAULT_SPAN = 8
@@ -31,23 +33,31 @@ wheel, or after an edit anywhere. No literal lies out there."""
 
 def cases(spec: OpSpec, rank: int, aim: Aim | None = None) -> st.SearchStrategy[Case]:
     """Valid cases of one rank; ``aim`` narrows what is drawn, by quantity, type or ``pattern``."""
-    narrowed = {name.replace("-", "_"): draw for name, draw in (aim or {}).items()}
-    return _cases(spec, rank, narrowed)
+    return _cases(spec, rank, aim or {})
 
 
 @st.composite
 def _cases(draw: st.DrawFn, spec: OpSpec, rank: int, aim: Aim) -> Case:
+    def integer(low: int, high: int) -> int:
+        return draw(st.integers(FAR + low, FAR + high)) - FAR
+
+    return one_case(spec, rank, aim, integer)
+
+
+def one_case(spec: OpSpec, rank: int, aim: Aim, integer: Integer) -> Case:
+    """A case that the integers decide; see :func:`cases`."""
+    aim = {name.replace("-", "_"): narrowed for name, narrowed in aim.items()}
     axes = rank - 2
     env: dict[str, Any] = {"rank": rank, "axes": axes, "axis": tuple(range(axes))}
     types = {
-        variable: _pick(draw, _values(aim.get(variable), allowed))
+        variable: _pick(integer, _values(aim.get(variable), allowed))
         for variable, allowed in spec.types.items()
     }
     env |= types
-    env["pattern"] = _pick(draw, _patterns(spec, types[spec.data.type], aim.get("pattern")))
+    env["pattern"] = _pick(integer, _patterns(spec, types[spec.data.type], aim.get("pattern")))
     for quantity in spec.quantities.values():
-        env[quantity.key] = _draw(draw, quantity, aim.get(quantity.key), env)
-    return case_of(spec, env, _integer(draw, 0, SEEDS - 1))
+        env[quantity.key] = _draw(integer, quantity, aim.get(quantity.key), env)
+    return case_of(spec, env, integer(0, SEEDS - 1))
 
 
 def _patterns(spec: OpSpec, dtype: str, aim: Draw | None) -> tuple[str, ...]:
@@ -63,29 +73,25 @@ def _values(aim: Draw | None, allowed: tuple[str, ...]) -> tuple[Any, ...]:
     return aim.values if aim is not None and aim.values else allowed
 
 
-def _integer(draw: st.DrawFn, low: int, high: int) -> int:
-    return draw(st.integers(FAR + low, FAR + high)) - FAR
+def _pick(integer: Integer, values: Sequence[Any]) -> Any:
+    return values[integer(0, len(values) - 1)]
 
 
-def _pick(draw: st.DrawFn, values: Sequence[Any]) -> Any:
-    return values[_integer(draw, 0, len(values) - 1)]
-
-
-def _draw(draw: st.DrawFn, quantity: Quantity, aim: Draw | None, env: dict[str, Any]) -> Any:
+def _draw(integer: Integer, quantity: Quantity, aim: Draw | None, env: dict[str, Any]) -> Any:
     if quantity.type == "bool":
-        return _pick(draw, aim.values if aim and aim.values else (False, True))
+        return _pick(integer, aim.values if aim and aim.values else (False, True))
     if quantity.type == "enum":
         narrowed = aim.values if aim and aim.values else quantity.draw.values
-        return _pick(draw, narrowed or quantity.values)
+        return _pick(integer, narrowed or quantity.values)
     listed = aim.values if aim and aim.values else quantity.draw.values
     entries = int(env["axes"]) if quantity.per_axis else 1
     if listed:
-        drawn = tuple(_pick(draw, listed) for _ in range(entries))
+        drawn = tuple(_pick(integer, listed) for _ in range(entries))
     else:
         lows = _spread(_bound("min", quantity, aim), env, entries, default=0)
         highs = _spread(_bound("max", quantity, aim), env, entries, default=None)
         drawn = tuple(
-            _integer(draw, low, max(low, low + DEFAULT_SPAN if high is None else high))
+            integer(low, max(low, low + DEFAULT_SPAN if high is None else high))
             for low, high in zip(lows, highs, strict=True)
         )
     return drawn if quantity.per_axis else drawn[0]

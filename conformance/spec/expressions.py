@@ -8,7 +8,9 @@ with a static :class:`Kind`. Whatever reads an expression visits that tree
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import ast
+from collections.abc import Hashable, Iterable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -97,6 +99,12 @@ class Expression:
         return f"Expression({self.text!r})"
 
 
+MOST_KEPT = 1 << 13
+"""How many expressions are remembered: some times those of all shipped operators and mutants."""
+
+_kept: dict[Hashable, Expression] = {}
+
+
 def compile_expression(
     text: str,
     scope: Mapping[str, Kind],
@@ -118,8 +126,12 @@ def compile_expression(
         enums = frozenset().union(*[kind.values for kind in scope.values() if kind.values])
     if want is not None:
         enums |= want.values or frozenset()
-    body = parse(text)
-    tree = Compiler(text, scope, enums).compile(body)
+    # Mutants of many operators have the same guards and rules, over names of the same kinds.
+    spoken = tuple((name, scope.get(name), name in enums) for name in _words(text))
+    known = _kept.get(key := (text, spoken, want, repeat))
+    if known is not None:
+        return known
+    tree = Compiler(text, scope, enums).compile(parse(text))
     if want is not None:
         _check(tree, want)
         if repeat and want.per_axis:
@@ -127,7 +139,16 @@ def compile_expression(
     expression = Expression(" ".join(text.split()), tree)
     if not expression.names:
         _check_constant(expression)
+    if len(_kept) >= MOST_KEPT:
+        _kept.clear()
+    _kept[key] = expression
     return expression
+
+
+@lru_cache(maxsize=4096)
+def _words(text: str) -> tuple[str, ...]:
+    """The names in an expression, which are all that it asks its scope about."""
+    return tuple({one.id for one in ast.walk(parse(text)) if isinstance(one, ast.Name)})
 
 
 def reach(names: Iterable[str], speaks_of: Mapping[str, Iterable[str]]) -> frozenset[str]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import cache
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import bank
 import bank_paths_one
@@ -17,14 +18,13 @@ import bank_paths_three
 import bank_paths_two
 import numpy as np
 import pytest
-import tiers
-from test_images import Run, graded
+from test_images import Array, Run, failing, images
 
 from conformance.audit.membership import within
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.generate.values import data_of, operands_of
-from conformance.model import FAILED, Case
+from conformance.model import Case
 from conformance.spec.loader import find
 from conformance.spec.model import Draw
 from conformance.suite.parts import Part
@@ -46,38 +46,46 @@ RIGHT: dict[str, Run] = {
 }
 
 
+class Drawn(NamedTuple):
+    """A fresh image of finite numbers, and the right outputs."""
+
+    case: Case
+    inputs: list[Array]
+    right: list[Array]
+
+
 @cache
-def drawn(op: str, name: str) -> tuple[Case, ...]:
-    """Fresh images within a profile."""
+def drawn(op: str, name: str) -> tuple[Drawn, ...]:
+    """Fresh images within a profile, the same for all bugs of the operator."""
     spec = find(op)
     profile = next(one for one in spec.profiles if one.name == name)
     image = {spec.data.type: Draw(values=("f32",))}
     aims = [{**aim, **image} for aim in profile.aims or ({},)]
     cases = sound(spec, 2, draw_at_edges(spec, 4, 300, 6, root=23, within=aims))
     inside = within(spec, Part("f32", 4, name), cases)
-    return tuple(case for case, belongs in zip(cases, inside, strict=True) if belongs)
+    found = []
+    for case in compress(cases, inside):
+        inputs = [data_of(spec, case), *operands_of(spec, case)]
+        if np.isfinite(inputs[0]).all():
+            right = RIGHT[op](op, [np.array(one) for one in inputs], case.attributes)
+            found.append(Drawn(case, inputs, right))
+    return tuple(found)
 
 
 def shows(name: str, profile: str) -> bool:
     """Whether a bug shows on some image that is drawn within a profile."""
     op, run = BUGS[name]
-    spec = find(op)
-    for case in drawn(op, profile):
-        inputs = [data_of(spec, case), *operands_of(spec, case)]
-        if np.isfinite(inputs[0]).all() and not same(op, run, inputs, case.attributes):
-            return True
-    return False
+    return any(not same(op, run, one) for one in drawn(op, profile))
 
 
-def same(op: str, run: Run, inputs: list[Any], attributes: Any) -> bool:
-    right = RIGHT[op](op, [np.array(one) for one in inputs], attributes)
+def same(op: str, run: Run, one: Drawn) -> bool:
     try:
-        found = run(op, [np.array(one) for one in inputs], attributes)
+        found = run(op, [np.array(given) for given in one.inputs], one.case.attributes)
     except Exception:
         return False
     return all(
         a.shape == b.shape and np.allclose(a, b, rtol=1e-5, equal_nan=True)
-        for a, b in zip(found, right, strict=True)
+        for a, b in zip(found, one.right, strict=True)
     )
 
 
@@ -85,8 +93,8 @@ def of_each_profile(name: str) -> Iterator[tuple[str, bool]]:
     """Each profile in which a bug can show, and whether it is refused there."""
     op, run = BUGS[name]
     spec = find(op)
-    failed = {one.id for one in graded(op, run).results if one.status in FAILED and not one.reject}
-    cases = [vector.case for vector in tiers.core().vectors([op]) if vector.id in failed]
+    failed = {*failing(op, run)}
+    cases = [vector.case for vector in images(op) if vector.id in failed]
     for profile in spec.profiles:
         refused = bool(within(spec, Part("f32", 4, profile.name), cases).any())
         if refused or shows(name, profile.name):

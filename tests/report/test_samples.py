@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from conformance.log.reader import read
+from conformance.log.reader import RunLog, read
 from conformance.model import FAILED
 from conformance.report import comparison_page, terminal
 from conformance.report.matrix import Column
@@ -63,21 +64,29 @@ UNNAMED = {"openvino": 1, "openvino-onnx": 22, "onnx-reference": 31, "torch": 4}
 """Vectors with wrong values, indices or shapes that no mutant of the catalogue is named for."""
 
 
+@cache
+def sample(name: str) -> RunLog:
+    return read(SAMPLES / name / "run.jsonl.gz")
+
+
+@cache
+def page_of(name: str) -> str:
+    return render(sample(name))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_log_makes_its_pages(name: str) -> None:
-    run = read(SAMPLES / name / "run.jsonl.gz")
-    text = render(run)
+    run, text = sample(name), page_of(name)
     assert text.rstrip().endswith("</html>")
     assert run.results[-1].id in text
 
 
 def test_the_committed_page_is_that_of_its_log_byte_for_byte() -> None:
-    text = render(read(SAMPLES / "openvino" / "run.jsonl.gz"))
-    assert (SAMPLES / "openvino" / FILE).read_text("utf-8") == text
+    assert (SAMPLES / "openvino" / FILE).read_text("utf-8") == page_of("openvino")
 
 
 def test_so_is_the_page_that_compares_them() -> None:
-    runs = [Column(read(SAMPLES / name / "run.jsonl.gz")) for name in COMPARED]
+    runs = [Column(sample(name)) for name in COMPARED]
     page = (SAMPLES / comparison_page.FILE).read_text("utf-8")
     assert comparison_page.render(runs) == page
 
@@ -85,7 +94,7 @@ def test_so_is_the_page_that_compares_them() -> None:
 def test_the_document_shows_what_the_terminal_prints() -> None:
     page = (SAMPLES.parents[1] / "docs" / "diagnosis.md").read_text("utf-8")
     example = page.partition("```text\n")[2].partition("```")[0]
-    printed = summary(read(SAMPLES / "torch" / "run.jsonl.gz"))
+    printed = summary(sample("torch"))
     assert example.startswith("  1. ")
     assert f"\n\n{example}" in printed
     source = Path(terminal.__file__).read_text("utf-8")
@@ -97,7 +106,7 @@ def test_the_document_shows_what_the_terminal_prints() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_faults_that_are_named_are_those_found_by_hand(name: str) -> None:
-    run = read(SAMPLES / name / "run.jsonl.gz")
+    run = sample(name)
     told = [one for finding in run.findings for one in (finding.diagnosis or {}).get("faults", ())]
     assert {fault["id"] for fault in told} == NAMED[name]
     wrong = [one for one in run.findings if one.kind in ("value", "index", "shape")]
@@ -111,7 +120,7 @@ def test_the_rows_of_the_document_add_up_to_the_failures(name: str) -> None:
     """Each section of the README with a log has a row for each cause, and their sum is told."""
     text = (SAMPLES / "README.md").read_text("utf-8")
     told = dict(re.findall(r"--report ([a-z-]+) +# +([\d,]+)", text))
-    run = read(SAMPLES / name / "run.jsonl.gz")
+    run = sample(name)
     failed = sum(one.status in FAILED for one in run.results)
     assert int(told[name].replace(",", "")) == failed
     rows = [

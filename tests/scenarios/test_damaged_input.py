@@ -22,19 +22,16 @@ from typing import Any
 import pytest
 import tiers
 import tiny
+from click.testing import CliRunner
 
 if sys.platform == "win32":
     pytest.skip("POSIX processes and limits", allow_module_level=True)
 
 from forked import MEMORY, Ended, command
 
-import conformance.api  # noqa: F401 - loaded once, for all processes that are forked
-from conformance.audit import vacuity  # noqa: F401
+from conformance.cli import main
 from conformance.data import directory
 from conformance.errors import EXIT_USAGE
-from conformance.report import page  # noqa: F401
-from conformance.spec import lint as spec_lint  # noqa: F401
-from conformance.suite import lint as suite_lint  # noqa: F401
 
 MIB = 2**20
 Document = dict[str, Any]
@@ -50,6 +47,24 @@ def refused(ended: Ended, *says: str, within: float = 10.0) -> None:
     assert len(text) < 100_000
     assert all(c.isprintable() or c == "\n" for c in text)
     assert ended.seconds < within
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared(small_suite: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Modules, specifications and mutants, made once for all processes that are forked; and a log
+    of a sound run."""
+    folder, spec = tmp_path_factory.mktemp("sound"), directory("specs") / "AvgPool-1.yaml"
+    log, suite = folder / "run.jsonl", small_suite.path
+    check = ("check", "--backend", "numpy", "--suite", suite, "--level", "should")
+    for words in (
+        (*check, "--report", folder),
+        ("report", log),
+        ("suite", "lint", suite),
+        ("spec", "lint", spec),
+    ):
+        ran = CliRunner().invoke(main, list(map(str, words)))
+        assert ran.exit_code in (0, 1), ran.output
+    return log
 
 
 class TestTheLimitsHold:
@@ -406,14 +421,8 @@ class TestSpecifications:
 
 
 @pytest.fixture(scope="module")
-def whole(small_suite: Any, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    folder = tmp_path_factory.mktemp("log")
-    ended = command(
-        *("check", "--backend", "numpy", "--suite", small_suite.path, "--level", "should"),
-        *("--report", folder),
-    )
-    assert ended.code in (0, 1), ended
-    return (folder / "run.jsonl").read_bytes()
+def whole(prepared: Path) -> bytes:
+    return prepared.read_bytes()
 
 
 def in_result(whole: bytes, **changes: Any) -> bytes:

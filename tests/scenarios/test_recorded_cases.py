@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,6 +40,22 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Suite:
     assert shown.exit_code == 0, shown.output
     assert "recorded cases; --seed N selects new ones" in shown.stderr
     return open_suite(out)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_once() -> Iterator[None]:
+    """Recorded cases that are not spoilt are parsed once."""
+    read, known = cases.read, {}
+
+    def kept(file: Path) -> cases.Cases:
+        key = file.name, file.read_bytes()
+        if key not in known:
+            known[key] = read(file)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cases, "read", kept)
+        yield
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from arithmetic import F32, Arithmetic, Rounding, flushed, fused_mean, narrow
 from numpy.typing import NDArray
-from windows import Windows, environment, windows_of
+from windows import Windows, asked
 
 from conformance.dtypes import DTYPES, DType
 
@@ -138,7 +138,7 @@ class Evaluation:
     flushes: Flushes = frozenset()
 
     def __call__(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
-        return [self.answer(windows_of(environment(op, inputs, attributes)))]
+        return [self.answer(asked(op, inputs, attributes))]
 
     def answer(self, windows: Windows) -> Array:
         """The output for some windows, in the element type."""
