@@ -50,6 +50,6 @@ def test_no_mutant_is_undetermined_in_any_part(op: str) -> None:
 @pytest.mark.parametrize("op", tiers.first(names()))
 def test_drawn_cases_do_not_refute_what_is_stated(op: str, exhaustive: bool) -> None:
     spec = find(op)
-    draws = 120 if exhaustive else 40
+    draws = 240 if exhaustive else 80
     found = refuted(spec, faults(spec), draws, processes=1, progress=lambda *_: None)
     assert list(found) == []

@@ -107,7 +107,7 @@ class TestDrawnCases:
         plain = next(fault for fault in faults(find(ADAPTIVE)) if fault.id == "divisor-missing")
         claimed = dataclasses.replace(plain, equivalent="So it is said.")
         monkeypatch.setattr(catalogue, "faults", lambda spec: (claimed,))
-        shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 60)
+        shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 120)
         assert shown.exit_code == 1
         text = "    marked equivalent, but killed by a random case: divisor-missing ("
         assert text in shown.stdout
@@ -120,7 +120,7 @@ class TestDrawnCases:
         stated = Stated("So it is said.", ranks=(4,), profiles=("output-divides",), level=level)
         claimed = dataclasses.replace(plain, stated=(stated,))
         monkeypatch.setattr(catalogue, "faults", lambda spec: (claimed,))
-        shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 60)
+        shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 120)
         assert shown.exit_code == 1
         (line,) = (line for line in shown.stdout.splitlines() if "by a random case" in line)
         said = (
