@@ -96,7 +96,7 @@ class TestDrawnCases:
     def test_do_not_show_what_is_said_never_to_show(
         self, small_suite: Suite, exhaustive: bool
     ) -> None:
-        draws = 60 if exhaustive else 15
+        draws = 120 if exhaustive else 40
         shown = audit("--suite", small_suite.path, "--op", MAX, "--draw", draws)
         assert "killed by a random case" not in shown.stdout
 
