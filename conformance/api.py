@@ -32,6 +32,7 @@ from conformance.model import Finding, Result
 from conformance.reference import evaluate
 from conformance.run.engine import Event, Options, selected
 from conformance.run.engine import run as stream
+from conformance.run.executor import Executor
 from conformance.run.interruption import Interruption
 from conformance.run.isolation import Isolation, words
 from conformance.run.merging import Part, merged
@@ -97,7 +98,7 @@ def load_suite(path_or_name: str | Path | None = None) -> Suite:
 
 def check(
     suite: Suite | str | Path | None,
-    backend: Backend | Function | type | str,
+    backend: Backend | Function | type | str | Executor,
     *,
     ops: Sequence[str] | None = None,
     only: Sequence[str] = (),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -122,6 +124,21 @@ class OpenVINO:
         arguments = [parameter.output(0), *(self._constant(o).output(0) for o in operands)]
         node = self._node_factory(f"opset{opset}").create(operator, arguments, dict(attributes))
         return self._openvino.Model(node.outputs(), [parameter], op)
+
+    def ir(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]
+    ) -> dict[str, bytes]:
+        """The model of ``op`` as OpenVINO's files: ``model.xml`` and ``model.bin``.
+
+        Raises RuntimeError for what OpenVINO refuses while the model is made.
+        """
+        foreign = op.startswith(onnx_model.PREFIX)
+        made = onnx_model.model(op, inputs, attributes) if foreign else b""
+        model = self._core.read_model(made) if foreign else self._native(op, inputs, attributes)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder) / "model.xml", Path(folder) / "model.bin"]
+            self._openvino.serialize(model, *map(str, files))
+            return {file.name: file.read_bytes() for file in files}
 
     def reproduce(
         self,

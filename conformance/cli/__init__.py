@@ -37,6 +37,8 @@ COMMANDS = {
     "docs": "Write HTML pages that describe operators.",
     "spec": "Show and check operator specifications.",
     "suite": "Check, complete and record suites of vectors.",
+    "export": "Write the inputs of vectors for a device that is not reached from here.",
+    "grade": "Grade the outputs that a device computed from an export.",
     "protocol": "Write a program in any language as a backend: header file, test.",
 }
 """Each command and what it does; it is the object of that name in the module of that name."""

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from conformance.log.reader import Unfinished
     from conformance.log.writer import LogWriter
     from conformance.run.engine import Event
+    from conformance.run.executor import Executor
 
 LOG = "run.jsonl"
 
 
 def checked(
     suite: str | None,
-    backend: str,
+    backend: str | Executor,
     *,
     report: Path | None,
     wanted: Sequence[Target],

@@ -62,7 +62,7 @@ def capabilities(
         return None
     named = None if dtypes is None else _listed(dtypes, list(DTYPES), "element type")
     numbers = None if ranks is None else _listed(ranks, list(map(str, range(1, 10))), "rank")
-    asked = (_declared(backend) if backend else None) or Capabilities()
+    asked = (declared_by(backend) if backend else None) or Capabilities()
     return replace(
         asked,
         dtypes=_both(asked.dtypes, named),
@@ -71,7 +71,7 @@ def capabilities(
     )
 
 
-def _declared(backend: str) -> Capabilities | None:
+def declared_by(backend: str) -> Capabilities | None:
     """What a backend declares, where it says so: in a process of its own."""
     from conformance.run.isolation import Isolation
 

@@ -38,11 +38,13 @@ class Isolation:
     env: str | None = None
 
     def executor_for(self, backend: object) -> Executor:
-        """The executor of a backend: an object, or the text that names it.
+        """The executor of a backend: an object, or the text that names it. One stays as it is.
 
         Only a named one can be loaded in another process. Raises :class:`UsageError` for what
         cannot be done, and :class:`BackendError` for a backend that cannot be used.
         """
+        if isinstance(backend, Executor):
+            return backend
         bounds = (self.jobs, self.timeout, self.memory, self.env)
         named = isinstance(backend, str)
         if self.executor is not None:

@@ -1,0 +1,126 @@
+"""``conformance export``: vectors for a device that is not reached from here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.options import CHECK_LEVEL, selection_options
+from conformance.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from conformance.backends.capabilities import Capabilities
+
+EXAMPLES = """
+\b
+Examples:
+  conformance export --format raw --op AvgPool-1 --out board
+      flat binary files, and one line of text per case in board/cases.txt
+  conformance export --format onnx --backend onnxruntime --out models
+      an ONNX model and .npy inputs for each case that onnxruntime supports
+  conformance export --format npy --capabilities npu.json --out npu
+      for a device that supports what npu.json says
+\b
+The device writes its outputs beside the inputs; see docs/exchange.md. Then:
+  conformance grade board --op AvgPool-1
+"""
+
+MAX_DECLARATION = 1 << 20
+
+
+@click.command(epilog=EXAMPLES)
+@click.option(
+    "--format",
+    "layout",
+    required=True,
+    type=click.Choice(["raw", "npy", "onnx", "openvino-ir"]),
+    help="raw: flat files and lines of text. npy: .npy files and JSON. onnx, openvino-ir: a model "
+    "and its inputs.",
+)
+@selection_options
+@click.option("--backend", metavar="NAME", help="Only cases that this backend declares to support.")
+@click.option(
+    "--capabilities",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Only cases that this JSON file declares: operators, dtypes, ranks, excluding.",
+)
+@click.option(
+    "--level",
+    type=click.Choice(["must", "should"]),
+    default="must",
+    show_default=True,
+    help=CHECK_LEVEL,
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="A new folder.",
+)
+def export(
+    layout: str,
+    ops: tuple[str, ...],
+    suite: str | None,
+    only: tuple[str, ...],
+    backend: str | None,
+    capabilities: Path | None,
+    level: str,
+    out: Path,
+) -> None:
+    """Write the inputs of vectors for a device that is not reached from here."""
+    from conformance.errors import UsageError
+    from conformance.exchange import formats
+    from conformance.exchange.export import export as write
+    from conformance.exchange.layout import DEVICE
+    from conformance.run.engine import Options, selected
+    from conformance.suite.store import open_suite
+
+    if backend is not None and capabilities is not None:
+        raise UsageError(
+            "--backend and --capabilities both say what is supported", hint="give one of them"
+        )
+    formats.check(layout)
+    opened = open_suite(suite)
+    options = Options(ops=ops or None, only=only, level=level)
+    declared = _declared(backend, capabilities)
+    total = len(selected(opened, options).entries)
+    with Progress(total, "exporting") as progress:
+        found = write(
+            opened,
+            out,
+            layout=layout,
+            declared=declared,
+            options=options,
+            progress=lambda number: progress.at("", number),
+        )
+    for op, reason, count in found.index.left_out:
+        click.echo(f"not exported: {op}, {count} vectors: {reason}")
+    if found.ended:
+        click.echo(f"{found.ended} cases are refused as models; their ending.txt says why")
+    cases = len(found.index.cases)
+    click.echo(f"{cases} cases in {out}; write outputs beside the inputs, and {out / DEVICE}:")
+    example = {"name": "my device", "version": "1.0", "nonce": found.index.nonce}
+    click.echo(f"  {json.dumps(example)}")
+
+
+def _declared(backend: str | None, file: Path | None) -> Capabilities | None:
+    from conformance.backends.capabilities import Capabilities
+    from conformance.cli.part import declared_by
+    from conformance.errors import UsageError
+
+    if backend is not None:
+        return declared_by(backend)
+    if file is None:
+        return None
+    try:
+        with file.open("rb") as opened:
+            return Capabilities.from_json(json.loads(opened.read(MAX_DECLARATION)))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{file}: {error}", hint='it looks like {"operators": ["AvgPool-1"], "dtypes": ["f32"]}'
+        ) from error

@@ -1,0 +1,64 @@
+"""``conformance grade``: the outputs that a device computed, as a run like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from conformance.cli.check import check
+from conformance.cli.checking import LOG, checked, exit_code
+from conformance.cli.formats import page, take_stdout, targets, write
+
+EXAMPLES = """
+\b
+Examples:
+  conformance grade board --op AvgPool-1 --report reports/board
+      outputs in the folder of the export, with board/device.json
+\b
+Options are those of conformance check. Give the same --suite, --op, --only
+and --level as to conformance export. Everything in the folder is checked
+first: missing, surplus and short files are errors, and so are outputs of
+another export.
+"""
+
+LEFT_OUT = (
+    *("backend", "env", "executor", "jobs", "timeout", "memory", "repeat"),
+    *("complete", "resume", "shard", "shuffle"),
+)
+"""Options of `check` that speak of how a backend is run."""
+
+
+def _grade(folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any) -> None:
+    """Grade the outputs that a device computed from an export."""
+    from conformance.cli.text import terminal
+    from conformance.exchange.outputs import Outputs
+    from conformance.report.terminal import summary
+
+    wanted = targets(formats, report, log=report and report / LOG)
+    if report is not None:
+        wanted = (page(report, "--report"), *wanted)
+    suite, ops = asked.pop("suite"), asked.pop("ops")
+    run = checked(
+        suite, Outputs(folder), report=report, wanted=wanted, resume=False, ops=ops or None, **asked
+    )
+    try:
+        write(run.log, wanted)
+    finally:
+        if report is not None:
+            click.echo(f"log: {report / LOG}", err=True)
+        click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
+    click.get_current_context().exit(exit_code(run))
+
+
+grade = click.Command(
+    "grade",
+    callback=_grade,
+    help=_grade.__doc__,
+    epilog=EXAMPLES,
+    params=[
+        click.Argument(["folder"], metavar="DIR", type=click.Path(file_okay=False, path_type=Path)),
+        *(one for one in check.params if one.name not in LEFT_OUT),
+    ],
+)

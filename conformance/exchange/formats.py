@@ -1,0 +1,133 @@
+"""How the question of a case is written: raw files, ``.npy`` files, or a model and its inputs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from conformance.dtypes import DTYPES, Array, name_of
+from conformance.errors import Unsupported, UsageError
+from conformance.exchange.layout import ENDING
+from conformance.grade.outcome import Ending, describe
+from conformance.model import Vector
+from conformance.suite.npy import write_npy
+
+if TYPE_CHECKING:
+    from conformance.backends.openvino import OpenVINO
+
+Files = Iterator[tuple[str, bytes]]
+
+
+def files(vector: Vector, layout: str) -> Files:
+    """The files of a case by name, in one of ``LAYOUTS``."""
+    return LAYOUTS[layout](vector)
+
+
+def line(number: int, outputs: int, vector: Vector) -> str:
+    """The case in one line of words, for a reader that has no JSON.
+
+    ``000007 AvgPool-1 outputs 1 inputs 1 f32 4 1 3 5 5 attributes 2 kernel ints 2 2 2 auto_pad text
+    valid``: each shape and each list begins with its length.
+    """
+    words = [f"{number:06}", vector.case.op, "outputs", outputs]
+    words += ["inputs", len(vector.inputs)]
+    for array in vector.inputs:
+        words += [*_described(array)]
+    attributes = vector.case.attributes
+    words += ["attributes", len(attributes)]
+    for name, value in attributes.items():
+        words += [name, *_value(value)]
+    return " ".join(map(str, words))
+
+
+def described(name: str, shape: tuple[int, ...]) -> str:
+    """An array in words: its type, its rank and its sizes."""
+    return " ".join(map(str, (name, len(shape), *shape)))
+
+
+def _described(array: Array) -> Iterator[Any]:
+    yield described(name_of(array.dtype), array.shape)
+
+
+def _value(value: Any) -> Iterator[Any]:
+    if isinstance(value, bool):
+        yield from ("bool", int(value))
+    elif isinstance(value, int):
+        yield from ("int", value)
+    elif isinstance(value, str):
+        yield from ("text", value or "-")
+    else:
+        yield from ("ints", len(value), *value)
+
+
+def _stored(array: Array) -> Array:
+    return DTYPES[name_of(array.dtype)].to_storage(array)
+
+
+def _raw(vector: Vector) -> Files:
+    for i, array in enumerate(vector.inputs):
+        yield f"in{i}.bin", _stored(array).tobytes()
+
+
+def _npy(vector: Vector) -> Files:
+    case = vector.case
+    told = {
+        "op": case.op,
+        "attributes": dict(case.attributes),
+        "inputs": [name_of(array.dtype) for array in vector.inputs],
+    }
+    yield "case.json", json.dumps(told, indent=1).encode() + b"\n"
+    for i, array in enumerate(vector.inputs):
+        yield f"in{i}.npy", write_npy(_stored(array))
+
+
+def _onnx(vector: Vector) -> Files:
+    from conformance.backends.onnx_model import model, package
+
+    package()
+    yield from _npy(vector)
+    try:
+        yield "model.onnx", model(vector.case.op, vector.inputs, vector.case.attributes)
+    except Unsupported as error:
+        yield ENDING, f"{Ending.UNSUPPORTED.value} {error}\n".encode()
+
+
+def _openvino(vector: Vector) -> Files:
+    case = vector.case
+    yield from _npy(vector)
+    try:
+        yield from _openvino_backend().ir(case.op, vector.inputs, case.attributes).items()
+    except RuntimeError as error:
+        # OpenVINO refuses what is invalid while a model is made: that is its answer.
+        yield ENDING, f"{Ending.RAISED.value} {describe(error)}\n".encode()
+
+
+@cache
+def _openvino_backend() -> OpenVINO:
+    from conformance.backends.openvino import OpenVINO
+
+    return OpenVINO()
+
+
+LAYOUTS: dict[str, Callable[[Vector], Files]] = {
+    "raw": _raw,
+    "npy": _npy,
+    "onnx": _onnx,
+    "openvino-ir": _openvino,
+}
+
+
+def check(layout: str) -> None:
+    """Raises :class:`UsageError` where a layout needs a package that is not installed."""
+    needed = {"onnx": "onnx", "openvino-ir": "openvino"}.get(layout)
+    if needed is None:
+        return
+    if importlib.util.find_spec(needed) is None:
+        extra = {"onnx": "onnx-reference"}.get(needed, needed)
+        raise UsageError(
+            f"--format {layout} needs the package {needed}",
+            hint=f"pip install 'opconform[{extra}]'",
+        )
