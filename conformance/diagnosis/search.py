@@ -38,6 +38,14 @@ UNKNOWN = 0.25
 """Failures that nothing explains, at most, of each that is explained, where some of them contradict
 the faults: with more, something else is likelier that resembles the faults now and then."""
 
+STRONG = 20
+"""Failures that are equal bit for bit, from which what else is unexplained does not matter: a
+backend with several bugs is to be told those that are known."""
+
+NARROWER = 0.1
+"""Unexplained failures that agree with faults where passed vectors speak against them, at most, of
+each failure that is equal."""
+
 STRAINED = 0.1
 """Passed vectors on which sums in order would have failed, at most, of each failure that is equal
 to such sums; or as many as there are failures that lie in the interval of another order."""
@@ -102,6 +110,8 @@ class Search:
         """
         catalogue = [(fault,) for fault in self._bank]
         self._seek(catalogue, patience=PATIENCE)
+        # Where patience ended there may be more of what was found elsewhere.
+        self._seek([one.faults for one in self._found.values()])
         single = list(self._found.values())
         for one, other in combinations(single, 2):
             self._seek(list(self._pairs(_choices(one), _choices(other))))
@@ -121,13 +131,13 @@ class Search:
     def credible(self, found: Explanation, others: Sequence[Explanation] = ()) -> bool:
         """Whether the failures bear an explanation out; ``others`` are what explains the rest.
 
-        Of faults in some kernels alone no unexplained failure elsewhere agrees: what does the same
-        there, where passed vectors speak against them, is something narrower. Of the failures on
-        which the faults have to show four in five are explained by them, alone or with others, and
-        where one is not, four in five of all failures of these types are explained: else
-        they only look like another fault now and then. Nor do as many failures remain as are
-        explained, where some are by them: then more is unknown than known. And a single failure
-        explained is no coincidence only if none is left.
+        Of faults in some kernels alone hardly an unexplained failure elsewhere agrees: what does
+        the same there, where passed vectors speak against them, is something narrower. Of the
+        failures on which the faults have to show four in five are explained by them, alone or with
+        others, and where one is not, four in five of all failures of these types are explained, or
+        many are equal bit for bit: else they only look like another fault now and then. Nor do as
+        many failures remain as are explained, where some are by them: then more is unknown than
+        known. And a single failure explained is no coincidence only if none is left.
         """
         places, place_of = found.places, self._evidence.place
         explained = {vector for one in (found, *others) for vector in one.agrees}
@@ -146,14 +156,16 @@ class Search:
             for some in (left, explained)
         )
         altered = self._implementation(found.faults)
+        narrower = 0
         for vector in left:
             asked = self._evidence.failed[vector]
             if place_of(vector) not in places:
-                if asked.agreement(altered, self._readings):
+                narrower += asked.agreement(altered, self._readings) is not Agreement.NONE
+                if narrower > NARROWER * found.equal:
                     return False
             elif asked.consistency(altered) is Agreement.NONE:
                 room -= 1
-                if room < 0 or unknown > UNKNOWN * known:
+                if room < 0 or (found.equal < STRONG and unknown > UNKNOWN * known):
                     return False
         return True
 

@@ -2,6 +2,7 @@
 
     python tests/history/run.py --work DIR              # all runs: an hour on two cores
     python tests/history/run.py --work DIR --run NAME   # some of them
+    python tests/history/run.py --work DIR --again      # with another diagnosis
     python tests/history/run.py --readme                # the table again, from results.json
 
 Environments, suites and logs are kept in DIR; a run whose log is there is not repeated.
@@ -16,6 +17,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from conformance.log.reader import read_unfinished
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -37,6 +40,7 @@ def main() -> int:
     )
     words.add_argument("--work", type=Path, help="the folder for environments, suites and logs")
     words.add_argument("--run", action="append", help="only this run; repeatable")
+    words.add_argument("--again", action="store_true", help="diagnose logs in DIR again")
     words.add_argument("--readme", action="store_true", help="write the README from results.json")
     asked = words.parse_args()
     expected = expectations()
@@ -46,7 +50,9 @@ def main() -> int:
             words.error("--work is needed")
         for name in asked.run or expected["runs"]:
             try:
-                log, suite = checked(name, expected["runs"][name], asked.work.absolute())
+                log, suite = checked(
+                    name, expected["runs"][name], asked.work.absolute(), again=asked.again
+                )
                 results[name] = graded(name, log, suite, expected)
             except (subprocess.CalledProcessError, RuntimeError) as error:
                 print(f"{name}: {error}", file=sys.stderr)
@@ -60,11 +66,17 @@ def main() -> int:
     return 0
 
 
-def checked(name: str, run: dict[str, Any], work: Path) -> tuple[Path, Path | None]:
-    """The log of one run, made unless it is there, and the suite that it graded."""
+def checked(name: str, run: dict[str, Any], work: Path, *, again: bool) -> tuple[Path, Path | None]:
+    """The log of one run, made unless it is there, and the suite that it graded.
+
+    What a log holds is diagnosed ``again`` if that is asked.
+    """
     report, suite = work / "runs" / name, _suite(run, work)
     log = report / "run.jsonl"
-    if not log.is_file():
+    if again and log.is_file():
+        _reopen(log)
+    found = read_unfinished(log)
+    if found is None or not found.run.complete:
         environment = made(run["environment"], work / "venvs")
         words = [
             "check",
@@ -75,12 +87,19 @@ def checked(name: str, run: dict[str, Any], work: Path) -> tuple[Path, Path | No
             "--min-strength",
             "0",
         ]
-        words += ["--report", str(report), "--timeout", "60", *_ops(run)]
+        words += ["--report", str(report), "--resume", "--timeout", "60", *_ops(run)]
         words += [] if suite is None else ["--suite", str(suite)]
         ended = _conformance(words)
         if ended not in DECIDED:
             raise RuntimeError(f"conformance check ended with exit code {ended}")
     return log, suite
+
+
+def _reopen(log: Path) -> None:
+    """Leave the results in a log, so that a run that resumes it looks for causes anew."""
+    lines = log.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line)["event"] in ("header", "result")]
+    log.write_text("".join(kept), encoding="utf-8")
 
 
 def _suite(run: dict[str, Any], work: Path) -> Path | None:
