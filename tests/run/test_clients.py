@@ -172,6 +172,25 @@ class TestHeader:
 
 
 @pytest.mark.needs("cc")
+def test_three_bugs_of_a_kernel_are_named_and_nothing_else_is(tmp_path):
+    """Somebody who had the kernel and docs/protocol.md alone wrote runner.c, and had the names of
+    all three bugs after two minutes.
+    """
+    source = Path(__file__).with_name("acme")
+    program = built("cc", source / "runner.c", tmp_path / "runner")
+    shown = invoked(
+        "check", "--backend", f"exec:{program}", "--op", "AvgPool-1", "--report", tmp_path / "out"
+    )
+    assert shown.exit_code == 1
+    run = read(tmp_path / "out" / "run.jsonl")
+    named = {one["id"] for finding in run.findings for one in finding.diagnosis["faults"]}
+    bugs = {"ceil-rounds-down", "exclude-pad-lost-with-same", "same-lower-like-upper"}
+    assert named == bugs
+    failed = [one for one in run.results if one.status.value in ("fail", "error")]
+    assert sum(len(finding.ids) for finding in run.findings) == len(failed) > 150
+
+
+@pytest.mark.needs("cc")
 class TestDocument:
     SOURCE = re.search(r"```c\n(.*?)```", (ROOT / "docs" / "protocol.md").read_text(), re.S)[1]
 
