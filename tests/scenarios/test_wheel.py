@@ -58,7 +58,7 @@ def test_what_it_holds(wheel: Path) -> None:
     package = {f"conformance/{file}" for file in _files(ROOT / "conformance")}
     data = {
         f"conformance/_data/{part}/{file}"
-        for part in ("specs", "vectors")
+        for part in ("specs", "vectors", "clients")
         for file in _files(ROOT / part)
     }
     assert package | data <= names
