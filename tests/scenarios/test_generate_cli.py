@@ -137,6 +137,9 @@ class TestSummary:
         named = [fault for fault in counted - killed if f" {fault}," in err]
         assert len(named) >= LISTED - 1
         assert f" and {len(counted - killed) - LISTED} more. " in err
+        # A smoke suite makes no claim that survivors would weaken.
+        tell(suite, {"Tiny-1": find(str(counting))}, "smoke", first, 1.0)
+        assert "survive" not in capsys.readouterr().err
 
     def test_a_suite_that_kills_all_is_not_warned_of(self, tmp_path: Path) -> None:
         words = ["generate", "--op", "onnx.GlobalAveragePool-1", "--out", str(tmp_path / "out")]
