@@ -39,7 +39,7 @@ COMMANDS = {
     "suite": "Check, complete and record suites of vectors.",
     "export": "Write the inputs of vectors for a device that is not reached from here.",
     "grade": "Grade the outputs that a device computed from an export.",
-    "protocol": "Write a program in any language as a backend: header file, test.",
+    "protocol": "Write a program in any language as a backend.",
 }
 """Each command and what it does; it is the object of that name in the module of that name."""
 

@@ -12,8 +12,8 @@ import yaml
 DEFECTS = planted.read()
 
 
-def test_there_are_forty_with_names_of_their_own() -> None:
-    assert len(DEFECTS) == 40
+def test_there_are_at_least_forty_with_names_of_their_own() -> None:
+    assert len(DEFECTS) >= 40
     assert [name for name, count in Counter(one.id for one in DEFECTS).items() if count > 1] == []
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import runner
+import breaking_runner
 
 from conformance.backends.program import command_line
 from conformance.errors import BackendError, UsageError
@@ -17,7 +17,7 @@ from conformance.run.limits import Limits
 from conformance.run.pool import ProcessExecutor
 from conformance.suite.store import open_suite
 
-RUNNER = Path(__file__).with_name("runner.py")
+RUNNER = Path(__file__).with_name("breaking_runner.py")
 
 
 def spec(way):
@@ -91,8 +91,8 @@ VERDICTS = {
 
 
 def test_each_way_has_a_verdict():
-    assert set(VERDICTS) == set(runner.ANSWERING)
-    assert len(VERDICTS) + len(runner.INTRODUCING) >= 40
+    assert set(VERDICTS) == set(breaking_runner.ANSWERING)
+    assert len(VERDICTS) + len(breaking_runner.INTRODUCING) >= 40
 
 
 @pytest.mark.parametrize("way", VERDICTS)
@@ -128,7 +128,7 @@ NOT_STARTED = {
 }
 
 
-@pytest.mark.parametrize("way", runner.INTRODUCING)
+@pytest.mark.parametrize("way", breaking_runner.INTRODUCING)
 def test_who_does_not_say_who_it_is_ends_the_run(way):
     limits = Limits(20.0, None, start=0.5 if way == "silent" else 20.0)
     with pytest.raises(BackendError) as caught, ProcessExecutor(spec(way), limits):

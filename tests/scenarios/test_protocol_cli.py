@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from conformance.cli import main
 
 ROOT = Path(__file__).parents[2]
-RUNNER = ROOT / "tests" / "run" / "runner.py"
+RUNNER = ROOT / "tests" / "run" / "breaking_runner.py"
 
 CHECKS = (
     *("hello", "unknown operator", "AvgPool-1 in f32", "several requests", "pieces"),

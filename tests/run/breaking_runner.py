@@ -1,4 +1,4 @@
-"""A program that keeps to the protocol, or breaks it in one way: `python runner.py WAY`.
+"""A program that keeps to the protocol, or breaks it in one way: `python breaking_runner.py WAY`.
 
 It knows nothing of the package that it is tested with, and imports only what starts quickly. It
 answers AvgPool-1 in f32 with zeros of the shape of the data, so that every answer is a failure;
