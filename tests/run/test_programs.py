@@ -6,8 +6,8 @@ import shlex
 import sys
 from pathlib import Path
 
-import pytest
 import breaking_runner
+import pytest
 
 from conformance.backends.program import command_line
 from conformance.errors import BackendError, UsageError
