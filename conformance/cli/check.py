@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.checking import LOG, checked, exit_code
-from conformance.cli.formats import format_option, page, take_stdout, targets, write
+from conformance.cli.checking import LOG, checked, conclude, exit_code
+from conformance.cli.formats import format_option, page, targets
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
@@ -152,9 +152,6 @@ def check(
     shuffle: int | None,
 ) -> None:
     """Test a backend against a suite of vectors."""
-    from conformance.cli.text import terminal
-    from conformance.report.terminal import summary
-
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
@@ -184,11 +181,8 @@ def check(
         shard=shard,
     )
     try:
-        write(run.log, wanted)
-    finally:  # whatever cannot be written, the run is told
-        if report is not None:
-            click.echo(f"log: {report / LOG}", err=True)
-        click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
+        conclude(run, wanted, report)
+    finally:
         if report is not None and run.footer["interrupted"]:
             click.echo("to resume: run the same command with --resume", err=True)
     ctx.exit(exit_code(run))

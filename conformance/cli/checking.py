@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.formats import Target, clear
+from conformance.cli.formats import Target, clear, take_stdout, write
 from conformance.cli.progress import Progress
 from conformance.cli.streams import kept_clean
 from conformance.errors import EXIT_DEFECT, UsageError
@@ -58,6 +58,19 @@ def checked(
     if earlier is not None and earlier.run.complete:
         click.echo("nothing to resume: the run is complete", err=True)
     return run
+
+
+def conclude(run: Run, wanted: Sequence[Target], report: Path | None) -> None:
+    """Write the reports of a run, and tell its summary whether or not they can be written."""
+    from conformance.cli.text import terminal
+    from conformance.report.terminal import summary
+
+    try:
+        write(run.log, wanted)
+    finally:
+        if report is not None:
+            click.echo(f"log: {report / LOG}", err=True)
+        click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
 
 
 def exit_code(run: Run) -> int:

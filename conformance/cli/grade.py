@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from conformance.cli.check import check
-from conformance.cli.checking import LOG, checked, exit_code
-from conformance.cli.formats import page, take_stdout, targets, write
+from conformance.cli.checking import LOG, checked, conclude, exit_code
+from conformance.cli.formats import page, targets
 
 EXAMPLES = """
 \b
@@ -32,9 +32,7 @@ LEFT_OUT = (
 
 def _grade(folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any) -> None:
     """Grade the outputs that a device computed from an export."""
-    from conformance.cli.text import terminal
     from conformance.exchange.outputs import Outputs
-    from conformance.report.terminal import summary
 
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
@@ -43,12 +41,7 @@ def _grade(folder: Path, report: Path | None, formats: tuple[str, ...], **asked:
     run = checked(
         suite, Outputs(folder), report=report, wanted=wanted, resume=False, ops=ops or None, **asked
     )
-    try:
-        write(run.log, wanted)
-    finally:
-        if report is not None:
-            click.echo(f"log: {report / LOG}", err=True)
-        click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
+    conclude(run, wanted, report)
     click.get_current_context().exit(exit_code(run))
 
 

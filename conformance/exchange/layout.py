@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from conformance.backends.capabilities import Capabilities
-from conformance.errors import UsageError
+from conformance.errors import SuiteError, UsageError
 from conformance.model import Vector
 from conformance.run import messages
+from conformance.suite.strict_json import Record, content, is_text, is_whole, loads
 
 FORMAT = 1
 INDEX = "index.json"
@@ -20,9 +23,6 @@ LINES = "cases.txt"
 DEVICE = "device.json"
 ENDING = "ending.txt"
 OUTPUTS = "out.txt"
-
-MAX_INDEX = 256 << 20
-"""Bytes of an index, some hundred a case."""
 
 FOLDER = re.compile(r"\d{6,9}")
 """What the folder of a case is called: its number, from 1."""
@@ -78,35 +78,24 @@ def key_of(vector: Vector) -> str:
 
 def read_index(folder: Path) -> Index:
     """The index of an export. Raises :class:`UsageError` for a folder that holds none."""
-    told = _json(folder / INDEX, "conformance export makes one; copy it beside the outputs")
-    try:
-        if told["export"] != FORMAT:
-            raise UsageError(
-                f"{folder / INDEX} has format {told['export']!r}, not {FORMAT}",
-                hint="export again with this version",
-            )
-        cases = tuple(
-            Place(
-                number=_whole(one["number"]),
-                op=_text(one["op"]),
-                id=_text(one["id"]),
-                key=_text(one["key"]),
-                outputs=_whole(one["outputs"]),
-            )
-            for one in told["cases"]
-        )
+    with _explained("conformance export makes one; copy it beside the outputs"):
+        path = folder / INDEX
+        keys = ("suite", "digest", "nonce", "layout", "level")
+        told = _record(path, ("export", "capabilities", "cases", "left_out", *keys))
+        if told.whole("export") != FORMAT:
+            told.refuse(f"its format is {told.whole('export')}, not {FORMAT}: export again")
+        cases = tuple(_place(one, str(path)) for one in told.items("cases"))
+        left_out = [one for one in told.items("left_out") if _is_left_out(one)]
+        if len(left_out) != len(told.items("left_out")):
+            told.refuse("'left_out' holds something else than operator, reason and number")
+        capabilities = None if told.raw("capabilities") is None else told.table("capabilities")
+        texts = {key: told.text(key) for key in keys}
         return Index(
-            suite=_text(told["suite"]),
-            digest=_text(told["digest"]),
-            nonce=_text(told["nonce"]),
-            layout=_text(told["layout"]),
-            level=_text(told["level"]),
-            capabilities=told["capabilities"],
+            **texts,
+            capabilities=capabilities,
             cases=cases,
-            left_out=tuple((_text(a), _text(b), _whole(c)) for a, b, c in told["left_out"]),
+            left_out=tuple((op, reason, count) for op, reason, count in left_out),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise _damaged(folder / INDEX, error) from error
 
 
 @dataclass(frozen=True)
@@ -122,45 +111,39 @@ class Device:
 def read_device(folder: Path) -> Device:
     """What is told of a device beside its outputs. Raises :class:`UsageError` without it."""
     example = '{"name": "my board", "version": "1.0", "nonce": "the one of index.json"}'
-    told = _json(folder / DEVICE, f"write one beside the outputs: {example}")
-    try:
-        facts = {_text(k): _text(v) for k, v in told.get("facts", {}).items()}
-        name, version, nonce = (_text(told[k]) for k in ("name", "version", "nonce"))
+    with _explained(f"write one beside the outputs: {example}"):
+        told = _record(folder / DEVICE, ("name", "version", "nonce"), ("facts",))
+        facts = told.texts_by_name("facts") if told.has("facts") else {}
+        name, version, nonce = (told.text(key) for key in ("name", "version", "nonce"))
         if not (name and version):
-            raise ValueError("an empty name or version")
+            told.refuse("an empty name or version")
         return Device(name, version, nonce, facts)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _damaged(folder / DEVICE, error, f"it looks like {example}") from error
 
 
-def _json(path: Path, hint: str) -> dict[str, Any]:
+def _place(data: object, where: str) -> Place:
+    told = Record(data, where, ("number", "op", "id", "key", "outputs"))
+    op, id, key = (told.text(name) for name in ("op", "id", "key"))
+    return Place(told.whole("number"), op, id, key, told.whole("outputs"))
+
+
+def _is_left_out(value: object) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and is_text(value[0])
+        and is_text(value[1])
+        and is_whole(value[2])
+    )
+
+
+def _record(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> Record:
+    return Record(loads(content(path), str(path)), str(path), keys, optional)
+
+
+@contextmanager
+def _explained(hint: str) -> Iterator[None]:
+    """A file that cannot be used is an error of who wrote it, told with what to do."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_INDEX + 1)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}", hint=hint) from error
-    if len(data) > MAX_INDEX:
-        raise UsageError(f"{path} is longer than {MAX_INDEX:,} bytes", hint=hint)
-    try:
-        told = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise _damaged(path, error, hint) from error
-    if not isinstance(told, dict):
-        raise _damaged(path, TypeError("it is no JSON object"), hint)
-    return told
-
-
-def _damaged(path: Path, error: Exception, hint: str = "export again") -> UsageError:
-    return UsageError(f"{path} cannot be used: {type(error).__name__}: {error}", hint=hint)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > 1000:
-        raise TypeError(f"{str(value)[:80]!r} is not a short text")
-    return value
-
-
-def _whole(value: Any) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 31:
-        raise TypeError(f"{str(value)[:80]!r} is not a number")
-    return value
+        yield
+    except SuiteError as error:
+        raise UsageError(error.message, hint=hint) from error
