@@ -103,14 +103,19 @@ class OpenVINO:
         An operator of ONNX (``onnx.MaxPool-12``) becomes an ONNX model, which OpenVINO reads. What
         is invalid is refused by OpenVINO itself (RuntimeError).
         """
-        foreign = op.startswith(onnx_model.PREFIX)
-        made = onnx_model.model(op, inputs, attributes) if foreign else b""
+        made = _onnx(op, inputs, attributes)
         with framework():
-            model = self._core.read_model(made) if foreign else self._native(op, inputs, attributes)
+            model = self._model(op, inputs, attributes, made)
             request = self._core.compile_model(model, DEVICE, PROPERTIES).create_infer_request()
             request.infer({0: self._tensor(inputs[0])})
             tensors = [request.get_output_tensor(i) for i in range(len(model.outputs))]
         return [from_tensor(tensor) for tensor in tensors]
+
+    def _model(
+        self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any], made: bytes
+    ) -> Any:
+        """The model of one operator: read from the ONNX model ``made``, or OpenVINO's own."""
+        return self._core.read_model(made) if made else self._native(op, inputs, attributes)
 
     def _native(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Any:
         """The model of one operator of OpenVINO's own.
@@ -132,9 +137,7 @@ class OpenVINO:
 
         Raises RuntimeError for what OpenVINO refuses while the model is made.
         """
-        foreign = op.startswith(onnx_model.PREFIX)
-        made = onnx_model.model(op, inputs, attributes) if foreign else b""
-        model = self._core.read_model(made) if foreign else self._native(op, inputs, attributes)
+        model = self._model(op, inputs, attributes, _onnx(op, inputs, attributes))
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder) / "model.xml", Path(folder) / "model.bin"]
             self._openvino.serialize(model, *map(str, files))
@@ -205,6 +208,12 @@ class OpenVINO:
         return self._openvino.Tensor(
             codes, self._openvino.Shape(array.shape), self._element_type(array)
         )
+
+
+def _onnx(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> bytes:
+    """The ONNX model of an operator of ONNX; empty for one of OpenVINO's own."""
+    foreign = op.startswith(onnx_model.PREFIX)
+    return onnx_model.model(op, inputs, attributes) if foreign else b""
 
 
 def from_tensor(tensor: Any) -> Array:
