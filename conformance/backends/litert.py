@@ -1,6 +1,6 @@
 """LiteRT's pooling operators on the CPU, by XNNPACK or by its own kernels.
 
-Each vector becomes a model of one operator, whose data have the channels last.
+Each vector becomes a model of one operator. Data have the channels last, as declared.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ CAPABILITIES = Capabilities(
     dtypes=("f32",),
     ranks=(4,),
     excluding=tuple(_excluding()),
+    layout=("NHWC",),
 )
 
 
@@ -99,7 +100,7 @@ class LiteRT:
         return {"device": "CPU", "threads": "1", "kernels": kernels}
 
     def delegates(self, call: Call, shape: Sequence[int]) -> bool:
-        """Whether a delegate takes a call on data of that shape, the channels last."""
+        """Whether a delegate takes a call on data of that shape."""
         # There is no public way to ask.
         details = self._interpreter(model(call, shape))._get_ops_details()
         return "DELEGATE" in {one["op_name"] for one in details}
@@ -107,20 +108,19 @@ class LiteRT:
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; what is invalid is refused by LiteRT itself (RuntimeError)."""
         call = _call(op, inputs, attributes)
-        data = np.ascontiguousarray(np.moveaxis(inputs[0], 1, -1))
-        made = model(call, data.shape)
+        made = model(call, inputs[0].shape)
         with framework():
             interpreter = self._interpreter(made)
-            interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
+            interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
             interpreter.invoke()
-            result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-        return [np.ascontiguousarray(np.moveaxis(result, -1, 1))]
+            result: Array = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        return [result]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """The same call as Python source, which sets ``outputs`` from ``inputs``."""
         call = _call(op, inputs, attributes)
         return f"""\
-{reproduced(call, np.moveaxis(inputs[0], 1, -1).shape)}
+{reproduced(call, inputs[0].shape)}
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 interpreter = Interpreter(
     model_content=bytes(builder.Output()),
@@ -128,11 +128,9 @@ interpreter = Interpreter(
     experimental_op_resolver_type=OpResolverType.{self.resolver},
 )
 interpreter.allocate_tensors()
-data = np.ascontiguousarray(np.moveaxis(inputs[0], 1, -1))  # the channels last
-interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
+interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
 interpreter.invoke()
-result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-outputs = [np.ascontiguousarray(np.moveaxis(result, -1, 1))]"""
+outputs = [interpreter.get_tensor(interpreter.get_output_details()[0]["index"])]"""
 
     def _interpreter(self, content: bytes) -> Any:
         made = self._litert.Interpreter(

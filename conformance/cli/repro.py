@@ -65,6 +65,7 @@ def repro(
     timeout: float,
 ) -> None:
     """Write a standalone script that reproduces a failure."""
+    from conformance.backends.layouts import arrangement
     from conformance.grade.precision import parse_precision
     from conformance.report.registry import write_text
     from conformance.repro.account import account
@@ -79,7 +80,10 @@ def repro(
     spec = opened.specs.get(vector.case.op)
     python = None if env is None else python_of(env)
     told = account(backend, vector, timeout, python)
-    write = partial(script, vector, spec, told.call, told.backend, opened.name, level, asked)
+    how = arrangement(told.declared, spec, vector.case)
+    write = partial(
+        script, vector, spec, told.call, told.backend, opened.name, level, asked, how=how
+    )
     trial = tried(write(), timeout, python)
     text = write(observed=trial.lines(versions(python)))
     if out is None:
