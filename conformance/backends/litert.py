@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.litert_model import Call, model, pool, reduction, reproduced
 from conformance.backends.marking import framework
+from conformance.backends.options import Option
 from conformance.backends.versions import needed
 from conformance.errors import Unsupported
 
@@ -71,17 +72,26 @@ CAPABILITIES = Capabilities(
     layout=("NHWC",),
 )
 
+RESOLVERS = {"xnnpack": "AUTO", "none": "BUILTIN_WITHOUT_DEFAULT_DELEGATES"}
+"""By the option ``delegate`` the member of OpResolverType that says which kernels there are."""
+
+DELEGATE = Option(
+    "delegate",
+    "xnnpack: its kernels, where it has some. none: LiteRT's own kernels.",
+    default="xnnpack",
+    choices=tuple(RESOLVERS),
+)
+
 
 class LiteRT:
-    """LiteRT on the CPU with its default delegate, XNNPACK."""
+    """LiteRT on the CPU, with XNNPACK or with its own kernels."""
 
     name = "litert"
     capabilities = CAPABILITIES
+    options = (DELEGATE,)
     marked = True
-    resolver = "AUTO"
-    """The member of OpResolverType that says which kernels there are."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, delegate: str = "xnnpack") -> None:
         from ai_edge_litert import interpreter
 
         self.version = version("ai-edge-litert")
@@ -92,6 +102,7 @@ class LiteRT:
             flatbuffers=find_spec("flatbuffers"),
         )
         self._litert = interpreter
+        self._resolver = RESOLVERS[delegate]
 
     def environment(self) -> dict[str, str]:
         """The device, the threads, and whose kernels run, found out with a pool of 3 x 3."""
@@ -125,7 +136,7 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 interpreter = Interpreter(
     model_content=bytes(builder.Output()),
     num_threads=1,
-    experimental_op_resolver_type=OpResolverType.{self.resolver},
+    experimental_op_resolver_type=OpResolverType.{self._resolver},
 )
 interpreter.allocate_tensors()
 interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
@@ -136,17 +147,10 @@ outputs = [interpreter.get_tensor(interpreter.get_output_details()[0]["index"])]
         made = self._litert.Interpreter(
             model_content=content,
             num_threads=1,
-            experimental_op_resolver_type=self._litert.OpResolverType[self.resolver],
+            experimental_op_resolver_type=self._litert.OpResolverType[self._resolver],
         )
         made.allocate_tensors()
         return made
-
-
-class LiteRTBuiltin(LiteRT):
-    """LiteRT on the CPU with its own optimised kernels, without a delegate."""
-
-    name = "litert-builtin"
-    resolver = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 
 
 def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Call:

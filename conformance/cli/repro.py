@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.options import env_option, question_options, suite_option
+from conformance.cli.options import backend_options, env_option, question_options, suite_option
 
 MAX_SECONDS = 1e6
 ISSUE = 65_536
@@ -33,7 +33,7 @@ loaded in a separate process, so a crash or hang there ends with an error.
 
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
-@click.option("--backend", required=True, metavar="NAME", help="The backend that fails.")
+@backend_options("The backend that fails.", required=True)
 @env_option
 @suite_option
 @question_options(

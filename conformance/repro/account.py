@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.backends.address import told as name_with_options
 from conformance.backends.arranging import arranged
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import create, locate, place
@@ -111,7 +112,7 @@ def answer(file: str, spec: str, asked: str) -> None:
             inputs[0] = arranged(inputs[0], order)
         call = native_call(origin, backend, header["op"], inputs, attributes)
         told = {
-            "backend": f"{backend.name} {backend.version}",
+            "backend": f"{name_with_options(backend.name, spec)} {backend.version}",
             "imports": "\n".join(call.imports),
             "setup": "\n".join(call.setup),
             "body": call.body,

@@ -21,7 +21,7 @@ Attributes = dict[str, Any]
 pytestmark = pytest.mark.needs("litert")
 
 
-@pytest.fixture(params=["litert", "litert-builtin"])
+@pytest.fixture(params=["litert", "litert?delegate=none"])
 def litert(request: pytest.FixtureRequest) -> Backend:
     return load(request.param)
 
@@ -63,7 +63,7 @@ def test_the_default_kernels_are_those_of_xnnpack_and_the_others_are_not() -> No
     from conformance.backends.litert import SAME, LiteRT
     from conformance.backends.litert_model import pool, reduction
 
-    delegated, own = load("litert"), load("litert-builtin")
+    delegated, own = load("litert"), load("litert?delegate=none")
     assert isinstance(delegated, LiteRT)
     assert isinstance(own, LiteRT)
     assert environment_of(delegated)["kernels"] == "XNNPACK"
