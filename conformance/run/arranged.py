@@ -66,19 +66,26 @@ def _restored(outcome: Outcome, vector: Vector, how: Arrangement) -> Outcome:
     """The outcome with its outputs as specified, and a note of what the judge cannot see then."""
     plural = type(outcome.returned) in (list, tuple)
     items: list[Any] = list(outcome.returned) if plural else [outcome.returned]  # type: ignore[call-overload]
-    notes: list[str] = []
+    shapes: list[str] = []
+    indices: list[str] = []
     for number, item in enumerate(items[: len(how.laid_out)]):
         if how.order is not None and how.laid_out[number]:
             items[number] = _turned(item, how.order)
-            notes += _shape_note(number, item, items[number], vector, how)
+            shapes += _shape_note(number, item, items[number], vector, how)
         if number in how.countings and type(item) is np.ndarray:
             items[number], lost = recounted(items[number], how.countings[number])
             if lost:
-                notes.append(
+                indices.append(
                     f"{lost} of {item.size} indices in output {number} are outside of the data, or "
                     f"in another image or channel, counted in {how.counted(number)}"
                 )
-    return replace(outcome, returned=items if plural else items[0], note="; ".join(notes))
+    wrong = any(
+        described(item).shape != answer.expected.shape
+        for item, answer in zip(items, vector.answers, strict=False)
+    )
+    # Where a shape is wrong that is the failure, whatever the indices are.
+    note = "; ".join(shapes if wrong else indices)
+    return replace(outcome, returned=items if plural else items[0], note=note)
 
 
 def _turned(item: Any, order: tuple[int, ...]) -> Any:
