@@ -33,12 +33,13 @@ def constants(how: Arrangement) -> Iterator[str]:
 
 def _before(how: Arrangement) -> Iterator[str]:
     if how.order is not None:
-        yield "given, inputs = inputs, [arranged(inputs[0], order), *inputs[1:]]"
+        yield "given, laid_out = inputs[0], arranged(inputs[0], order)"
+        yield "inputs = [laid_out, *inputs[1:]]"
 
 
 def _after(how: Arrangement) -> Iterator[str]:
     if how.order is not None:
-        yield "given[0][...] = restored(inputs[0], order)  # a change of it shows"
+        yield "given[...] = restored(laid_out, order)  # so that a change of it shows"
     yield "outputs = [outputs] if isinstance(outputs, np.ndarray) else list(outputs)"
     yield f"if len(outputs) == {len(how.laid_out)}:"
     for number, laid_out in enumerate(how.laid_out):

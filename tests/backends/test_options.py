@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conformance import api
 from conformance.backends import Option
 from conformance.backends.address import Address, canonical, parse
-from conformance.backends.discovery import available, load, locate
+from conformance.backends.discovery import available, load, locate, place
 from conformance.backends.options import declared_by
 from conformance.backends.protocol import environment_of
 from conformance.cli import main
@@ -102,6 +102,10 @@ def test_what_is_no_option_is_refused(spec, more, message):
     with pytest.raises(UsageError) as caught:
         canonical(spec, more)
     assert message in caught.value.message
+
+
+def test_an_adapter_keeps_its_options_in_another_environment():
+    assert place("torch?threads=2") == "conformance.backends.torch:Torch?threads=2"
 
 
 def test_a_program_has_its_options_on_its_own_command_line():

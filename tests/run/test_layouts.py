@@ -362,6 +362,33 @@ def test_indices_of_any_layout_become_those_of_each_operator(name, data):
         assert ((other == -1) | (other > right.max())).all()
 
 
+@given(
+    st.sampled_from(["i1", "u1", "i4", "u4", "i8", "u8", "f4", "?", "O"]),
+    st.lists(st.integers(-(2**63), 2**64 - 1), min_size=24, max_size=24),
+    st.sampled_from([(2, 3, 4), (2, 3, 1, 4), (24,), (3, 2, 4), (2, 3, 4, 1)]),
+)
+def test_whatever_is_returned_as_indices_is_converted_or_left(dtype, numbers, shape):
+    wrapped = [number % 2**64 for number in numbers]
+    got = np.array(wrapped, np.uint64).astype(dtype).reshape(shape)
+    case = Case("AdaptiveMaxPool-8", {"T": "f32"}, {"data": (2, 3, 5)}, {}, {"output_size": (4,)})
+    how = arrangement(Capabilities(index_layout=("WC",)), find("AdaptiveMaxPool-8"), case)
+    told, lost = recounted(got, how.countings[1])
+    assert (told.shape, told.dtype) == (got.shape, got.dtype)
+    if shape != (2, 3, 4) or dtype in ("f4", "?", "O"):
+        assert told is got
+        assert lost == 0
+        return
+    for (_, channel, _), before in np.ndenumerate(got):
+        inside = 0 <= before < 15 and before % 3 == channel
+        lost -= not inside
+    assert lost == 0
+    for place, before in np.ndenumerate(got):
+        if 0 <= before < 15 and before % 3 == place[1]:
+            assert told[place] == before // 3
+        elif dtype in ("i4", "i8"):  # the types of indices
+            assert not 0 <= told[place] < 5
+
+
 @pytest.mark.parametrize("letter", ["W", "HW", "DHW"])
 def test_no_indices_are_counted_where_there_are_none(letter):
     shape = (0, 3, *[2] * len(letter))
