@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from numpy.typing import NDArray
 
+from conformance.backends.address import canonical
 from conformance.backends.protocol import Backend
 from conformance.data import directory
 from conformance.errors import Unsupported, UsageError
@@ -122,7 +123,8 @@ def check(
     """Run every vector of a suite through a backend and judge the outputs.
 
     ``backend`` is an object with ``name``, ``version`` and ``run(op, inputs, attributes)``, a
-    plain function, or the name, module or file that the command line takes too. ``ops`` and
+    plain function, or the name, module or file that the command line takes too, with its options:
+    ``"torch?device=cuda"``. ``ops`` and
     ``only`` (ids or their beginnings) narrow the suite. ``level`` is ``must`` (any allowed
     reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
     ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
@@ -167,6 +169,8 @@ def check(
         strict=strict,
         today=_day_of(earlier),
     )
+    if isinstance(backend, str):
+        backend = canonical(backend)
     spec = backend if isinstance(backend, str) else ""
     runner = Isolation(
         executor, jobs, timeout, memory, None if env is None else str(env)

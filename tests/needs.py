@@ -26,6 +26,7 @@ MODULES = {
     "ncnn": ("ncnn",),
     "litert": ("ai_edge_litert", "flatbuffers"),
     "tvm": ("tvm", "onnx"),
+    "numba": ("numba",),
     "dev": ("playwright", "axe_playwright_python", "material"),
 }
 """What each extra installs that tests import; ``test`` and ``generate`` are always there."""

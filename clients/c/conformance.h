@@ -19,6 +19,10 @@
  *         return cf_serve("mykernel", "1.0", "{\"operators\": [\"AvgPool-1\"]}", answer, NULL);
  *     }
  *
+ * A kernel with the channels last adds \"layout\": [\"NHWC\"] to the capabilities; then data, outputs
+ * and their shapes have that layout. \"index_layout\": [\"HWC\"] says over which axes its indices
+ * count. Neither needs code: see docs/backends.md.
+ *
  * cf_serve keeps the stream of answers to itself: what the program prints on stdout goes to stderr.
  * It checks after each call whether an input was changed, and fills outputs with 0xff before it, so
  * that an element that is not written shows as NaN or -1.

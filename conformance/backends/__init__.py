@@ -2,6 +2,15 @@
 
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework
+from conformance.backends.options import Option
 from conformance.backends.protocol import Backend, FunctionBackend, Unsupported
 
-__all__ = ["Backend", "Capabilities", "Exclusion", "FunctionBackend", "Unsupported", "framework"]
+__all__ = [
+    "Backend",
+    "Capabilities",
+    "Exclusion",
+    "FunctionBackend",
+    "Option",
+    "Unsupported",
+    "framework",
+]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from conformance.backends.layouts import Orders, orders
 from conformance.errors import BackendError, EvaluationError, ExpressionError
 from conformance.model import Case
 from conformance.spec.environment import Environment
@@ -14,6 +15,9 @@ from conformance.spec.expressions import Expression, Kind, compile_expression
 from conformance.spec.families import FAMILIES
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import base_scope, case_scope
+
+LAYOUTS = ("layout", "index_layout")
+"""Members that have a name for each rank."""
 
 
 @dataclass(frozen=True)
@@ -43,26 +47,56 @@ class Capabilities:
     """What a backend supports: operators, element types and ranks of the data, less exclusions.
 
     ``operators`` are named as in ``AvgPool-1`` or by a pattern like ``onnx.*``, ``dtypes`` as in
-    ``bf16``; None means all.
+    ``bf16``; None means all. ``layout`` names for each rank the layout in which data reach the
+    backend and come back (``NHWC``), None that of the specification; ``index_layout`` the axes over
+    which its indices count (``HWC``), None what the specification says. Where ``ranks`` are left
+    out, they are those of the layouts.
     """
 
     operators: tuple[str, ...] | None = None
     dtypes: tuple[str, ...] | None = None
     ranks: tuple[int, ...] | None = None
     excluding: tuple[Exclusion, ...] = ()
+    layout: tuple[str, ...] | None = None
+    index_layout: tuple[str, ...] | None = None
     # By identity of the specification, which is kept alive so that it stays one.
     _compiled: dict[tuple[int, str], tuple[OpSpec, Expression]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def __post_init__(self) -> None:
-        for name in ("operators", "dtypes", "ranks", "excluding"):
+        for name in ("operators", "dtypes", "ranks", "excluding", *LAYOUTS):
             value = getattr(self, name)
             if value is not None and not isinstance(value, tuple):
                 raise BackendError(
                     f"capabilities: '{name}' is a {type(value).__name__}",
                     hint="give a tuple, as in ('AvgPool-1',)",
                 )
+        for name in LAYOUTS:
+            if getattr(self, name) is not None:
+                self._name_every_rank(name, self._order_of(name))
+
+    def _name_every_rank(self, what: str, named: Orders) -> None:
+        """Take the ranks of a layout where none are declared; else it must name each of them."""
+        if self.ranks is None:
+            object.__setattr__(self, "ranks", tuple(sorted(named)))
+        unnamed = [str(rank) for rank in self.ranks or () if rank not in named]
+        if unnamed:
+            raise BackendError(
+                f"capabilities: '{what}' has no name for rank {' and '.join(unnamed)}",
+                hint="name the layout of each rank that is declared, or declare fewer ranks",
+            )
+
+    def order(self, rank: int) -> tuple[int, ...] | None:
+        """The order in which data of a rank have their axes; None for the specification's."""
+        return self._order_of("layout").get(rank)
+
+    def counted(self, rank: int) -> tuple[int, ...] | None:
+        """The axes over which indices count, slowest first; None where as specified."""
+        return self._order_of("index_layout").get(rank)
+
+    def _order_of(self, what: str) -> Orders:
+        return orders(what, getattr(self, what) or (), whole=what == "layout")
 
     @classmethod
     def from_json(cls, data: Any) -> Capabilities:
@@ -72,6 +106,7 @@ class Capabilities:
         misspelled would claim everything.
         """
         kinds: dict[str, type] = {"operators": str, "dtypes": str, "ranks": int}
+        kinds |= dict.fromkeys(LAYOUTS, str)
         try:
             _check_names(data, (*kinds, "excluding"))
             lists: dict[str, Any] = {
@@ -89,7 +124,8 @@ class Capabilities:
         except (KeyError, TypeError) as error:
             raise BackendError(
                 f"capabilities that cannot be read: {type(error).__name__}: {error}",
-                hint="operators, dtypes and ranks are lists, and exclusions are made of texts",
+                hint="operators, dtypes, ranks and layouts are lists, and exclusions are made of "
+                "texts",
             ) from error
         return cls(excluding=excluding, **lists)
 
@@ -150,6 +186,7 @@ class Capabilities:
                 {"op": exclusion.op, "when": exclusion.when, "reason": exclusion.reason}
                 for exclusion in self.excluding
             ],
+            **{name: list(names) for name in LAYOUTS if (names := getattr(self, name)) is not None},
         }
 
     def _meets(self, spec: OpSpec, case: Case, exclusion: Exclusion, backend: str) -> bool:

@@ -8,14 +8,16 @@ import importlib.util
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from conformance.backends.address import Address, parse
+from conformance.backends.options import read
 from conformance.backends.program import file_of, is_program
 from conformance.backends.protocol import Backend, as_backend
 from conformance.errors import BackendError, ConformanceError
@@ -44,7 +46,7 @@ class Origin(NamedTuple):
     """Where the object lies that ``spec`` names: in ``module``, under the dotted ``name``.
 
     ``folder`` has to be on the import path for that, or is None where nothing has to be; for a
-    module that was read from a file, ``module`` is the file's stem.
+    module that was read from a file, ``module`` is the file's stem. ``options`` are those given.
     """
 
     spec: str
@@ -52,6 +54,7 @@ class Origin(NamedTuple):
     name: str
     folder: Path | None
     value: object
+    options: Mapping[str, str]
 
 
 def load(spec: str) -> Backend:
@@ -59,8 +62,9 @@ def load(spec: str) -> Backend:
 
     ``spec`` is the name of an entry point in group ``conformance.backends``, or
     ``package.module:object``, or ``path/to/file.py:object``. The object is a backend, a class of
-    backends (called without arguments) or a plain function; after a file that defines exactly one
-    backend it may be left out. Raises :class:`BackendError`.
+    backends (called with its options) or a plain function; after a file that defines exactly one
+    backend it may be left out. Options follow a question mark: ``torch?device=cuda``. Raises
+    :class:`BackendError`, and :class:`UsageError` for options that cannot be read.
     """
     return create(locate(spec))
 
@@ -77,7 +81,7 @@ def locate(spec: str) -> Origin:
             f"{spec} is a program, and no object of Python",
             hint="it can be checked, not imported",
         )
-    return _guarded(spec, lambda: _located(spec))
+    return _guarded(spec, lambda: _located(spec, parse(spec)))
 
 
 def place(spec: str) -> str:
@@ -85,34 +89,44 @@ def place(spec: str) -> str:
 
     So it is found where this package can be imported and is not installed.
     """
-    own = (one.value for one in entry_points(group=GROUP, name=spec))
-    return next((value for value in own if value.startswith(f"{OURS}.")), spec)
+    address = parse(spec)
+    own = (one.value for one in entry_points(group=GROUP, name=address.name))
+    value = next((value for value in own if value.startswith(f"{OURS}.")), None)
+    return spec if value is None else str(Address(value, address.options))
+
+
+def arguments(origin: Origin) -> dict[str, Any]:
+    """What the class that an object is has to be called with. Raises :class:`BackendError`."""
+    return read(origin.value, origin.options, origin.spec)
 
 
 def create(origin: Origin) -> Backend:
     """The backend that an object is or makes. Raises :class:`BackendError`."""
-    return _guarded(origin.spec, lambda: as_backend(origin.value, origin=origin.spec))
+    return _guarded(
+        origin.spec, lambda: as_backend(origin.value, arguments(origin), origin=origin.spec)
+    )
 
 
-def _located(spec: str) -> Origin:
-    if match := _FILE.fullmatch(spec):
+def _located(spec: str, address: Address) -> Origin:
+    named, options = address.name, address.options
+    if match := _FILE.fullmatch(named):
         path = Path(match["path"])
         module = _module_of(path)
-        name = match["object"] or _only_backend(spec, module)
-        return Origin(spec, path.stem, name, path.parent, _member(spec, module, name))
-    if match := _MODULE.fullmatch(spec):
+        name = match["object"] or _only_backend(named, module)
+        return Origin(spec, path.stem, name, path.parent, _member(named, module, name), options)
+    if match := _MODULE.fullmatch(named):
         package = match["module"].partition(".")[0]
         here = None if package == OURS else _look_here(package)
         module = importlib.import_module(match["module"])
-        value = _member(spec, module, match["object"])
-        return Origin(spec, match["module"], match["object"], here, value)
-    entry = _named(spec)
-    return Origin(spec, entry.module, entry.attr, None, entry.load())
+        value = _member(named, module, match["object"])
+        return Origin(spec, match["module"], match["object"], here, value, options)
+    entry = _named(named)
+    return Origin(spec, entry.module, entry.attr, None, entry.load(), options)
 
 
 def digest(spec: str) -> str | None:
     """The sha256 of the file that ``spec`` names, so that a change of it shows; None for others."""
-    match = _FILE.fullmatch(spec)
+    match = _FILE.fullmatch(parse(spec).name)
     file = Path(match["path"]) if match else file_of(spec) if is_program(spec) else None
     try:
         return None if file is None else sha256(file.read_bytes()).hexdigest()

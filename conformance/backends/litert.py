@@ -1,6 +1,6 @@
 """LiteRT's pooling operators on the CPU, by XNNPACK or by its own kernels.
 
-Each vector becomes a model of one operator, whose data have the channels last.
+Each vector becomes a model of one operator. Data have the channels last, as declared.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.litert_model import Call, model, pool, reduction, reproduced
 from conformance.backends.marking import framework
+from conformance.backends.options import Option
 from conformance.backends.versions import needed
 from conformance.errors import Unsupported
 
@@ -68,19 +69,29 @@ CAPABILITIES = Capabilities(
     dtypes=("f32",),
     ranks=(4,),
     excluding=tuple(_excluding()),
+    layout=("NHWC",),
+)
+
+RESOLVERS = {"xnnpack": "AUTO", "none": "BUILTIN_WITHOUT_DEFAULT_DELEGATES"}
+"""By the option ``delegate`` the member of OpResolverType that says which kernels there are."""
+
+DELEGATE = Option(
+    "delegate",
+    "xnnpack: its kernels, where it has some. none: LiteRT's own kernels.",
+    default="xnnpack",
+    choices=tuple(RESOLVERS),
 )
 
 
 class LiteRT:
-    """LiteRT on the CPU with its default delegate, XNNPACK."""
+    """LiteRT on the CPU, with XNNPACK or with its own kernels."""
 
     name = "litert"
     capabilities = CAPABILITIES
+    options = (DELEGATE,)
     marked = True
-    resolver = "AUTO"
-    """The member of OpResolverType that says which kernels there are."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, delegate: str = "xnnpack") -> None:
         from ai_edge_litert import interpreter
 
         self.version = version("ai-edge-litert")
@@ -91,6 +102,7 @@ class LiteRT:
             flatbuffers=find_spec("flatbuffers"),
         )
         self._litert = interpreter
+        self._resolver = RESOLVERS[delegate]
 
     def environment(self) -> dict[str, str]:
         """The device, the threads, and whose kernels run, found out with a pool of 3 x 3."""
@@ -99,7 +111,7 @@ class LiteRT:
         return {"device": "CPU", "threads": "1", "kernels": kernels}
 
     def delegates(self, call: Call, shape: Sequence[int]) -> bool:
-        """Whether a delegate takes a call on data of that shape, the channels last."""
+        """Whether a delegate takes a call on data of that shape."""
         # There is no public way to ask.
         details = self._interpreter(model(call, shape))._get_ops_details()
         return "DELEGATE" in {one["op_name"] for one in details}
@@ -107,48 +119,38 @@ class LiteRT:
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; what is invalid is refused by LiteRT itself (RuntimeError)."""
         call = _call(op, inputs, attributes)
-        data = np.ascontiguousarray(np.moveaxis(inputs[0], 1, -1))
-        made = model(call, data.shape)
+        made = model(call, inputs[0].shape)
         with framework():
             interpreter = self._interpreter(made)
-            interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
+            interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
             interpreter.invoke()
-            result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-        return [np.ascontiguousarray(np.moveaxis(result, -1, 1))]
+            result: Array = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        return [result]
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """The same call as Python source, which sets ``outputs`` from ``inputs``."""
         call = _call(op, inputs, attributes)
         return f"""\
-{reproduced(call, np.moveaxis(inputs[0], 1, -1).shape)}
+{reproduced(call, inputs[0].shape)}
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 interpreter = Interpreter(
     model_content=bytes(builder.Output()),
     num_threads=1,
-    experimental_op_resolver_type=OpResolverType.{self.resolver},
+    experimental_op_resolver_type=OpResolverType.{self._resolver},
 )
 interpreter.allocate_tensors()
-data = np.ascontiguousarray(np.moveaxis(inputs[0], 1, -1))  # the channels last
-interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
+interpreter.set_tensor(interpreter.get_input_details()[0]["index"], inputs[0])
 interpreter.invoke()
-result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
-outputs = [np.ascontiguousarray(np.moveaxis(result, -1, 1))]"""
+outputs = [interpreter.get_tensor(interpreter.get_output_details()[0]["index"])]"""
 
     def _interpreter(self, content: bytes) -> Any:
         made = self._litert.Interpreter(
             model_content=content,
             num_threads=1,
-            experimental_op_resolver_type=self._litert.OpResolverType[self.resolver],
+            experimental_op_resolver_type=self._litert.OpResolverType[self._resolver],
         )
         made.allocate_tensors()
         return made
-
-
-class LiteRTBuiltin(LiteRT):
-    """LiteRT on the CPU with its own optimised kernels, without a delegate."""
-
-    name = "litert-builtin"
-    resolver = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 
 
 def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Call:

@@ -25,7 +25,7 @@ class Call:
 
 
 def model(call: Call, shape: Sequence[int]) -> bytes:
-    """The serialised model of ``call`` on f32 data of that shape, the channels last.
+    """The serialised model of ``call`` on f32 data of that shape.
 
     Nothing is checked here, and no shape of the result is given: LiteRT works it out.
     """

@@ -1,4 +1,4 @@
-"""ONNX Runtime's CPU provider: every vector becomes a model of one operator, and runs once."""
+"""ONNX Runtime's providers: every vector becomes a model of one operator, and runs once."""
 
 from __future__ import annotations
 
@@ -13,11 +13,19 @@ from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework
 from conformance.backends.onnx_model import DATA, model, reproduced
+from conformance.backends.options import Option
 from conformance.backends.versions import known
+from conformance.errors import BackendError
 
 Array = NDArray[Any]
 
-PROVIDER = "CPUExecutionProvider"
+CPU = "CPUExecutionProvider"
+PROVIDER = Option(
+    "provider",
+    "The execution provider that computes; nothing is left to the CPU's instead.",
+    default=CPU,
+)
+NO_FALLBACK = ("session.disable_cpu_ep_fallback", "1")
 SILENT = 4  # errors are raised; they need not be logged too
 
 # What its list of kernels (docs/OperatorKernels.md of the project) has for the provider.
@@ -37,37 +45,49 @@ CAPABILITIES = Capabilities(
 
 
 class OnnxRuntime:
-    """ONNX Runtime's CPU provider, with its default optimisations."""
+    """ONNX Runtime's CPU provider, or another, with its default optimisations."""
 
     name = "onnxruntime"
+    options = (PROVIDER,)
     marked = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, provider: str = CPU) -> None:
         import onnxruntime
 
         self.version = known("onnxruntime", onnxruntime.__version__, oldest="1.15")
         onnx = onnx_model.package()
         self._onnx = str(onnx.__version__)
         self._onnxruntime = onnxruntime
+        self._provider = provider
+        there = onnxruntime.get_available_providers()
+        if provider not in there:
+            raise BackendError(
+                f"provider={provider}: this ONNX Runtime {self.version} has no such provider",
+                hint=f"it has: {', '.join(there)}",
+            )
         opset = min(onnx.defs.onnx_opset_version(), self._opset())
         operators = onnx_model.operators(("onnx.*",), opset)
         self.capabilities = replace(CAPABILITIES, operators=operators)
 
     def environment(self) -> dict[str, str]:
         """The provider, and what made the models."""
-        return {"device": f"CPU ({PROVIDER})", "onnx": self._onnx}
+        device = f"CPU ({CPU})" if self._provider == CPU else self._provider
+        return {"device": device, "onnx": self._onnx}
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``; what is invalid is refused by ONNX Runtime itself."""
         made = model(op, inputs, attributes)
         with framework():
-            outputs: list[Array] = self._session(made).run(None, {DATA: inputs[0]})
+            session = self._session(made, self._provider)
+            outputs: list[Array] = session.run(None, {DATA: inputs[0]})
         return outputs
 
-    def _session(self, made: bytes) -> Any:
+    def _session(self, made: bytes, provider: str) -> Any:
         options = self._onnxruntime.SessionOptions()
         options.log_severity_level = SILENT
-        return self._onnxruntime.InferenceSession(made, options, providers=[PROVIDER])
+        if provider != CPU:
+            options.add_session_config_entry(*NO_FALLBACK)
+        return self._onnxruntime.InferenceSession(made, options, providers=[provider])
 
     def _opset(self) -> int:
         """The newest operator set that it reads, as far as there are specifications.
@@ -76,14 +96,18 @@ class OnnxRuntime:
         """
         for opset in range(onnx_model.NEWEST, 1, -1):
             with suppress(Exception):
-                self._session(onnx_model.nothing(opset))
+                self._session(onnx_model.nothing(opset), CPU)
                 return opset
         return 1
 
     def reproduce(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> str:
         """The same call as Python source, which sets ``outputs`` from ``inputs``."""
+        alone = f"\noptions.add_session_config_entry{NO_FALLBACK!r}"
         return f"""\
 import onnxruntime
 {reproduced(op, inputs, attributes)}
-session = onnxruntime.InferenceSession(model.SerializeToString(), providers=[{PROVIDER!r}])
+options = onnxruntime.SessionOptions(){"" if self._provider == CPU else alone}
+session = onnxruntime.InferenceSession(
+    model.SerializeToString(), options, providers=[{self._provider!r}]
+)
 outputs = session.run(None, {{{DATA!r}: inputs[0]}})"""

@@ -1,9 +1,10 @@
-"""OpenVINO's CPU plugin: every vector becomes a model of one operator, compiled and run once."""
+"""OpenVINO's plugins: every vector becomes a model of one operator, compiled and run once."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,20 @@ from numpy.typing import NDArray
 from conformance.backends import onnx_model
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.marking import framework
+from conformance.backends.options import Option
 from conformance.backends.versions import known
+from conformance.errors import BackendError
 
 Array = NDArray[Any]
 
-DEVICE = "CPU"
+DEVICE = Option("device", "A device as OpenVINO names it: CPU, GPU, GPU.1, NPU.", default="CPU")
 # Without the hint the plugin computes f32 in bf16 where the processor can.
-PROPERTIES = {"INFERENCE_PRECISION_HINT": "f32"}
+PRECISION = Option(
+    "precision",
+    "In what f32 is computed (INFERENCE_PRECISION_HINT); dynamic: as the plugin likes.",
+    default="f32",
+    choices=("f32", "f16", "bf16", "dynamic"),
+)
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
 # Its own operators have no prefix, unlike those of others.
@@ -62,12 +70,13 @@ def _has(module: str) -> bool:
 
 
 class OpenVINO:
-    """OpenVINO's CPU plugin, with inference precision f32."""
+    """OpenVINO on the CPU or another device, with inference precision f32 or another."""
 
     name = "openvino"
+    options = (DEVICE, PRECISION)
     marked = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, device: str = "CPU", precision: str = "f32") -> None:
         import openvino
 
         self.version = known("openvino", str(openvino.__version__).partition("-")[0], oldest=OLDEST)
@@ -84,18 +93,27 @@ class OpenVINO:
         self._op = op
         self._node_factory = NodeFactory
         self._core = openvino.Core()
+        self._device = device
+        self._properties = {"INFERENCE_PRECISION_HINT": precision}
+        try:
+            self._named = str(self._core.get_property(device, "FULL_DEVICE_NAME"))
+        except RuntimeError as error:
+            raise BackendError(
+                f"device={device}: OpenVINO {self.version} has no such device here",
+                hint=f"it finds: {', '.join(self._core.available_devices)}",
+            ) from error
 
     def environment(self) -> dict[str, str]:
         """The device and the properties that a result may depend on."""
-        device = str(self._core.get_property(DEVICE, "FULL_DEVICE_NAME"))
-        plugin = self._core.get_versions(DEVICE)[DEVICE]
-        threads = self._core.get_property(DEVICE, "INFERENCE_NUM_THREADS")
-        return {
-            "device": f"{DEVICE} ({device})",
-            "plugin": f"{plugin.description} {plugin.build_number}",
-            "INFERENCE_NUM_THREADS": "automatic" if threads == 0 else str(threads),
-            **PROPERTIES,
+        plugins = self._core.get_versions(self._device).values()
+        facts = {
+            "device": f"{self._device} ({self._named})",
+            "plugin": ", ".join(f"{one.description} {one.build_number}" for one in plugins),
         }
+        with suppress(RuntimeError):  # it is the CPU's alone
+            threads = self._core.get_property(self._device, "INFERENCE_NUM_THREADS")
+            facts["INFERENCE_NUM_THREADS"] = "automatic" if threads == 0 else str(threads)
+        return facts | self._properties
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         """Outputs of ``op``, named as in ``AvgPool-1``: an operator and its operation set.
@@ -106,7 +124,8 @@ class OpenVINO:
         made = _onnx(op, inputs, attributes)
         with framework():
             model = self._model(op, inputs, attributes, made)
-            request = self._core.compile_model(model, DEVICE, PROPERTIES).create_infer_request()
+            compiled = self._core.compile_model(model, self._device, self._properties)
+            request = compiled.create_infer_request()
             request.infer({0: self._tensor(inputs[0])})
             tensors = [request.get_output_tensor(i) for i in range(len(model.outputs))]
         return [from_tensor(tensor) for tensor in tensors]
@@ -166,7 +185,9 @@ class OpenVINO:
         else:
             lines += self._native_lines(op, inputs, kind)
         lines += [
-            f"compiled = openvino.Core().compile_model(model, {DEVICE!r}, {PROPERTIES!r})",
+            "compiled = openvino.Core().compile_model(",
+            f"    model, {self._device!r}, {self._properties!r}",
+            ")",
             "request = compiled.create_infer_request()",
             f"request.infer({{0: {tensor}}})",
             f"outputs = [{read} for i in range(len(model.outputs))]",

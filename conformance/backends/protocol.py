@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ __all__ = [
     "environment_of",
 ]
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 Array = NDArray[Any]
 Run = Callable[[str, list[Array], dict[str, Any]], Sequence[Array]]
 
@@ -29,9 +31,11 @@ Run = Callable[[str, list[Array], dict[str, Any]], Sequence[Array]]
 class Backend(Protocol):
     """An implementation that answers cases.
 
-    Three more members are optional: ``capabilities``, a :class:`Capabilities` (without it a
-    backend claims everything); ``environment() -> dict[str, str]``, facts for the run log that a
-    result may depend on, such as a framework's build, its threads or its precision; and
+    More members are optional: ``capabilities``, a :class:`Capabilities` (without it a backend
+    claims everything); ``options`` of a class, a tuple of
+    :class:`~conformance.backends.options.Option`, with which it may be called;
+    ``environment() -> dict[str, str]``, facts for the run log that a result may depend on, such as
+    a framework's build, its threads or its precision; and
     ``reproduce(op, inputs, attributes) -> str``, which says the call that ``run`` makes in Python
     source, for scripts that must do without the backend's class. That source may use ``np``,
     ``op``, ``inputs`` and ``attributes``, imports what else it needs, and sets ``outputs``.
@@ -82,8 +86,11 @@ def _module_name(place: str) -> str:
     return place.rpartition(".")[2] if stem == "__init__" else stem
 
 
-def as_backend(candidate: object, *, origin: str = "backend") -> Backend:
-    """``candidate`` as a checked backend: an instance as it is, a function wrapped, a class called.
+def as_backend(
+    candidate: object, arguments: Mapping[str, Any] = NOTHING, *, origin: str = "backend"
+) -> Backend:
+    """``candidate`` as a checked backend: an instance as it is, a function wrapped, a class called
+    with ``arguments``.
 
     Raises :class:`BackendError`, which begins with ``origin``, for an object that is none, and
     for members of the wrong type. What a class raises when it is called passes through.
@@ -91,7 +98,7 @@ def as_backend(candidate: object, *, origin: str = "backend") -> Backend:
     if isinstance(candidate, type):
         if not callable(getattr(candidate, "run", None)):
             raise _not_one(origin, f"class {candidate.__name__} has no method 'run'")
-        candidate = candidate()
+        candidate = candidate(**arguments)
     if not callable(getattr(candidate, "run", None)):
         if not callable(candidate):
             raise _not_one(origin, f"{type(candidate).__name__} has no method 'run'")

@@ -1,8 +1,9 @@
-"""PyTorch's pooling functions on the CPU, for PyTorch's own operators and those of OpenVINO."""
+"""PyTorch's pooling functions, for PyTorch's own operators and those of OpenVINO."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -11,9 +12,10 @@ import numpy as np
 from conformance.backends import torch_calls, torch_openvino
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.marking import framework
+from conformance.backends.options import Option
 from conformance.backends.torch_calls import Array, Call
 from conformance.backends.versions import known
-from conformance.errors import Unsupported
+from conformance.errors import BackendError, Unsupported
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
@@ -33,28 +35,42 @@ CAPABILITIES = Capabilities(
         *torch_openvino.EXCLUDING,
     ),
 )
+ELSEWHERE = replace(CAPABILITIES, excluding=torch_openvino.EXCLUDING)
+"""What is claimed of other devices than the CPU."""
+
+DEVICE = Option("device", "Where it computes: cpu, cuda, cuda:1, mps, xpu.", default="cpu")
+THREADS = Option("threads", "Threads on the CPU; without it PyTorch decides.", type=int)
 
 
 class Torch:
-    """PyTorch's pooling functions on the CPU."""
+    """PyTorch's pooling functions, on the CPU or another device."""
 
     name = "torch"
     capabilities = CAPABILITIES
+    options: tuple[Option, ...] = (DEVICE, THREADS)
     marked = True
     converted = ("", "")
     """What scripts call on the data and on the result, to change their layout and back."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, device: str = "cpu", threads: int | None = None) -> None:
         import torch
 
         self.version = known("torch", torch.__version__, oldest="2.0")
         self._torch = torch
+        self._device = checked_device(torch, device)
+        self._threads = threads
+        if self._device.type != "cpu":
+            self.capabilities = ELSEWHERE
+        if threads is not None:
+            if threads < 1:
+                raise BackendError(f"threads={threads}", hint="give the number of threads")
+            torch.set_num_threads(threads)
 
     def environment(self) -> dict[str, str]:
-        """Build and threads, which a result may depend on."""
+        """Device, build and threads, which a result may depend on."""
         torch = self._torch
         return {
-            "device": f"CPU ({torch.backends.cpu.get_cpu_capability()})",
+            "device": described_device(torch, self._device),
             "threads": str(torch.get_num_threads()),
             "mkldnn": "available" if torch.backends.mkldnn.is_available() else "not available",
         }
@@ -64,7 +80,9 @@ class Torch:
         call = _call(op, inputs, attributes)
         data = self._to_torch(inputs[0])
         with framework():
-            result = self._answer(call, data)
+            result = self._answer(call, data.to(self._device))
+            # A device works on its own: what it refuses may be told only when it is waited for.
+            result = result.cpu() if call.index_type is None else [one.cpu() for one in result]
         if call.index_type is None:
             return [self._to_numpy(result)]
         values, indices = result
@@ -76,21 +94,25 @@ class Torch:
         bf16 = inputs[0].dtype == BF16
         codes = ".view(np.int16)" if bf16 else ""
         typed = ".view(torch.bfloat16)" if bf16 else ""
+        there, here = self.converted
+        elsewhere = self._device.type != "cpu"
+        away, home = (f".to({str(self._device)!r})", ".cpu()") if elsewhere else ("", "")
         back = ".view(torch.int16).numpy().view(ml_dtypes.bfloat16)" if bf16 else ".numpy()"
         words = [repr(argument) for argument in call.arguments]
         words += [f"{name}={value!r}" for name, value in call.keywords.items()]
-        there, here = self.converted
         words.insert(0, f"data{there}")
         called = f"torch.nn.functional.{call.function}({', '.join(words)}){here}"
         lines = ["import torch", *(["import ml_dtypes"] if bf16 else [])]
-        lines.append(f"data = torch.from_numpy(inputs[0]{codes}){typed}")
+        if self._threads is not None:
+            lines.append(f"torch.set_num_threads({self._threads})")
+        lines.append(f"data = torch.from_numpy(inputs[0]{codes}){typed}{away}")
         if call.pads:
             lines.append(f"data = torch.nn.functional.pad(data, {call.pads})")
         if call.index_type is None:
-            lines += [f"result = {called}", f"outputs = [result{back}]"]
+            lines += [f"result = {called}", f"outputs = [result{home}{back}]"]
         else:
-            narrowed = f"indices.numpy().astype(np.{np.dtype(call.index_type).name})"
-            lines += [f"values, indices = {called}", f"outputs = [values{back}, {narrowed}]"]
+            narrowed = f"indices{home}.numpy().astype(np.{np.dtype(call.index_type).name})"
+            lines += [f"values, indices = {called}", f"outputs = [values{home}{back}, {narrowed}]"]
         return "\n".join(lines)
 
     def _answer(self, call: Call, data: Any) -> Any:
@@ -115,6 +137,32 @@ class Torch:
             return codes.view(BF16)
         array: Array = tensor.numpy()
         return array
+
+
+def checked_device(torch: Any, name: str) -> Any:
+    """The device of that name. Raises :class:`BackendError` where this PyTorch has none such."""
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).cpu()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        why = str(error).partition("\n")[0][:200]
+        found = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
+        if torch.backends.mps.is_available():
+            found.append("mps")
+        raise BackendError(
+            f"device={name}: PyTorch {torch.__version__} does not compute there: {why}",
+            hint=f"this PyTorch finds: {', '.join(found)}",
+        ) from error
+    return device
+
+
+def described_device(torch: Any, device: Any) -> str:
+    """A device in words, with what a result on it may depend on."""
+    if device.type == "cpu":
+        return f"CPU ({torch.backends.cpu.get_cpu_capability()})"
+    if device.type == "cuda":
+        return f"{device} ({torch.cuda.get_device_name(device)}, CUDA {torch.version.cuda})"
+    return str(device)
 
 
 def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Call:

@@ -1,6 +1,7 @@
-"""PyTorch's pooling functions on the CPU, compiled by its inductor: a graph for each call.
+"""PyTorch's pooling functions, compiled by its inductor: a graph for each call.
 
-A call takes a few seconds, most of them in the C++ compiler, which has to be there.
+A call takes a few seconds, most of them in the compiler, which has to be there: that of C++ for the
+CPU.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from conformance.backends.torch_calls import Call
 
 
 class TorchCompile(Torch):
-    """PyTorch's pooling functions on the CPU, compiled by its inductor."""
+    """PyTorch's pooling functions, compiled by its inductor."""
 
     name = "torch-compile"
     compiler = "inductor"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, device: str = "cpu", threads: int | None = None) -> None:
+        super().__init__(device=device, threads=threads)
         # The first graph takes a minute or two more than any other, which no vector should pay for.
-        self._answer(Call("relu"), self._torch.zeros(1))
+        self._answer(Call("relu"), self._torch.zeros(1, device=self._device))
 
     def environment(self) -> dict[str, str]:
         """Build, threads and compiler, which a result may depend on."""

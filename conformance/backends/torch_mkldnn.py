@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.backends import torch_openvino
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.torch import Torch
+from conformance.backends.torch import THREADS, Torch
 from conformance.backends.torch_calls import Array, Call
 from conformance.errors import Unsupported
 
@@ -52,10 +52,11 @@ class TorchMkldnn(Torch):
 
     name = "torch-mkldnn"
     capabilities = CAPABILITIES
+    options = (THREADS,)
     converted = (".to_mkldnn()", ".to_dense()")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, *, threads: int | None = None) -> None:
+        super().__init__(threads=threads)
         # A build without oneDNN is found out here and not by each vector.
         self._answer(Call("relu"), self._torch.zeros(1))
 

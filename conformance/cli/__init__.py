@@ -24,7 +24,7 @@ EXIT_BROKEN_PIPE = 141
 COMMANDS = {
     "check": "Test a backend against a suite of vectors.",
     "matrix": "Test several backends, or several versions of one, side by side.",
-    "backends": "List the backends that have a name.",
+    "backends": "List the backends that have a name, or the options of one.",
     "show": "Show one vector and how its expected values are computed.",
     "repro": "Write a standalone script that reproduces a failure.",
     "generate": "Generate a suite of test vectors from operator specifications.",

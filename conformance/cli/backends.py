@@ -10,6 +10,12 @@ Your own backend needs no installation:
   conformance check --backend path/to/mylib.py:MyLib
   conformance check --backend mypackage.adapter:run
 \b
+Options follow the name, here and wherever a backend is named:
+  conformance backends torch
+      the options of one backend
+  conformance check --backend "torch?device=cuda&threads=2"
+  conformance check --backend torch --option device=cuda --option threads=2
+\b
 To name a backend, add an entry point to the pyproject.toml of its package:
   [project.entry-points."conformance.backends"]
   mylib = "mypackage.adapter:MyLib"
@@ -17,10 +23,14 @@ To name a backend, add an entry point to the pyproject.toml of its package:
 
 
 @click.command(epilog=EXAMPLES)
-def backends() -> None:
-    """List the backends that have a name."""
+@click.argument("name", required=False)
+def backends(name: str | None) -> None:
+    """List the backends that have a name, or the options of one."""
     from conformance.backends.discovery import available
 
+    if name is not None:
+        _show(name)
+        return
     found = available()
     width = max((len(row.name) for row in found), default=0)
     for row in found:
@@ -30,3 +40,19 @@ def backends() -> None:
     if missing:
         click.echo()
         click.echo("- not installed; for example: pip install " + f"'opconform[{missing[0]}]'")
+
+
+def _show(name: str) -> None:
+    """Print the options of one backend, which is imported and not created."""
+    from conformance.backends.discovery import locate
+    from conformance.backends.options import declared_by
+
+    value = locate(name).value
+    summary = (getattr(value, "__doc__", None) or "").strip().partition("\n")[0]
+    click.echo(f"{name}: {summary}" if summary else name)
+    options = declared_by(value)
+    if not options:
+        click.echo("no options")
+    for one in options:
+        usual = "" if one.default is None else f" [default: {one.default}]"
+        click.echo(f"  {one.name}: {one.help} It is {one.expected}.{usual}")

@@ -12,6 +12,7 @@ from conformance.cli.formats import format_option, page, targets
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
+    backend_options,
     env_option,
     min_strength_option,
     process_options,
@@ -40,6 +41,8 @@ Examples:
       four processes; a hang or too much memory is an error
   conformance check --backend onnxruntime --env venvs/ort-1.14
       another version, installed in that virtual environment
+  conformance check --backend torch --option device=cuda --option threads=2
+      options; the same as --backend "torch?device=cuda&threads=2"
   conformance check --backend mylib.py --complete --report out
       the shipped suite, plus the vectors that it lacks for mylib
   conformance check --backend mylib --known-failures known.yaml --strict
@@ -65,7 +68,7 @@ tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--backend", required=True, metavar="NAME", help="The backend to test; see below.")
+@backend_options("The backend to test; see below.", required=True)
 @env_option
 @selection_options
 @question_options(CHECK_LEVEL, CHECK_PRECISION)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from conformance.errors import UsageError
 
-SYNTAX = re.compile(r"(?:(?P<label>[^=@/:]*)=)?(?P<backend>[^@]+)(?:@(?P<env>.+))?")
+SYNTAX = re.compile(r"(?:(?P<label>[^=@/:?]*)=)?(?P<backend>[^@]+)(?:@(?P<env>.+))?")
 LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,59}")
+OTHER = re.compile(r"[^A-Za-z0-9_.+-]+")
 FILES = ("comparison.html", "matrix.md")
 
 
@@ -41,6 +42,7 @@ def entrants(words: Sequence[str]) -> tuple[Entrant, ...]:
 
 
 def _entrant(word: str) -> Entrant:
+    from conformance.backends.address import canonical, parse
     from conformance.run.interpreter import python_of
 
     match = SYNTAX.fullmatch(word)
@@ -48,7 +50,9 @@ def _entrant(word: str) -> Entrant:
         raise UsageError(
             f"--backend {word[:200]!a} names no backend", hint="it is [LABEL=]NAME[@VENV]"
         )
-    label = match["backend"] if match["label"] is None else match["label"]
+    backend = canonical(match["backend"])
+    usual = OTHER.sub("-", backend) if parse(backend).options else backend
+    label = usual if match["label"] is None else match["label"]
     if not LABEL.fullmatch(label) or label.lower() in FILES:
         raise UsageError(
             f"{label[:200]!a} cannot be a label, which names a folder of the matrix",
@@ -57,4 +61,4 @@ def _entrant(word: str) -> Entrant:
         )
     if match["env"] is not None:
         python_of(match["env"])  # what is only misspelt is told before anything runs
-    return Entrant(label, match["backend"], match["env"])
+    return Entrant(label, backend, match["env"])

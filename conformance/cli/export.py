@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import CHECK_LEVEL, selection_options
+from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ MAX_DECLARATION = 1 << 20
     "and its inputs.",
 )
 @selection_options
-@click.option("--backend", metavar="NAME", help="Only cases that this backend declares to support.")
+@backend_options("Only cases that this backend declares to support.")
 @click.option(
     "--capabilities",
     type=click.Path(path_type=Path),

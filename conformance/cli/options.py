@@ -25,6 +25,46 @@ suite_option: Callable[[F], F] = together(
 )
 """``--suite``: None stands for the shipped core suite."""
 
+GIVEN = "conformance.options of the backend"
+
+
+def _keep(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, ...]) -> None:
+    """Keep the options of a backend for :func:`_named`, which is called later."""
+    ctx.meta[GIVEN] = words
+
+
+def _named(ctx: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
+    """The name of a backend with its options, in the form in which it is passed on."""
+    from conformance.backends.address import canonical
+    from conformance.errors import UsageError
+
+    words: tuple[str, ...] = ctx.meta.get(GIVEN, ())
+    if name is not None:
+        return canonical(name, words)
+    if words:
+        raise UsageError("--option needs --backend", hint="add --backend NAME")
+    return None
+
+
+def backend_options(
+    help: str, *, required: bool = False, metavar: str = "NAME"
+) -> Callable[[F], F]:
+    """``--backend``, with its help, and ``--option``, which becomes a part of the name."""
+    return together(
+        click.option("--backend", required=required, metavar=metavar, help=help, callback=_named),
+        click.option(
+            "--option",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="An option of the backend, such as device=cuda; repeatable. "
+            "`conformance backends NAME` lists them.",
+            is_eager=True,
+            expose_value=False,
+            callback=_keep,
+        ),
+    )
+
+
 env_option: Callable[[F], F] = together(
     click.option(
         "--env",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from conformance.cli.options import together
+from conformance.cli.options import backend_options, together
 
 if TYPE_CHECKING:
     from conformance.backends.capabilities import Capabilities, Exclusion
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 part_options: Callable[[F], F] = together(
-    click.option(
-        "--backend",
+    backend_options(
+        "Only vectors that this backend declares to support. It is loaded, not asked.",
         metavar="NAME|FILE",
-        help="Only vectors that this backend declares to support. It is loaded, not asked.",
     ),
     click.option(
         "--dtypes",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.options import env_option, question_options, suite_option
+from conformance.cli.options import backend_options, env_option, question_options, suite_option
 
 MAX_SECONDS = 1e6
 ISSUE = 65_536
@@ -33,7 +33,7 @@ loaded in a separate process, so a crash or hang there ends with an error.
 
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
-@click.option("--backend", required=True, metavar="NAME", help="The backend that fails.")
+@backend_options("The backend that fails.", required=True)
 @env_option
 @suite_option
 @question_options(
@@ -65,6 +65,7 @@ def repro(
     timeout: float,
 ) -> None:
     """Write a standalone script that reproduces a failure."""
+    from conformance.backends.layouts import arrangement
     from conformance.grade.precision import parse_precision
     from conformance.report.registry import write_text
     from conformance.repro.account import account
@@ -79,7 +80,10 @@ def repro(
     spec = opened.specs.get(vector.case.op)
     python = None if env is None else python_of(env)
     told = account(backend, vector, timeout, python)
-    write = partial(script, vector, spec, told.call, told.backend, opened.name, level, asked)
+    how = arrangement(told.declared, spec, vector.case)
+    write = partial(
+        script, vector, spec, told.call, told.backend, opened.name, level, asked, how=how
+    )
     trial = tried(write(), timeout, python)
     text = write(observed=trial.lines(versions(python)))
     if out is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import env_option, question_options, suite_option
+from conformance.cli.options import backend_options, env_option, question_options, suite_option
 
 if TYPE_CHECKING:
     from conformance.model import Vector
@@ -43,9 +43,7 @@ use "conformance check" as a gate. "conformance repro" writes a standalone scrip
 
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
-@click.option(
-    "--backend", metavar="NAME", help="Run this backend, and show what is wrong with its output."
-)
+@backend_options("Run this backend, and show what is wrong with its output.")
 @env_option
 @suite_option
 @click.option("--element", metavar="N,C,I..", help="Show how this output element is computed.")

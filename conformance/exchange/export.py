@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import UsageError
-from conformance.exchange.formats import files, line
+from conformance.exchange.formats import MODELS, files, line
 from conformance.exchange.layout import ENDING, INDEX, LINES, Index, Place, key_of
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
@@ -63,9 +63,16 @@ def export(
     The index is written last: a folder without one is not complete.
 
     Raises:
-        UsageError: the folder is not empty, or nothing is left to export.
+        UsageError: the folder is not empty, nothing is left to export, or models are asked for in
+            a layout of the backend's own.
         SuiteError: the suite is damaged.
     """
+    if declared is not None and declared.layout is not None and layout in MODELS:
+        raise UsageError(
+            f"--format {layout} writes models, whose layout is that of the specification, and "
+            f"{', '.join(declared.layout)} is declared",
+            hint="use --format raw or npy, or leave 'layout' out of the declaration",
+        )
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty", hint="name another folder, or remove it")
     out.mkdir(parents=True, exist_ok=True)

@@ -118,11 +118,13 @@ LAYOUTS: dict[str, Callable[[Vector], Files]] = {
     "onnx": _onnx,
     "openvino-ir": _openvino,
 }
+MODELS = {"onnx": "onnx", "openvino-ir": "openvino"}
+"""Formats that are models, and the package that makes them."""
 
 
 def check(layout: str) -> None:
     """Raises :class:`UsageError` where a layout needs a package that is not installed."""
-    needed = {"onnx": "onnx", "openvino-ir": "openvino"}.get(layout)
+    needed = MODELS.get(layout)
     if needed is None:
         return
     if importlib.util.find_spec(needed) is None:

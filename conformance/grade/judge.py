@@ -141,7 +141,8 @@ def _judge_outputs(
     verdict = _judge_arrays(vector, outputs, level, precision, seconds)
     if verdict.status is Status.PASS:
         return verdict
-    return replace(verdict, returned=packed(outputs))
+    message = f"{verdict.message} ({outcome.note})" if outcome.note else verdict.message
+    return replace(verdict, message=message, returned=packed(outputs))
 
 
 def _judge_arrays(

@@ -70,6 +70,7 @@ class Outcome:
     of the inputs that the call changed. ``seconds`` is the wall time of the call alone.
     ``unsteady`` says in what several calls on the same inputs differed; empty if in nothing.
     ``refuses_valid`` of a negative test says how the valid case that it was made from was refused.
+    ``note`` is added to the message of outputs that are wrong.
     """
 
     ending: Ending
@@ -79,6 +80,7 @@ class Outcome:
     seconds: float = 0.0
     unsteady: str = ""
     refuses_valid: str = ""
+    note: str = ""
 
 
 def described(value: object) -> Described:

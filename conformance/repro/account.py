@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from conformance.backends.address import told as name_with_options
+from conformance.backends.arranging import arranged
+from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import create, locate, place
 from conformance.backends.program import command_line, is_program
+from conformance.backends.protocol import capabilities_of
 from conformance.errors import BackendError, ConformanceError
 from conformance.model import Vector
 from conformance.repro import program
@@ -30,10 +34,14 @@ MAX_ANSWER = 4 << 20
 
 @dataclass(frozen=True)
 class Account:
-    """How a backend is called without this package; ``backend`` is its name and version."""
+    """How a backend is called without this package; ``backend`` is its name and version.
+
+    ``declared`` is what it declares, which says the layout that the call wants.
+    """
 
     backend: str
     call: Call
+    declared: Capabilities | None
 
 
 def account(spec: str, vector: Vector, seconds: float, python: Path | None = None) -> Account:
@@ -58,7 +66,10 @@ def account(spec: str, vector: Vector, seconds: float, python: Path | None = Non
     try:
         imports = parted("\n".join(told["imports"].splitlines()), spec).imports
         call = Call(imports, parted(told["body"], spec).body, tuple(told["setup"].splitlines()))
-        return Account(told["backend"], call)
+        declared = json.loads(told["declared"])
+        return Account(
+            told["backend"], call, None if declared is None else Capabilities.from_json(declared)
+        )
     except KeyError:
         ending = f"{spec}: the process that asks for its call {ended.ending}"
         raise BackendError(
@@ -73,7 +84,8 @@ def _program(spec: str, seconds: float) -> Account:
         who = executor.identity
     source = parted(inspect.getsource(program), program.__name__)
     body = f"outputs = ask({command_line(spec)!r}, op, inputs, attributes)"
-    return Account(f"{who.name} {who.version}", Call(source.imports, body, ("", source.body, "")))
+    call = Call(source.imports, body, ("", source.body, ""))
+    return Account(f"{who.name} {who.version}", call, who.capabilities)
 
 
 def main() -> None:
@@ -95,12 +107,16 @@ def answer(file: str, spec: str, asked: str) -> None:
         origin = locate(spec)
         backend = create(origin)
         inputs, attributes = messages.asked(header, payload), fresh(header["attributes"])
+        declared = capabilities_of(backend)
+        if declared is not None and (order := declared.order(inputs[0].ndim)) is not None:
+            inputs[0] = arranged(inputs[0], order)
         call = native_call(origin, backend, header["op"], inputs, attributes)
         told = {
-            "backend": f"{backend.name} {backend.version}",
+            "backend": f"{name_with_options(backend.name, spec)} {backend.version}",
             "imports": "\n".join(call.imports),
             "setup": "\n".join(call.setup),
             "body": call.body,
+            "declared": json.dumps(None if declared is None else declared.to_json()),
         }
     except ConformanceError as error:
         told = {"error": error.message, "hint": error.hint or ""}

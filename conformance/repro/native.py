@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.backends.discovery import Origin
+from conformance.backends.discovery import Origin, arguments
 from conformance.backends.protocol import Array, Backend, FunctionBackend
 from conformance.errors import BackendError, Unsupported, UsageError
 from conformance.grade.outcome import describe
@@ -107,7 +107,9 @@ def _through_module(origin: Origin, backend: Backend) -> Call:
     if isinstance(backend, FunctionBackend):
         called = origin.name
     else:
-        called = f"{origin.name}().run" if isinstance(origin.value, type) else f"{origin.name}.run"
+        words = ", ".join(f"{name}={value!r}" for name, value in arguments(origin).items())
+        made = f"{origin.name}({words})" if isinstance(origin.value, type) else origin.name
+        called = f"{made}.run"
     return Call(imports, f"outputs = {called}(op, inputs, attributes)", setup)
 
 

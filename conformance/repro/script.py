@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
 from conformance import __version__
+from conformance.backends import arranging
+from conformance.backends.layouts import Arrangement
 from conformance.dtypes import Array
 from conformance.errors import UsageError
 from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
-from conformance.repro import checking, unpacking
+from conformance.repro import checking, laid_out, unpacking
 from conformance.repro.literal import source
 from conformance.repro.native import Call, parted
 from conformance.run.inline import fresh
@@ -37,12 +39,13 @@ def script(
     level: str,
     precision: Mapping[str, str],
     observed: Sequence[str] = (),
+    how: Arrangement | None = None,
 ) -> str:
     """The text of a script that makes the call and exits with 1 where its answer is wrong.
 
     ``spec`` is the specification that the vector was made from, None if its suite has none;
     ``backend`` is the name and version of what is called, ``suite`` how the vector's suite is
-    called, ``observed`` lines that say what came of it.
+    called, ``observed`` lines that say what came of it, ``how`` the layout of the backend's own.
 
     Raises:
         UsageError: a vector too large for a script.
@@ -51,6 +54,9 @@ def script(
     embedded = [_embedded(checking)]
     if "unpacked(" in data:
         embedded.append(_embedded(unpacking))
+    if how is not None:
+        embedded.append(_embedded(arranging))
+        data = "\n".join([data, "", *laid_out.constants(how)])
     imports = {"import sys", *(line for part in (*embedded, call) for line in part.imports)}
     if "ml_dtypes." in data:
         imports.add("import ml_dtypes")
@@ -65,9 +71,7 @@ def script(
             data,
             "",
             "",
-            "def call(inputs):",
-            textwrap.indent(call.body, "    "),
-            "    return outputs",
+            laid_out.function(call.body, how),
             "",
             "",
             embedded[0].body,

@@ -129,10 +129,10 @@ def run(
                 executor = stack.enter_context(asking)
         except Stopped:
             raise KeyboardInterrupt from None
-        identity = executor.identity
+        examiner = Examiner(executor, suite.specs, level, precision)
+        executor, identity = examiner.executor, executor.identity
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()
-        examiner = Examiner(executor, suite.specs, level, precision)
         results = [watch.take(options.done[key]) for key in done]
         yield from results
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from conformance.backends.address import told
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.grade.outcome import Outcome, describe
@@ -69,10 +70,10 @@ class Executor(ABC):
         return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None, "env": None}
 
 
-def identity_of(backend: Backend) -> Identity:
-    """The identity of a backend object in this process."""
+def identity_of(backend: Backend, spec: str = "") -> Identity:
+    """The identity of a backend object in this process, named by ``spec`` if by anything."""
     return Identity(
-        name=backend.name,
+        name=told(backend.name, spec),
         version=backend.version,
         capabilities=capabilities_of(backend),
         facts=_facts(backend),

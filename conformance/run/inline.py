@@ -24,14 +24,18 @@ COPY_LIMIT = 1 << 30
 
 
 class Inline(Executor):
-    """Calls a backend object in this process; a crash, a hang or runaway memory ends the run."""
+    """Calls a backend object in this process; a crash, a hang or runaway memory ends the run.
 
-    def __init__(self, backend: Backend) -> None:
+    ``spec`` is what it was named by, if it was.
+    """
+
+    def __init__(self, backend: Backend, spec: str = "") -> None:
         self._backend = backend
+        self._spec = spec
         self._vectors: deque[Vector] = deque()
 
     def __enter__(self) -> Self:
-        self.identity = identity_of(self._backend)
+        self.identity = identity_of(self._backend, self._spec)
         return self
 
     def close(self) -> None:

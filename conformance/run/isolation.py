@@ -74,7 +74,9 @@ class Isolation:
                 "jobs, timeout, memory and env need processes of their own for the backend",
                 hint="leave them out, or use the executor 'process' with a backend that has a name",
             )
-        return Inline(load(backend) if isinstance(backend, str) else as_backend(backend))
+        if isinstance(backend, str):
+            return Inline(load(backend), backend)
+        return Inline(as_backend(backend))
 
     def _bytes(self) -> int | None:
         return parse_size(self.memory) if isinstance(self.memory, str) else self.memory

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.backends.layouts import arrangement
 from conformance.grade.outcome import Ending, Outcome, described
 from conformance.model import Vector
 from conformance.run import messages, wire
@@ -85,7 +86,9 @@ def _claimed(who: Identity, suite: Suite) -> Mapping[tuple[str, str], Vector]:
         vector = suite.read(entry)
         declared = who.capabilities
         if declared is None or declared.reason_against(spec, vector.case) is None:
-            found[entry.op, entry.dtype] = vector
+            how = arrangement(declared, spec, vector.case)
+            sent = vector if how is None else replace(vector, inputs=how.sent(vector))
+            found[entry.op, entry.dtype] = sent
     return found
 
 

@@ -12,6 +12,7 @@ from conformance.errors import SuiteError
 from conformance.grade.judge import applies, judge, result, skipped, unsupported
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case, Result, Status, Vector
+from conformance.run.arranged import arranged
 from conformance.run.asking import refusal
 from conformance.run.executor import Executor
 from conformance.run.paired import paired
@@ -24,13 +25,17 @@ class Examiner:
     """Judges what a backend does, by what it declared before.
 
     ``executor`` calls the backend, within its own context; ``specs`` are the specifications of the
-    suite; ``precision`` maps a dtype to what is asked of it.
+    suite; ``precision`` maps a dtype to what is asked of it. The executor of an examiner is the one
+    that was given, or one around it that converts layouts.
     """
 
     executor: Executor
     specs: Mapping[str, OpSpec]
     level: str
     precision: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "executor", arranged(self.executor, self.specs))
 
     def ask(self, vector: Vector) -> tuple[Result, Outcome | None]:
         """The verdict, and what was observed; None where the backend was not called.

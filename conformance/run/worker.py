@@ -81,7 +81,7 @@ def _load(spec: str, send: Callable[[bytes], None]) -> Backend | None:
     try:
         backend = load(spec)
         try:
-            message = messages.introduction(identity_of(backend))
+            message = messages.introduction(identity_of(backend, spec))
         except (TypeError, ValueError, RecursionError) as error:
             raise BackendError(
                 f"{spec}: its description of itself is invalid: {describe(error)}",

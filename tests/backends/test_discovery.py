@@ -96,7 +96,7 @@ def test_unknown_names_say_what_is_known() -> None:
     assert error.message == "no backend is called 'openvno'"
     assert error.hint is not None
     assert error.hint.startswith(
-        "did you mean 'openvino'? known: jax, litert, litert-builtin, ncnn, numpy, "
+        "did you mean 'openvino'? known: jax, litert, ncnn, numpy, "
         "onnx-reference, onnxruntime, openvino, reference, torch"
     )
 

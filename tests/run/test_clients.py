@@ -86,6 +86,42 @@ class TestC:
         assert "same_lower puts the odd pixel at the end" in " ".join(shown.output.split())
 
 
+@pytest.mark.needs("cc")
+class TestChannelsLast:
+    """A runner that declares NHWC, and indices over the image."""
+
+    SOURCE = CLIENTS / "c" / "maxpool_nhwc.c"
+
+    def checked(self, program):
+        return invoked("check", "--backend", f"exec:{program}", "--op", "AdaptiveMaxPool-8")
+
+    def test_it_is_conformant_and_keeps_to_the_protocol(self, tmp_path):
+        program = built("cc", self.SOURCE, tmp_path / "nhwc", "-std=c99", *SANITIZED)
+        shown = invoked("protocol", "test", program)
+        assert shown.exit_code == 0, shown.output
+        shown = self.checked(program)
+        assert shown.exit_code == 0, shown.output
+        assert "strength 100 %" in shown.output
+
+    @pytest.mark.parametrize(
+        ("right", "wrong", "message"),
+        [
+            ('\\"layout\\": [\\"NHWC\\"], ', "", "with a wrong shape"),
+            ('[\\"HWC\\"]', '[\\"WHC\\"]', "with wrong indices"),
+            ("stops(x, in[2], out[2])", "stops(x, in[1], out[2])", "with wrong"),
+        ],
+        ids=["layout", "index-layout", "axes"],
+    )
+    def test_a_wrong_layout_is_found(self, tmp_path, right, wrong, message):
+        text = self.SOURCE.read_text()
+        assert right in text
+        source = tmp_path / "wrong.c"
+        source.write_text(text.replace(right, wrong))
+        shown = self.checked(built("cc", source, tmp_path / "wrong"))
+        assert shown.exit_code == 1
+        assert message in " ".join(shown.output.split())
+
+
 @pytest.fixture(scope="module")
 def echo(tmp_path_factory):
     source = Path(__file__).with_name("echo.c")

@@ -122,7 +122,7 @@ NOT_STARTED = {
     "other-version": "the program speaks version 2 of the protocol; this is version 1",
     "other-order": "the program's byte order is 'big'",
     "no-name": "the process sent no usable 'name'",
-    "bad-capabilities": "'types' is none of operators, dtypes, ranks, excluding",
+    "bad-capabilities": "'types' is none of operators, dtypes, ranks, layout, index_layout, ",
     "greets": "text in place of a message: 'Initialising NPU driver ... done",
     "error": "no device",
 }
