@@ -133,6 +133,21 @@ class Asked:
             seen[told] = self._compared(altered, predicted) if near else Agreement.NONE
         return seen[told]
 
+    def explained(self, altered: Altered) -> frozenset[int]:
+        """The places of the outputs that are wrong, and in every element what an implementation
+        gives."""
+        predicted, right = self._subject.under(altered), self._subject.outputs
+        if predicted is right or not self._has_shapes_of(predicted):
+            return frozenset()
+        assert self.outputs is not None
+        shown = zip(self.outputs, predicted, right, self._free(altered), strict=True)
+        return frozenset(
+            number
+            for number, (got, other, correct, free) in enumerate(shown)
+            if (_same(got, other) | free).all()
+            and not (got.shape == correct.shape and (_same(got, correct) | free).all())
+        )
+
     def agreement(self, altered: Altered, readings: Mapping[str, Variant]) -> Agreement:
         """How a failure agrees with an implementation, also one that follows a reading besides.
 

@@ -28,6 +28,9 @@ PATIENCE = 3
 ALTERNATIVES = 6
 """Faults with the same outputs that are tried in combinations, at most."""
 
+DIFFERENT = 8
+"""Failures whose outputs are held one by one against the whole catalogue, at most."""
+
 THREES = 6
 """Faults that show alone, at most, for three of them to be tried together."""
 
@@ -121,12 +124,34 @@ class Search:
             self._seek(list(self._pairs(pairs, [third])))
         for one in single:
             self._seek(list(self._pairs([one.faults], catalogue)), patience=1)
+        known = set(self._found)
+        self._seek(list(self._by_output(catalogue)))
+        for found in [found for ids, found in self._found.items() if ids not in known]:
+            self._seek(list(self._pairs([found.faults], [one.faults for one in single])))
         named: Counter[str] = Counter()
         for found in self._found.values():
             named.update(dict.fromkeys(found.ids, len(found.agrees)))
         for fault, _ in reversed(named.most_common()):
             self._spare(fault)
         return self._kept()
+
+    def _by_output(self, catalogue: Sequence[Faults]) -> Iterator[Faults]:
+        """Faults that may be together because each makes another output what it is: values and
+        indices that are never wrong alone show no fault alone.
+        """
+        looked_at: set[tuple[str, int]] = set()
+        for vector in self._unexplained:
+            asked, place = self._evidence.failed[vector], self._evidence.place(vector).of_data
+            outputs = len(asked.outputs or ())
+            if outputs < 2 or place in looked_at or len(looked_at) == DIFFERENT:
+                continue
+            looked_at.add(place)
+            explain: list[list[Faults]] = [[] for _ in range(outputs)]
+            for faults in catalogue:
+                for number in asked.explained(self._implementation(faults)):
+                    explain[number].append(faults)
+            for one, other in combinations(explain, 2):
+                yield from self._pairs(one[:ALTERNATIVES], other[:ALTERNATIVES])
 
     def credible(self, found: Explanation, others: Sequence[Explanation] = ()) -> bool:
         """Whether the failures bear an explanation out; ``others`` are what explains the rest.
@@ -194,9 +219,19 @@ class Search:
     def _borne(self, found: Explanation, kept: Sequence[Explanation]) -> Iterator[Explanation]:
         others = [one for one in kept if one is not found]
         choices = (found.faults, *found.alternatives)
-        borne = [one for one in choices if self.credible(replace(found, faults=one), others)]
-        if borne:
-            yield replace(found, faults=borne[0], alternatives=tuple(borne[1:]))
+        for some in (found, self._of_agreeing_types(found)):
+            borne = [one for one in choices if self.credible(replace(some, faults=one), others)]
+            if borne:
+                yield replace(some, faults=borne[0], alternatives=tuple(borne[1:]))
+                return
+
+    def _of_agreeing_types(self, found: Explanation) -> Explanation:
+        """An explanation of the kernels of those element types alone in which a failure agrees."""
+        types = {self._evidence.place(vector).dtype for vector in found.agrees}
+        places = frozenset(one for one in found.places if one.dtype in types)
+        failing, passing = self._evidence.count(places)
+        elsewhere = self._evidence.places - places
+        return replace(found, places=places, elsewhere=elsewhere, failing=failing, passing=passing)
 
     def _spare(self, fault: str) -> None:
         """Do without a fault where those that are named besides explain all that it does."""

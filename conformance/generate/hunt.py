@@ -18,12 +18,13 @@ from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.looking import Sight, rarity, sound
 from conformance.generate.pairs import Effort, retyped
-from conformance.generate.pool import draw_at_edges
+from conformance.generate.pool import draw_fast
 from conformance.generate.strategies import Aim
 from conformance.generate.values import data_of
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import Draw, OpSpec
+from conformance.spec.strata import strata_of
 from conformance.spec.table import table_of
 from conformance.suite.parts import Part
 
@@ -108,15 +109,15 @@ def known_cases(spec: OpSpec, part: Part, known: Sequence[Case]) -> Iterator[Cas
 
 def drawn_cases(spec: OpSpec, part: Part, *, root: int, effort: Effort) -> list[Case]:
     """Valid cases that are drawn for a part, within the aims of its profile."""
-    drawn = draw_at_edges(
-        spec,
-        part.rank,
-        effort.base,
-        effort.aimed,
-        root=root + OTHER,
-        within=aims_of(spec, part),
+    drawn = draw_fast(
+        spec, part.rank, _count(spec, effort), root=root + OTHER, within=aims_of(spec, part)
     )
     return list(inside(spec, part, sound(spec, part.rank - 2, drawn)))
+
+
+def _count(spec: OpSpec, effort: Effort) -> int:
+    """How many cases are drawn; every second has the aim of an edge or a stratum."""
+    return effort.base + 2 * effort.aimed * (len(spec.aims) + len(strata_of(spec).strata))
 
 
 def aims_of(spec: OpSpec, part: Part) -> list[Aim]:
@@ -153,7 +154,7 @@ def any_case(spec: OpSpec, known: Sequence[Case], *, root: int, effort: Effort) 
         sound(
             spec,
             rank - 2,
-            draw_at_edges(spec, rank, effort.base, effort.aimed, root=root + OTHER),
+            draw_fast(spec, rank, _count(spec, effort), root=root + OTHER),
         )
         for rank in spec.ranks
     )

@@ -112,13 +112,15 @@ def _row(spec: OpSpec, case: Case, axes: int) -> dict[str, Any] | None:
     return row if fits and spec.types.keys() <= case.types.keys() else None
 
 
+_KINDS: dict[str, type] = {"int": int, "bool": bool, "enum": str}
+
+
 def _fits(quantity: Quantity, value: Any, axes: int) -> bool:
     """Whether a column can hold a value."""
     if quantity.per_axis and not (isinstance(value, list | tuple) and len(value) == axes):
         return False
-    for entry in value if quantity.per_axis else (value,):
-        if type(entry) is not {"int": int, "bool": bool, "enum": str}[quantity.type]:
-            return False
-        if type(entry) is int and abs(entry) > LIMIT:
-            return False
-    return True
+    kind = _KINDS[quantity.type]
+    entries = value if quantity.per_axis else (value,)
+    return all(type(one) is kind for one in entries) and (
+        kind is not int or all(-LIMIT <= one <= LIMIT for one in entries)
+    )
