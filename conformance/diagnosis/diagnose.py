@@ -77,7 +77,7 @@ class Diagnosis:
         op = found.faults[0].op
         asked = {result.id for result in self._results if result.op == op}
         dtypes = {place.dtype for place in found.places}
-        entries = list(unasked(self._suite.manifest.vectors, op, asked, dtypes))
+        entries = list(unasked(self._suite.manifest.of([op]), op, asked, dtypes))
         spec = self._specs.get(op)
         assert spec is not None  # it has faults
         return decider(spec, candidates(found), entries, self._suite.get, found.places)
@@ -106,7 +106,7 @@ def _explanations(
     spec, bank = suite.specs.get(op), suite.specs.faults(op)
     if spec is None or not bank:
         return []
-    noticed = {entry.id: entry.kills for entry in suite.manifest.vectors if entry.op == op}
+    noticed = {entry.id: entry.kills for entry in suite.manifest.of([op])}
     try:
         evidence = Evidence(
             spec,

@@ -29,7 +29,7 @@ from conformance.run.prediction import Prediction
 from conformance.run.selection import Selection, select
 from conformance.run.shard import Shard
 from conformance.run.single import Examiner
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
 Event = dict[str, Any] | Result | Finding

@@ -13,7 +13,8 @@ import pytest
 from conformance.errors import SuiteError
 from conformance.suite import manifest as manifests
 from conformance.suite import schema, strict_json
-from conformance.suite.manifest import Count, Entry, Manifest, Uncovered
+from conformance.suite.entries import Count, Entry
+from conformance.suite.manifest import Manifest, Uncovered
 from conformance.suite.strength import Strength
 
 Document = dict[str, Any]
