@@ -201,7 +201,7 @@ def _completed(
     from conformance.cli.completing import completed
     from conformance.errors import UsageError
     from conformance.suite.store import open_suite
-    from conformance.verdict import SMOKE
+    from conformance.verdict import NO_CLAIM
 
     if report is None:
         raise UsageError(
@@ -215,9 +215,9 @@ def _completed(
             "check with --suite DIR",
         )
     base, out = open_suite(suite), report / SUITE
-    if base.name == SMOKE:
+    if base.name in NO_CLAIM:
         raise UsageError(
-            "--complete cannot be used with the smoke suite, which makes no claim",
+            f"--complete cannot be used with {NO_CLAIM[base.name]}: it makes no claim",
             hint="leave --suite out",
         )
     if resume and out.is_dir():

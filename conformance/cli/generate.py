@@ -40,8 +40,8 @@ Examples:
       an operator of your own, from its specification
   conformance generate --for mylib.py --out mine
       only what this backend declares to support
-  conformance generate --suite full --count 50000 --op AvgPool-1 --out full
-      core and 50,000 more vectors
+  conformance generate --drawn 50000 --op AvgPool-1 --out drawn -j 2
+      50,000 drawn vectors, not selected, in a packed suite
 \b
 Then:
   conformance check --suite my-suite --backend numpy
@@ -87,19 +87,18 @@ leaves the old suite unchanged.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["smoke", "core", "full"]),
+    type=click.Choice(["smoke", "core"]),
     default="core",
     show_default=True,
     help="smoke: covers every target and kills every mutant. core: covers all pairs of targets "
-    "on every rank, and every target in every element type. full: core and many more.",
+    "on every rank, and every target in every element type.",
 )
 @click.option(
-    "--count",
+    "--drawn",
     type=click.IntRange(1, 10_000_000),
-    default=20_000,
-    show_default=True,
     metavar="N",
-    help="Value vectors per operator that the full suite adds to core.",
+    help="Instead, draw N value vectors per operator without selecting them, and its negative "
+    "tests, into a packed suite. Nobody knows which mutants they kill, so a run makes no claim.",
 )
 @processes_option
 def generate(
@@ -108,11 +107,12 @@ def generate(
     seed: int | None,
     backend: str | None,
     suite: str,
-    count: int,
+    drawn: int | None,
     processes: int,
 ) -> None:
     """Generate a suite of test vectors from operator specifications."""
     from conformance.cli.part import claims_of
+    from conformance.errors import UsageError
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
     from conformance.spec import loader
@@ -120,6 +120,11 @@ def generate(
     from conformance.suite import cases, origin
     from conformance.suite.writer import check_target, write_suite
 
+    if drawn is not None:
+        if suite != "core":
+            raise UsageError("--drawn selects nothing, so it has no --suite", hint="leave one out")
+        _draw(ops, out, seed or 0, backend, drawn, processes)
+        return
     fresh = seed is not None or backend is not None
     specs = loader.chosen(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)
@@ -154,15 +159,11 @@ def generate(
                 if asked is None or asked.asks(specs[one.op], vector.case)
             ),
         )
-        if suite == "full":
-            vectors = plan.full(
-                vectors, specs, count, root=root, processes=processes, progress=progress.at
-            )
         written = write_suite(
             out,
             vectors,
             name=suite,
-            seed=_seed(known) if known and not anew and suite != "full" else root,
+            seed=_seed(known) if known and not anew else root,
             versions=versions(),
             kills={i: killed for one in known for i, killed in one.kills.items()}
             | {i: killed for one in made for i, killed in one.kills.items()},
@@ -175,6 +176,82 @@ def generate(
             bases=bases,
         )
     _tell(written, specs, suite, out, time.perf_counter() - began)
+
+
+def _draw(
+    ops: Sequence[str], out: Path, root: int, backend: str | None, count: int, processes: int
+) -> None:
+    """Write a drawn suite; what an interrupted run of the same command has done is kept."""
+    from conformance import __version__
+    from conformance.cli.part import claims_of
+    from conformance.generate import recorded
+    from conformance.generate.drawn import draw_all, pieces
+    from conformance.generate.suites import versions
+    from conformance.spec import loader
+    from conformance.spec.catalogue import faults
+    from conformance.suite import origin, strict_json
+    from conformance.suite.manifest import Manifest
+    from conformance.suite.packing import Packer, conclude
+    from conformance.suite.store import open_suite
+    from conformance.suite.writer import disk, replaced
+    from conformance.verdict import DRAWN
+
+    specs = loader.chosen(ops)
+    claims = None if backend is None else claims_of(backend, specs).by_op
+    specs = {op: spec for op, spec in specs.items() if claims is None or op in claims}
+    own = loader.shipped()
+    bases = [
+        origin.shipped(spec) if spec is own.get(op) else origin.carried(spec, faults(spec))
+        for op, spec in specs.items()
+    ]
+    manifest = Manifest(
+        name=DRAWN,
+        seed=root,
+        versions=versions(),
+        listed=(),
+        strength={op: recorded.unmeasured(spec) for op, spec in specs.items()},
+        specifications={basis.op: basis.origin for basis in bases},
+    )
+    plan = {
+        "tool": __version__,
+        "drawn": count,
+        "seed": root,
+        "for": repr(claims),
+        "versions": manifest.versions,
+        "specifications": {op: one.to_json() for op, one in manifest.specifications.items()},
+    }
+    began = time.perf_counter()
+    with replaced(out, bases, strict_json.dumps(plan)) as folder:
+        work = [
+            one
+            for op, spec in specs.items()
+            for one in pieces(
+                spec, count, root=root, folder=folder, claim=claims[op] if claims else None
+            )
+        ]
+        there = sum((folder / one.file).is_file() for one in work)
+        if there:
+            click.echo(f"resuming: {there} of {len(work)} containers are there", err=True)
+        try:
+            with Progress(1, "drawing") as progress, disk(out):
+                packer = Packer(folder, {})
+                draw_all(work, packer, processes=processes, progress=progress.at)
+                conclude(folder, packer, manifest)
+        except BaseException:
+            click.echo("to resume: run the same command again", err=True)
+            raise
+    written = open_suite(out)
+    for op, number in written.manifest.counts.items():
+        click.echo(f"  {op:20} {number.value:5} value vectors, {number.reject:3} negative tests")
+    assert written.manifest.packed is not None
+    size = sum(one.bytes for one in written.manifest.packed.containers)
+    _tell_size(written, size, out, time.perf_counter() - began)
+
+
+def _tell_size(written: Suite, size: int, out: Path, seconds: float) -> None:
+    click.echo(f"{written.name}: {len(written)} vectors, {size / 1e6:.2f} MB, in {out}")
+    rate = len(written) / seconds
+    click.echo(f"{seconds:.1f} s ({rate:.0f} vectors per second), sha256 {written.digest[:16]}")
 
 
 def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:

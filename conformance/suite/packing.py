@@ -14,6 +14,7 @@ from conformance.suite import manifest as manifests
 from conformance.suite.archive import pack as archived
 from conformance.suite.containers import FORMAT, INDEX, MEMBER, MOST, PART, Listing, Packed
 from conformance.suite.entries import Container, Entry, Totals
+from conformance.suite.files import check_sha256
 from conformance.suite.manifest import Manifest
 from conformance.suite.npy import write_npy
 from conformance.suite.store import Suite, open_suite
@@ -63,7 +64,9 @@ class Packer:
     def adopt(self, file: str) -> None:
         """One more container, which is in the folder already; it is checked as one from outside."""
         content = (self._folder / file).read_bytes()
-        entries, _ = containers.parse(content, str(self._folder / file))
+        entries, files = containers.parse(content, str(self._folder / file))
+        for entry in entries:
+            check_sha256(files[f"{entry.id}.npz"], entry.sha256, f"{file}: {entry.id}.npz")
         self._add(file, content, entries)
 
     def finish(self, known: listed.Table) -> Packed:
