@@ -322,7 +322,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
 def _tell(
     written: Suite, specs: Mapping[str, OpSpec], suite: str, out: Path, seconds: float
 ) -> None:
-    from conformance.suite.entries import Count
+    from conformance.suite.totals import Count
     from conformance.verdict import SMOKE
 
     manifest = written.manifest

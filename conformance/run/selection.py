@@ -10,8 +10,8 @@ from itertools import islice
 from conformance.errors import SuiteError, UsageError
 from conformance.grade.precision import matching
 from conformance.run.shard import Shard, shuffled
-from conformance.suite.containers import Listing
 from conformance.suite.entries import Entry
+from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
 from conformance.suite.store import NEAR
 from conformance.suite.vector_ids import means

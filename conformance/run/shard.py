@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.errors import UsageError
-from conformance.suite.containers import Listing
 from conformance.suite.entries import Entry
+from conformance.suite.listing import Listing
 
 MAX_SHARDS = 10_000
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from bisect import bisect_right
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +24,11 @@ from conformance.errors import SuiteError
 from conformance.suite import entries as listed
 from conformance.suite import strict_json
 from conformance.suite.archive import DAMAGED, Archive
-from conformance.suite.entries import KINDS, PATH_PART, SHA256, Container, Entry, Totals
+from conformance.suite.entries import KINDS, SHA256, Container, Entry
 from conformance.suite.files import bounded, check_sha256
 from conformance.suite.npy import read_npy
 from conformance.suite.strict_json import Record
+from conformance.suite.totals import PATH_PART, Totals, digest_of_lines, line
 
 FORMAT = 2
 """The format of the manifest of a packed suite, and of its parts."""
@@ -236,7 +235,7 @@ class Collected:
         if entry.id in self._withdrawn:
             self._missing.discard(entry.id)
         else:
-            self._lines.append(listed.line(entry))
+            self._lines.append(line(entry))
         return entry
 
     def digest(self) -> str:
@@ -249,99 +248,8 @@ class Collected:
                 raise SuiteError(
                     f"{one.partition(b'.npz')[0].decode()} is listed more than once", hint=DAMAGED
                 )
-        return listed.digest_of_lines(self._lines)
+        return digest_of_lines(self._lines)
 
     def index(self) -> NDArray[np.int64]:
         """The index of all, as :attr:`Packed.ids` has it."""
         return np.sort(np.frombuffer(self._places, np.int64))
-
-
-@dataclass(frozen=True)
-class Span:
-    """The entries of a container from one place up to another."""
-
-    container: Container
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-
-class Listing(Sequence[Entry]):
-    """Entries of a packed suite in its order; those of one container are in memory at a time."""
-
-    def __init__(self, packed: Packed, spans: Sequence[Span] | None = None) -> None:
-        self.packed = packed
-        self.spans = tuple(
-            [Span(one, 0, one.count) for one in packed.containers] if spans is None else spans
-        )
-        self._ends = list(accumulate(map(len, self.spans)))
-
-    def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def __iter__(self) -> Iterator[Entry]:
-        for span in self.spans:
-            yield from opened(self.packed.root, span.container).entries[span.start : span.stop]
-
-    @overload
-    def __getitem__(self, place: int) -> Entry: ...
-    @overload
-    def __getitem__(self, place: slice) -> Listing: ...
-    def __getitem__(self, place: int | slice) -> Entry | Listing:
-        if isinstance(place, int):
-            start = range(len(self))[place]
-            return next(iter(self[start : start + 1]))
-        start, stop, step = place.indices(len(self))
-        if step != 1:
-            raise ValueError("a listing is cut into pieces, not thinned out")
-        stop = max(start, stop)
-        first = bisect_right(self._ends, start)
-        found = []
-        for span, end in zip(self.spans[first:], self._ends[first:], strict=True):
-            begin = end - len(span)
-            if begin >= stop:
-                break
-            low, high = max(start - begin, 0), min(stop - begin, len(span))
-            found.append(Span(span.container, span.start + low, span.start + high))
-        return Listing(self.packed, found)
-
-    def of(self, ops: Collection[str]) -> Listing:
-        """The entries of some operators."""
-        return Listing(self.packed, [span for span in self.spans if span.container.op in ops])
-
-    def part(self, number: int, of: int) -> Listing:
-        """One of ``of`` parts, counted from 1, each a stretch of every operator and kind.
-
-        Their lengths differ by one at most. So a part reads few containers, and no other.
-        """
-        spans: list[Span] = []
-        before = 0
-        for group in self._grouped():
-            own = Listing(self.packed, group)
-            # As many as this part would be dealt, were they dealt one by one to all parts in turn.
-            ends = [0, *accumulate(_dealt(before, len(own), part, of) for part in range(of))]
-            spans += own[ends[number - 1] : ends[number]].spans
-            before += len(own)
-        return Listing(
-            self.packed, sorted(spans, key=lambda one: (one.container.number, one.start))
-        )
-
-    def counted(self) -> dict[str, dict[str, int]]:
-        """How many entries of each kind each operator has."""
-        found: dict[str, Counter[str]] = {}
-        for span in self.spans:
-            found.setdefault(span.container.op, Counter())[span.container.kind] += len(span)
-        return {op: {kind: of[kind] for kind in KINDS} for op, of in found.items()}
-
-    def _grouped(self) -> Iterable[list[Span]]:
-        found: dict[tuple[str, str], list[Span]] = {}
-        for span in self.spans:
-            found.setdefault((span.container.op, span.container.kind), []).append(span)
-        return found.values()
-
-
-def _dealt(before: int, count: int, part: int, of: int) -> int:
-    """How many of ``count`` things that part of ``of`` gets, which ``before`` others had begun."""
-    return (before + count - part + of - 1) // of - (before - part + of - 1) // of

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from conformance import renamed
-from conformance.suite import containers, entries, origin, strength, strict_json
-from conformance.suite.containers import TOOL, Listing, Packed
-from conformance.suite.entries import Container, Count, Entry, Totals, digest_of
+from conformance.suite import containers, entries, origin, strength, strict_json, totals
+from conformance.suite.containers import TOOL, Packed
+from conformance.suite.entries import Container, Entry
+from conformance.suite.listing import Listing
 from conformance.suite.origin import Origin
 from conformance.suite.strength import Strength
 from conformance.suite.strict_json import Record
+from conformance.suite.totals import Count, Table, Totals, digest_of
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
@@ -113,7 +115,7 @@ class Manifest:
         return Totals.of(self.listed).knowing(self.unnoticed)
 
     @property
-    def unnoticed(self) -> entries.Table:
+    def unnoticed(self) -> Table:
         """By operator, the faults that the parts of its strength name, each with 0."""
         return _unnoticed(self.strength)
 
@@ -262,7 +264,7 @@ def parse(data: bytes, where: str) -> Manifest:
     return manifest
 
 
-def _unnoticed(known: Mapping[str, Strength]) -> entries.Table:
+def _unnoticed(known: Mapping[str, Strength]) -> Table:
     return {op: dict.fromkeys(of.parts.mutants, 0) for op, of in known.items()}
 
 
@@ -274,7 +276,7 @@ def _packed(record: Record, root: Path) -> Packed:
     found = Packed(
         root=root,
         containers=containers.parse_list(record),
-        totals=entries.parse_totals(record, suites).current(),
+        totals=totals.parse(record, suites).current(),
         digest=entries.matching(entries.SHA256, record, "digest"),
         index=containers.parse_index(record),
     )
@@ -287,7 +289,7 @@ def _origins(record: Record) -> dict[str, Origin]:
     """What the operators were made from; their names are parts of paths."""
     table = record.table("specifications")
     for op in table:
-        entries.check_part(record, "specifications", op)
+        totals.check_part(record, "specifications", op)
     where = f"{record.where}: specification of"
     return {op: origin.parse(data, f"{where} {op}") for op, data in table.items()}
 

@@ -12,12 +12,14 @@ from conformance.suite import containers, strict_json
 from conformance.suite import entries as listed
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import pack as archived
-from conformance.suite.containers import FORMAT, INDEX, MEMBER, MOST, PART, Listing, Packed
-from conformance.suite.entries import Container, Entry, Totals
+from conformance.suite.containers import FORMAT, INDEX, MEMBER, MOST, PART, Packed
+from conformance.suite.entries import Container, Entry
 from conformance.suite.files import check_sha256
+from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
 from conformance.suite.npy import write_npy
 from conformance.suite.store import Suite, open_suite
+from conformance.suite.totals import Table, Totals
 from conformance.suite.writer import disk, replaced, write, write_vector
 
 FULL = 32 * 2**20
@@ -69,9 +71,9 @@ class Packer:
             check_sha256(files[f"{entry.id}.npz"], entry.sha256, f"{file}: {entry.id}.npz")
         self._add(file, content, entries)
 
-    def finish(self, known: listed.Table) -> Packed:
+    def finish(self, known: Table) -> Packed:
         """The index is written; what the manifest says of the containers. ``known`` as in
-        :meth:`conformance.suite.entries.Totals.of`."""
+        :meth:`conformance.suite.totals.Totals.knowing`."""
         if self._waiting:
             self._flush()
         if not self._containers:

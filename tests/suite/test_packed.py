@@ -21,9 +21,9 @@ from conformance.errors import SuiteError, UsageError
 from conformance.run.selection import counted, select
 from conformance.run.shard import Shard
 from conformance.suite import containers, packing, schema
-from conformance.suite.containers import Listing
 from conformance.suite.entries import Entry
 from conformance.suite.lint import lint
+from conformance.suite.listing import Listing
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
