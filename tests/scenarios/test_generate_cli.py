@@ -373,7 +373,7 @@ class TestInterruption:
         self, spec: Path, old: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = tiny.content(old)
-        write, left = writer._write, [3]
+        write, left = writer.write, [3]
 
         def full(file: Path, data: bytes) -> None:
             left[0] -= 1
@@ -382,7 +382,7 @@ class TestInterruption:
             write(file, data)
 
         with monkeypatch.context() as patch:
-            patch.setattr(writer, "_write", full)
+            patch.setattr(writer, "write", full)
             shown = generate(spec, old, "--seed", 5)
         assert shown.exit_code == 2
         assert "No space left on device" in shown.stderr
@@ -396,20 +396,14 @@ class TestInterruption:
         before = tiny.content(old)
         code = f"""
 import os, signal
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
-from conformance.spec.validity import violations
-from conformance.log.reader import read
 from conformance.suite import writer
-from conformance.suite.lint import lint
-from conformance.suite.packing import Packer
-write, written = writer._write, []
+write, written = writer.write, []
 def stop(file, data):
     write(file, data)
     written.append(file)
     if len(written) == 3:
         os.kill(os.getpid(), signal.{name})
-writer._write = stop
+writer.write = stop
 {tiny.MAIN}
 """
         words = ("generate", "--op", spec, "--out", old, "--seed", 5)
