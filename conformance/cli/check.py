@@ -60,7 +60,7 @@ Exit codes: 0 conformant, or only known failures; 1 new failures, something
 required not supported, or nothing graded; 2 wrong usage; 3 a defect in this
 tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
 (143 by SIGTERM, 129 by SIGHUP), with a report. A partial run (--only,
---shard, smoke) makes no claim; it ends with 0 if nothing fails.
+--shard, smoke, drawn) makes no claim; it ends with 0 if nothing fails.
 """
 
 
@@ -217,7 +217,7 @@ def _completed(
     base, out = open_suite(suite), report / SUITE
     if base.name in NO_CLAIM:
         raise UsageError(
-            f"--complete cannot be used with {NO_CLAIM[base.name]}: it makes no claim",
+            f"--complete cannot be used with {NO_CLAIM[base.name]}, which makes no claim",
             hint="leave --suite out",
         )
     if resume and out.is_dir():

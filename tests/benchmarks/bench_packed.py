@@ -107,22 +107,23 @@ def bench(count: int = VECTORS, kept: Path | None = None) -> None:
         suite = open_suite(folder)
         count = len(suite)
         if cost is not None:
-            measure.show_one("drawing and writing", cost.seconds, "s", "-j 1")
-            measure.show_one("  its memory", cost.peak / 1e6, "MB")
+            note = f"-j 1; {cost.processor:.0f} s of processor time, {cost.peak / 1e6:.0f} MB"
+            measure.show_one("drawing and writing", cost.seconds, "s", note)
         disk = on_disk(folder)
         measure.show_one("on disk", disk / 1e6, "MB", f"{disk / count:.0f} bytes a vector")
         head = sum((folder / name).stat().st_size for name in ("manifest.json", "ids.npy"))
         measure.show_one("  of which manifest.json and ids.npy", head / 1e6, "MB")
         opening = min(seconds(lambda: open_suite(folder)) for _ in range(RUNS))
         measure.show_one("opening", opening, "s")
-        one = suite.manifest.vectors[count // 2].id
-        measure.show_one("finding one id", seconds(lambda: open_suite(folder).get(one)), "s")
+        sought = suite.manifest.vectors[count // 2].id
+        measure.show_one("finding one id", seconds(lambda: open_suite(folder).get(sought)), "s")
         confirming = seconds(suite.manifest.confirm)
         measure.show_one("confirming what the manifest states", confirming, "s")
         fewer = len(suite.manifest.of(OPERATORS[:1]))
         some, whole = checked(folder, OPERATORS[0]), checked(folder)
-        measure.show_one(f"checking {fewer}", some.seconds, "s", f"{some.peak / 1e6:.0f} MB")
-        measure.show_one(f"checking {count}", whole.seconds, "s", f"{whole.peak / 1e6:.0f} MB")
+        for number, one in ((fewer, some), (count, whole)):
+            note = f"{one.processor:.0f} s of processor time, {one.peak / 1e6:.0f} MB"
+            measure.show_one(f"checking {number}", one.seconds, "s", note)
         more = (whole.peak - some.peak) / (count - fewer)
         measure.show_one("  memory of each further vector", more, "bytes")
         both_forms(suite)
@@ -130,10 +131,10 @@ def bench(count: int = VECTORS, kept: Path | None = None) -> None:
             "A million, in proportion (opening: its manifest is parsed, no container read)"
         )
         for what, value, unit in (
-            ("drawing and writing", cost and cost.seconds / count * MILLION / 3600, "h"),
+            ("drawing, processor time", cost and cost.processor / count * MILLION / 3600, "h"),
             ("on disk", disk / count * MILLION / 1e9, "GB"),
             ("confirming", confirming / count * MILLION, "s"),
-            ("checking", whole.seconds / count * MILLION / 3600, "h"),
+            ("checking, processor time", whole.processor / count * MILLION / 3600, "h"),
             ("memory of the check", (whole.peak + more * (MILLION - count)) / 1e6, "MB"),
         ):
             if value is not None:
