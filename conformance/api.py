@@ -28,6 +28,7 @@ from conformance.grade.precision import DEFAULT, parse_precision, spell
 from conformance.log.contradictions import contradictions
 from conformance.log.headers import check_continues
 from conformance.log.reader import read
+from conformance.log.results import Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
@@ -67,7 +68,7 @@ class Run:
         return self.log.gate_met
 
     @property
-    def results(self) -> tuple[Result, ...]:
+    def results(self) -> Sequence[Result]:
         """One result a vector, in the order of the suite."""
         return self.log.results
 
@@ -196,7 +197,9 @@ def check(
     interruption = Interruption()
     with (
         interruption.listening(),
-        closing(stream(opened, runner, options, interruption=interruption)) as events,
+        closing(
+            stream(opened, runner, options, collected.results, interruption=interruption)
+        ) as events,
     ):
         header = next(events)
         if earlier is not None:
@@ -236,7 +239,7 @@ def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -
     show = show_words(header["backend"]["spec"], named, header["options"])
     command = check_command(header["backend"]["spec"], named, header["options"])
     collected = _Collected(None)
-    for event in merged(parts, opened, command=command, show=show):
+    for event in merged(parts, opened, collected.results, command=command, show=show):
         collected.take(cast("Event", event))
     return Run(collected.log())
 
@@ -255,27 +258,25 @@ def reference(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -
 
 
 class _Collected:
-    """The events of a run, gathered into its log."""
+    """The events of a run, gathered into its log; who makes them keeps ``results``."""
 
     def __init__(self, on_event: Callable[[Event], None] | None) -> None:
         self._on_event = on_event
         self._marks: dict[str, dict[str, Any]] = {}
-        self._results: list[Result] = []
+        self.results = Results()
         self._findings: list[Finding] = []
 
     def take(self, event: Event) -> None:
-        if isinstance(event, Result):
-            self._results.append(event)
-        elif isinstance(event, Finding):
+        if isinstance(event, Finding):
             self._findings.append(event)
-        else:
+        elif not isinstance(event, Result):
             self._marks[event["event"]] = event
         if self._on_event is not None:
             self._on_event(event)
 
     def log(self) -> RunLog:
         header, footer = self._marks["header"], self._marks["footer"]
-        log = RunLog(header, tuple(self._results), tuple(self._findings), footer)
+        log = RunLog(header, self.results.plain(), tuple(self._findings), footer)
         return replace(log, problems=tuple(contradictions(log)))
 
 

@@ -10,7 +10,7 @@ and one whose vectors kill too few mutants is inconclusive.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -24,6 +24,15 @@ from conformance.model import GRADED, PRECISIONS, Result, Status
 
 SMOKE = "smoke"
 """The suite that is a first look, and proves nothing."""
+
+DRAWN = "drawn"
+"""A suite that nobody selected, so that nobody knows what it kills."""
+
+NO_CLAIM: Mapping[str, str] = {
+    SMOKE: "the smoke suite",
+    DRAWN: "a drawn suite, whose mutation score is not measured",
+}
+"""Suites that a run of can claim nothing, by name, and why."""
 
 ABANDONED = "abandoned"
 """The kind of failure of vectors that were not tested: the backend had been given up."""
@@ -79,23 +88,30 @@ class Tally:
 
 def tally(results: Iterable[Result]) -> Tally:
     """The counts of some results."""
-    statuses: Counter[Status] = Counter()
-    graded = by_reading = known = 0
+    return _counted(results).get("", Tally())
+
+
+def _counted(
+    results: Iterable[Result], of: Callable[[Result], str] = lambda _: ""
+) -> dict[str, Tally]:
+    """The counts of results by what they are ``of``."""
+    found: dict[str, Counter[str]] = {}
     for result in results:
-        statuses[result.status] += 1
-        graded += result.status in GRADED and result.reject is None
-        known += result.known is not None
-        by_reading += result.status is Status.PASS and result.reading is not None
-    return Tally(
-        graded=graded,
-        passed=statuses[Status.PASS],
-        by_reading=by_reading,
-        failed=statuses[Status.FAIL],
-        errors=statuses[Status.ERROR],
-        known=known,
-        unsupported=statuses[Status.UNSUPPORTED],
-        skipped=statuses[Status.SKIPPED],
-    )
+        counts = found.setdefault(of(result), Counter())
+        counts[_COUNTED[result.status]] += 1
+        counts["graded"] += result.status in GRADED and result.reject is None
+        counts["known"] += result.known is not None
+        counts["by_reading"] += result.status is Status.PASS and result.reading is not None
+    return {name: Tally(**counts) for name, counts in found.items()}
+
+
+_COUNTED = {
+    Status.PASS: "passed",
+    Status.FAIL: "failed",
+    Status.ERROR: "errors",
+    Status.UNSUPPORTED: "unsupported",
+    Status.SKIPPED: "skipped",
+}
 
 
 def summed(tallies: Iterable[Tally]) -> Tally:
@@ -124,14 +140,12 @@ class Score:
     given_up: str
 
     @classmethod
-    def of(cls, selected: Mapping[str, int], results: Iterable[Result]) -> Score:
+    def of(cls, selected: Mapping[str, int], results: Collection[Result]) -> Score:
         """The score of a run over ``selected`` vectors of each operator."""
-        grouped: dict[str, list[Result]] = {op: [] for op in selected}
         reached: dict[str, str | None] = {}
         readings: Counter[str] = Counter()
         right, given_up = False, ""
         for result in results:
-            grouped.setdefault(result.op, []).append(result)
             if result.kind == ABANDONED:
                 given_up = given_up or result.message
             passed = result.status is Status.PASS
@@ -141,7 +155,8 @@ class Score:
             if result.reject is None and result.status in (Status.PASS, Status.FAIL):
                 so_far = reached.get(result.dtype, PRECISIONS[0])
                 reached[result.dtype] = _weaker(so_far, result.precision)
-        tallies = {op: tally(of_op) for op, of_op in grouped.items()}
+        counted = _counted(results, lambda result: result.op)
+        tallies = dict.fromkeys(selected, Tally()) | counted
         return cls(
             selected, tallies, summed(tallies.values()), dict(readings), reached, right, given_up
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import tiers
 
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
 pytest_plugins = ["pytester"]

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 from conformance.suite.store import Suite, open_suite
 
 _exhaustive = False

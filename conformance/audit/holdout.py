@@ -13,7 +13,7 @@ from itertools import combinations
 
 from conformance.audit.cover import cover
 from conformance.audit.score import Score, achievements, kinds
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 
 SUITES = ("core", "smoke")
 

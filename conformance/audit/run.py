@@ -91,7 +91,7 @@ def holdout(suite: Suite, score: Score) -> list[Held]:
 
 
 def _chunks(suite: Suite, op: str) -> Iterator[Chunk]:
-    asked = [entry for entry in suite.manifest.vectors if entry.op == op and entry.reject is None]
+    asked = [entry for entry in suite.manifest.of([op]) if entry.reject is None]
     for first in range(0, len(asked), CHUNK):
         # Not opened again for each: to read the manifest takes as long as the audit of a chunk.
         listed = tuple(asked[first : first + CHUNK])

@@ -36,7 +36,7 @@ COMMANDS = {
     "report": "Make the report of a run, or a comparison of several, from run logs.",
     "docs": "Write HTML pages that describe operators.",
     "spec": "Show and check operator specifications.",
-    "suite": "Check, complete and record suites of vectors.",
+    "suite": "Check, complete, record and pack suites of vectors.",
     "export": "Write the inputs of vectors for a device that is not reached from here.",
     "grade": "Grade the outputs that a device computed from an export.",
     "protocol": "Write a program in any language as a backend.",

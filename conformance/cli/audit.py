@@ -127,6 +127,7 @@ def audit(
             if draw
             else {}
         )
+    whole.manifest.confirm()
     click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
     if claimed is not None:
         tell_part(suite, whole, asked, "mutants that cannot show in it are not counted")

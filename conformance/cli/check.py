@@ -63,7 +63,7 @@ Exit codes: 0 conformant, or only known failures; 1 new failures, something
 required not supported, or nothing graded; 2 wrong usage; 3 a defect in this
 tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
 (143 by SIGTERM, 129 by SIGHUP), with a report. A partial run (--only,
---shard, smoke) makes no claim; it ends with 0 if nothing fails.
+--shard, smoke, drawn) makes no claim; it ends with 0 if nothing fails.
 """
 
 
@@ -204,7 +204,7 @@ def _completed(
     from conformance.cli.completing import completed
     from conformance.errors import UsageError
     from conformance.suite.store import open_suite
-    from conformance.verdict import SMOKE
+    from conformance.verdict import NO_CLAIM
 
     if report is None:
         raise UsageError(
@@ -218,9 +218,9 @@ def _completed(
             "check with --suite DIR",
         )
     base, out = open_suite(suite), report / SUITE
-    if base.name == SMOKE:
+    if base.name in NO_CLAIM:
         raise UsageError(
-            "--complete cannot be used with the smoke suite, which makes no claim",
+            f"--complete cannot be used with {NO_CLAIM[base.name]}, which makes no claim",
             hint="leave --suite out",
         )
     if resume and out.is_dir():

@@ -95,6 +95,7 @@ def coverage(
     if asked_for is not None:
         suite = part(suite, asked, asked_for)
         narrow = claimed(asked_for, {op: suite.specs[op] for op in asked})
+    whole.manifest.confirm()
     click.echo(f"suite {whole.name}, sha256 {whole.digest[:16]}")
     if asked_for is not None:
         tell_part(suite, whole, asked, "some pairs cannot be covered in it")

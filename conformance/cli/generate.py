@@ -40,8 +40,8 @@ Examples:
       an operator of your own, from its specification
   conformance generate --for mylib.py --out mine
       only what this backend declares to support
-  conformance generate --suite full --count 50000 --op AvgPool-1 --out full
-      core and 50,000 more vectors
+  conformance generate --drawn 50000 --op AvgPool-1 --out drawn -j 2
+      50,000 drawn vectors, not selected, in a packed suite
 \b
 Then:
   conformance check --suite my-suite --backend numpy
@@ -87,19 +87,18 @@ leaves the old suite unchanged.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["smoke", "core", "full"]),
+    type=click.Choice(["smoke", "core"]),
     default="core",
     show_default=True,
     help="smoke: covers every target and kills every mutant. core: covers all pairs of targets "
-    "on every rank, and every target in every element type. full: core and many more.",
+    "on every rank, and every target in every element type.",
 )
 @click.option(
-    "--count",
+    "--drawn",
     type=click.IntRange(1, 10_000_000),
-    default=20_000,
-    show_default=True,
     metavar="N",
-    help="Value vectors per operator that the full suite adds to core.",
+    help="Instead, draw N value vectors per operator without selecting them, and its negative "
+    "tests, into a packed suite. Nobody knows which mutants they kill, so a run makes no claim.",
 )
 @processes_option
 def generate(
@@ -108,11 +107,12 @@ def generate(
     seed: int | None,
     backend: str | None,
     suite: str,
-    count: int,
+    drawn: int | None,
     processes: int,
 ) -> None:
     """Generate a suite of test vectors from operator specifications."""
     from conformance.cli.part import claims_of
+    from conformance.errors import UsageError
     from conformance.generate import plan, recorded
     from conformance.generate.suites import versions
     from conformance.spec import loader
@@ -120,6 +120,13 @@ def generate(
     from conformance.suite import cases, origin
     from conformance.suite.writer import check_target, write_suite
 
+    if drawn is not None:
+        from conformance.cli.drawing import draw
+
+        if suite != "core":
+            raise UsageError("--drawn selects nothing, so it has no --suite", hint="leave one out")
+        draw(ops, out, seed or 0, backend, drawn, processes)
+        return
     fresh = seed is not None or backend is not None
     specs = loader.chosen(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)
@@ -154,15 +161,11 @@ def generate(
                 if asked is None or asked.asks(specs[one.op], vector.case)
             ),
         )
-        if suite == "full":
-            vectors = plan.full(
-                vectors, specs, count, root=root, processes=processes, progress=progress.at
-            )
         written = write_suite(
             out,
             vectors,
             name=suite,
-            seed=_seed(known) if known and not anew and suite != "full" else root,
+            seed=_seed(known) if known and not anew else root,
             versions=versions(),
             kills={i: killed for one in known for i, killed in one.kills.items()}
             | {i: killed for one in made for i, killed in one.kills.items()},
@@ -245,7 +248,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
 def _tell(
     written: Suite, specs: Mapping[str, OpSpec], suite: str, out: Path, seconds: float
 ) -> None:
-    from conformance.suite.manifest import Count
+    from conformance.suite.totals import Count
     from conformance.verdict import SMOKE
 
     manifest = written.manifest

@@ -1,4 +1,4 @@
-"""``conformance suite``: check, complete and record suites."""
+"""``conformance suite``: check, complete, record and pack suites."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ Examples:
   conformance suite complete --for mylib.py --out mine
                                        add the vectors that a backend needs
   conformance suite record my-suite    write its cases as text
+  conformance suite pack my-suite --out packed
+                                       a thousand vectors to a file
 """
 )
 def suite() -> None:
-    """Check, complete and record suites of vectors."""
+    """Check, complete, record and pack suites of vectors."""
 
 
 @suite.command(
@@ -201,6 +203,60 @@ def complete(
     if made.path == out.resolve():
         click.echo(f"{made.name}: {len(made)} vectors, in {out}")
         click.echo(f"sha256 {' + '.join(one[:16] for one in made.manifest.digests)}")
+
+
+OUT = click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    required=True,
+    help="Write the suite into this folder; it must be new, empty or a suite.",
+)
+
+
+@suite.command(
+    epilog="""
+\b
+Examples:
+  conformance suite pack my-suite --out packed
+  conformance check --backend numpy --suite packed
+      all commands accept packed suites
+"""
+)
+@click.argument("name", metavar="[DIR|NAME]", required=False)
+@OUT
+def pack(name: str | None, out: Path) -> None:
+    """Pack a suite: about a thousand vectors to a file.
+
+    The vectors and the digest of the suite stay the same. A packed suite may be of any size: its
+    containers are read one at a time. They are zip files of vector files.
+    """
+    from conformance.suite import packing
+    from conformance.suite.store import open_suite
+
+    _tell_written(packing.pack(open_suite(name), out), out)
+
+
+@suite.command(
+    epilog="""
+\b
+Example:
+  conformance suite unpack packed --out my-suite
+"""
+)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@OUT
+def unpack(folder: Path, out: Path) -> None:
+    """Unpack a packed suite: one file per vector."""
+    from conformance.suite import packing
+    from conformance.suite.store import open_suite
+
+    _tell_written(packing.unpack(open_suite(folder), out), out)
+
+
+def _tell_written(made: Suite, out: Path) -> None:
+    click.echo(f"{made.name}: {len(made)} vectors in {len(made.manifest.files)} files, in {out}")
+    click.echo(f"sha256 {made.digest}")
 
 
 def _recordable(opened: Suite, ops: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from conformance.diagnosis.search import Faults
 from conformance.model import Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 
 LOOKED_AT = 10
 """Vectors that kill all candidates and whose outputs are worked out, at most."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from conformance.diagnosis.cause import (
@@ -23,6 +23,9 @@ from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import Variant
 from conformance.suite.store import Suite
 
+COMPARED = 20_000
+"""Passed vectors of an operator with which failures are compared, the first of the suite."""
+
 
 class Diagnosis:
     """What the failures of a run come from.
@@ -39,7 +42,10 @@ class Diagnosis:
         self._explained: dict[tuple[str, str], Explanation] = {}
         self.defects: dict[str, str] = {}
         """By operator, why its failures could not be held against the catalogue."""
-        for op in dict.fromkeys(result.op for result in results if result.status in FAILED):
+        self._failed = {(one.op, one.id): one for one in results if one.status in FAILED}
+        ops = dict.fromkeys(op for op, _ in self._failed)
+        self._passed = _passed(results, ops)
+        for op in ops:
             try:
                 found = _explanations(op, results, suite, level, precision)
             except Exception as error:  # a defect here costs names, never the run
@@ -77,26 +83,32 @@ class Diagnosis:
         op = found.faults[0].op
         asked = {result.id for result in self._results if result.op == op}
         dtypes = {place.dtype for place in found.places}
-        entries = list(unasked(self._suite.manifest.vectors, op, asked, dtypes))
+        entries = list(unasked(self._suite.manifest.of([op]), op, asked, dtypes))
         spec = self._specs.get(op)
         assert spec is not None  # it has faults
         return decider(spec, candidates(found), entries, self._suite.get, found.places)
 
     def _by_conditions(self, finding: Finding) -> dict[str, Any] | None:
-        named = set(finding.ids)
-        failed = [one for one in self._results if one.op == finding.op and one.id in named]
+        failed = [self._failed[finding.op, name] for name in finding.ids]
         rejected = failed[0].reject is not None
-        passed = [
-            one
-            for one in self._results
-            if one.op == finding.op
-            and one.status is Status.PASS
-            and (one.reject is not None) == rejected
-        ]
-        found = separation(failed, passed)
+        found = separation(failed, self._passed.get((finding.op, rejected), ()))
         if found is None:
             return None
         return by_conditions(found, self._specs.get(finding.op), rejected)
+
+
+def _passed(
+    results: Sequence[Result], ops: Collection[str]
+) -> Mapping[tuple[str, bool], Sequence[Result]]:
+    """The passed vectors of some operators by whether they must be rejected, as many of each as are
+    compared."""
+    found: dict[tuple[str, bool], list[Result]] = {}
+    for result in results if ops else ():
+        if result.op in ops and result.status is Status.PASS:
+            own = found.setdefault((result.op, result.reject is not None), [])
+            if len(own) < COMPARED:
+                own.append(result)
+    return found
 
 
 def _explanations(
@@ -106,13 +118,14 @@ def _explanations(
     spec, bank = suite.specs.get(op), suite.specs.faults(op)
     if spec is None or not bank:
         return []
-    noticed = {entry.id: entry.kills for entry in suite.manifest.vectors if entry.op == op}
+    told = any(suite.manifest.faults.get(op, {}).values())
+    noticed = {entry.id: entry.kills for entry in suite.manifest.of([op])} if told else {}
     try:
         evidence = Evidence(
             spec,
             results,
             read=suite.get,
-            noticed=noticed if any(noticed.values()) else {},
+            noticed=noticed,
             precision=precision,
             level=level,
         )

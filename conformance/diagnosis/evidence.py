@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from conformance.diagnosis.agreement import Asked, Place, place_of
@@ -14,6 +14,9 @@ from conformance.spec.model import OpSpec
 
 LOOKED_AT = 1_000
 """Failures of an operator that are looked at, the smallest first."""
+
+PASSED_LOOKED_AT = 2_000
+"""Passed vectors at a place that are held against faults, the first of the suite."""
 
 KEPT = 512
 """Passed vectors that are kept in memory while faults are held against them."""
@@ -41,14 +44,15 @@ class Evidence:
         self._noticed, self._precision, self._vector = noticed, precision, read
         self._known = frozenset(chain(*noticed.values()))
         self._passed: dict[Place, list[str]] = {}
-        followed: dict[str, str | None] = {}
+        followed: dict[str, str] = {}
         failures = []
         for result in results:
             if result.op != spec.op or result.reject is not None:
                 continue
             if result.status is Status.PASS:
                 self._passed.setdefault(self._place(result), []).append(result.id)
-                followed[result.id] = result.reading
+                if result.reading is not None:
+                    followed[result.id] = result.reading
             elif result.status in FAILED and result.returned is not None:
                 failures.append(result)
         self.failed: dict[str, Asked] = {}
@@ -60,7 +64,7 @@ class Evidence:
                 self.failed[result.id] = Asked(spec, vector, outputs, precision, level)
                 self._places[result.id] = place_of(spec, vector.case)
         self._read = lru_cache(KEPT)(
-            lambda id: Asked(spec, read(id), None, precision, level, followed[id])
+            lambda id: Asked(spec, read(id), None, precision, level, followed.get(id))
         )
 
     def _place(self, result: Result) -> Place:
@@ -80,9 +84,12 @@ class Evidence:
         native too, which accepts more, but not of exact.
         """
         told = self._precision.get(place.dtype) != "exact" and self._known.issuperset(faults)
-        for vector in self._passed.get(place, ()):
-            if not told or not set(faults).isdisjoint(self._noticed[vector]):
-                yield self._read(vector)
+        those = (
+            vector
+            for vector in self._passed.get(place, ())
+            if not told or not set(faults).isdisjoint(self._noticed[vector])
+        )
+        yield from map(self._read, islice(those, PASSED_LOOKED_AT))
 
     @property
     def places(self) -> frozenset[Place]:

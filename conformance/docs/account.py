@@ -48,7 +48,7 @@ def account(
     Raises :class:`~conformance.errors.SuiteError` for a vector that is missing, changed or damaged.
     """
     own = suite.specs.made_from(spec)
-    entries = [entry for entry in suite.manifest.vectors if own and entry.op == spec.op]
+    entries = suite.manifest.of([spec.op]) if own else ()
     kills = Counter(fault for entry in entries for fault in entry.kills)
     catalogue = suite.specs.faults(spec.op) if own else faults(spec)
     return Account(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, groupby
+from itertools import combinations
 from math import prod
 
 from conformance import parallel
@@ -18,7 +18,6 @@ from conformance.generate.pairs import SMOKE, Effort
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reduce import reduced
 from conformance.generate.reject import reject_cases
-from conformance.generate.stream import stream
 from conformance.generate.suites import smoke, with_twins
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
@@ -157,26 +156,3 @@ def make(
         for spec in specs
     ]
     return parallel.run(rest, processes=processes, progress=later, total=pieces)
-
-
-def full(
-    core: Iterable[tuple[Vector, tuple[str, ...]]],
-    specs: Mapping[str, OpSpec],
-    count: int,
-    *,
-    root: int,
-    processes: int,
-    progress: parallel.Progress,
-) -> Iterator[tuple[Vector, tuple[str, ...]]]:
-    """The core suite of each operator, and ``count`` vectors more, made as they are asked for.
-
-    ``core`` gives its vectors one operator after the other, each with the suites it belongs to;
-    ``specs`` their specifications, by operator.
-    """
-    for op, vectors in groupby(core, key=lambda one: one[0].case.op):
-        known = set()
-        for vector, suites in vectors:
-            known.add(vector.id)
-            yield vector, (*suites, "full")
-        more = stream(specs[op], count, known, root=root, processes=processes, progress=progress)
-        yield from ((vector, ("full",)) for vector in more)

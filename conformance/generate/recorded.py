@@ -90,12 +90,17 @@ def part(recorded: Cases, suite: str) -> Cases:
 
 def strength(spec: OpSpec, recorded: Cases) -> Strength:
     """What nothing can kill or cover of an operator: proofs, the catalogue's word, measurements."""
+    return replace(
+        unmeasured(spec), indistinguishable=recorded.indistinguishable, parts=recorded.parts
+    )
+
+
+def unmeasured(spec: OpSpec) -> Strength:
+    """What nothing can kill or cover of an operator, before any of its vectors is looked at."""
     return Strength(
         infeasible=proofs.of(spec),
         strata=strata_of(spec).meaning if proofs.current(spec) else "",
         equivalent={fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent},
-        indistinguishable=recorded.indistinguishable,
-        parts=recorded.parts,
     )
 
 

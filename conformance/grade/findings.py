@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -56,7 +56,7 @@ Feature = tuple[str, str]  # what it is ("dtype", "edge", "reject", "attribute")
 
 
 def findings(
-    results: Iterable[Result],
+    results: Collection[Result],
     *,
     command: Sequence[str],
     show: Sequence[str] = (),
@@ -69,15 +69,16 @@ def findings(
     them, as arguments without ``--op`` and ``--only``; empty if no command can name the backend,
     and then ``reproduce`` is empty. ``show`` is what ``conformance show`` needs besides an id.
     """
-    universes: dict[tuple[str, bool], list[Result]] = defaultdict(list)
     groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
     for result in results:
-        if result.status in GRADED:
-            universes[_asked_alike(result)].append(result)
         if result.status in FAILED:
             cause = causes.get((result.op, result.id))
             alike = _failed_alike(result) if cause is None else _caused_alike(result, cause)
             groups[alike].append(result)
+    universes = {_asked_alike(group[0]): Universe() for group in groups.values()}
+    for result in results if universes else ():
+        if result.status in GRADED and _asked_alike(result) in universes:
+            universes[_asked_alike(result)].take(result)
     ranked = []
     for group in groups.values():
         universe = universes[_asked_alike(group[0])]
@@ -91,23 +92,38 @@ def findings(
     return tuple(entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1]))
 
 
+class Universe:
+    """The graded results that features are about, counted: how many have each, and pass with it."""
+
+    def __init__(self, results: Iterable[Result] = ()) -> None:
+        self.graded = self.passes = 0
+        self.having: Counter[Feature] = Counter()
+        self.passed: Counter[Feature] = Counter()
+        for result in results:
+            self.take(result)
+
+    def take(self, result: Result) -> None:
+        """One more."""
+        features = _features(result)
+        self.graded += 1
+        self.having.update(features)
+        if result.status is Status.PASS:
+            self.passes += 1
+            self.passed.update(features)
+
+
 def split(
-    group: Sequence[Result], universe: Sequence[Result]
+    group: Sequence[Result], universe: Universe
 ) -> Iterator[tuple[Feature | None, list[Result]]]:
     """Divide failures of one kind by what they have in common.
 
-    ``universe`` holds every graded result that the features are about, with ``group`` in it. A
-    feature is worth the failures that have it times the share of failures among all that have it
-    (what failed in another way tells nothing and is left out). The best one is split off, then the
-    best among what remains, until nothing beats keeping it together, which comes last, under None.
+    ``universe`` has counted every graded result that the features are about, those of ``group``
+    too. A feature is worth the failures that have it times the share of failures among all that
+    have it (what failed in another way tells nothing and is left out). The best one is split off,
+    then the best among what remains, until nothing beats keeping it together, which comes last,
+    under None.
     """
-    passed: dict[Feature, int] = defaultdict(int)
-    passes = 0
-    for result in universe:
-        if result.status is Status.PASS:
-            passes += 1
-            for feature in _features(result):
-                passed[feature] += 1
+    passed, passes = universe.passed, universe.passes
     remaining = list(group)
     while remaining:
         explained: dict[Feature, int] = defaultdict(int)
@@ -195,7 +211,7 @@ def _title(
     feature: Feature | None,
     failures: Sequence[Result],
     group: Sequence[Result],
-    universe: Sequence[Result],
+    universe: Universe,
 ) -> str:
     """What is wrong in plain words, with how many vectors of how many.
 
@@ -206,11 +222,12 @@ def _title(
         return sum(feature is None or feature in _features(result) for result in results)
 
     first = failures[0]
+    of = universe.graded if feature is None else universe.having[feature]
     subject = "" if feature is None else f"{feature[1]}: "
     more = " more" if len(failures) < having(group) else ""
     what = {_what(result) for result in failures}
     wrong = what.pop() if len(what) == 1 else f"{_noun(first)} wrong in several ways"
-    return f"{subject}{len(failures)}{more} of {having(universe)} {wrong}"
+    return f"{subject}{len(failures)}{more} of {of} {wrong}"
 
 
 def _noun(result: Result) -> str:

@@ -15,11 +15,12 @@ from conformance.errors import LogError
 from conformance.log.contradictions import contradictions
 from conformance.log.encoding import MAX_LINE, decode
 from conformance.log.events import FORMAT, finding_from_event, result_from_event
+from conformance.log.results import Results
 from conformance.log.run_log import RunLog
 from conformance.log.schema import fault
-from conformance.model import Finding, Result
+from conformance.model import Finding
 
-MAX_SIZE = 1024**3
+MAX_SIZE = 4 * 1024**3
 """The largest run log that is read, in bytes."""
 
 
@@ -145,13 +146,13 @@ class _Reading:
 
     header: Mapping[str, Any]
     end: int
-    results: list[Result] = field(default_factory=list)
+    results: Results = field(default_factory=Results)
     findings: list[Finding] = field(default_factory=list)
     footer: Mapping[str, Any] | None = None
     mixed: bool = False
 
     def finish(self) -> RunLog:
-        run = RunLog(self.header, tuple(self.results), tuple(self.findings), self.footer)
+        run = RunLog(self.header, self.results.plain(), tuple(self.findings), self.footer)
         return replace(run, problems=tuple(contradictions(run)))
 
 

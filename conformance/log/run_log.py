@@ -10,7 +10,7 @@ from typing import Any
 from conformance.evidence import Evidence
 from conformance.log.causes import Cause, causes
 from conformance.model import Finding, Result
-from conformance.verdict import SMOKE, Expected, Score, Tally, objections
+from conformance.verdict import NO_CLAIM, Expected, Score, Tally, objections
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class RunLog:
     """
 
     header: Mapping[str, Any]
-    results: tuple[Result, ...] = ()
+    results: Sequence[Result] = ()
     findings: tuple[Finding, ...] = ()
     footer: Mapping[str, Any] | None = None
     problems: tuple[str, ...] = ()
@@ -87,7 +87,7 @@ class RunLog:
     @property
     def no_claim(self) -> bool:
         """Whether it can claim nothing, whatever its results."""
-        return self.partial or self.header["suite"]["name"] == SMOKE
+        return self.partial or self.header["suite"]["name"] in NO_CLAIM
 
     @property
     def readings(self) -> Sequence[Mapping[str, Any]]:

@@ -20,7 +20,7 @@ from conformance.run.isolation import Isolation
 from conformance.run.prediction import Prediction
 from conformance.run.selection import select
 from conformance.run.single import Examiner
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 from conformance.suite.store import Suite, open_suite
 
 NAME = "conformance"
@@ -145,7 +145,7 @@ def _watch(
     return gate.watch(suite.manifest.vectors, entries, case_of, prediction)
 
 
-def _chosen(suite: Suite, question: Question) -> tuple[Entry, ...]:
+def _chosen(suite: Suite, question: Question) -> Sequence[Entry]:
     """The vectors of the operators asked that the arguments name, if they name any.
 
     Raises UsageError for a name that no vector has.

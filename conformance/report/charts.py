@@ -73,21 +73,24 @@ class HeatMap:
 
 def heat_maps(run: RunLog) -> tuple[HeatMap, ...]:
     """One map for each operator of which some vector was graded, in the order of the log."""
-    grouped: dict[str, list[Result]] = {}
+    graded: dict[str, _Counts] = {}
+    failed: dict[str, _Counts] = {}
     for result in run.results:
         if result.status in FAILED or result.status is Status.PASS:
-            grouped.setdefault(result.op, []).append(result)
-    return tuple(_map(op, grouped[op]) for op in run.tallies if op in grouped)
+            edges, dtypes = {"", *result.edges}, {"", result.dtype}
+            keys = [(edge, dtype) for edge in edges for dtype in dtypes]
+            graded.setdefault(result.op, Counter()).update(keys)
+            if result.status in FAILED:
+                failed.setdefault(result.op, Counter()).update(keys)
+    none: _Counts = Counter()
+    return tuple(_map(op, graded[op], failed.get(op, none)) for op in run.tallies if op in graded)
 
 
-def _map(op: str, results: Iterable[Result]) -> HeatMap:
-    graded: Counter[tuple[str, str]] = Counter()
-    failed: Counter[tuple[str, str]] = Counter()
-    for result in results:
-        keys = [(edge, dtype) for edge in {"", *result.edges} for dtype in ("", result.dtype)]
-        graded.update(set(keys))
-        if result.status in FAILED:
-            failed.update(set(keys))
+_Counts = Counter[tuple[str, str]]
+"""How many results have an edge and a type; the empty name stands for any."""
+
+
+def _map(op: str, graded: _Counts, failed: _Counts) -> HeatMap:
     dtypes = tuple(_in_order({dtype for _, dtype in graded if dtype}))[:MAX_DTYPES]
 
     def row(edge: str) -> EdgeRow:

@@ -20,6 +20,9 @@ from conformance.report.templating import bounded
 from conformance.report.wording import accepted, distance, element
 from conformance.safe_text import visible
 
+MAX_ROWS = 20_000
+"""Vectors of a page, at most: all that failed come first, each in the order of the run."""
+
 MAX_DETAILS = 20_000_000
 """Letters of the arrays of a page, at most; of further failures they are left out."""
 
@@ -33,7 +36,7 @@ def table(run: RunLog) -> Markup:
     causes = {at: n for n, cause in enumerate(run.causes) for at in cause.vectors}
     room = MAX_DETAILS
     rows = []
-    for result in run.results:
+    for result in shown(run):
         row = _row(result, names, causes.get((result.op, result.id)))
         if result.status in FAILED and room > 0:
             detail = _detail(result)
@@ -47,6 +50,21 @@ def table(run: RunLog) -> Markup:
         "rows": rows,
     }
     return embedded(data)
+
+
+def shown(run: RunLog) -> Sequence[Result]:
+    """The results for which a page has room, in the order of the run."""
+    if len(run.results) <= MAX_ROWS:
+        return run.results
+    failed = sum(result.status in FAILED for result in run.results)
+    room = {True: MAX_ROWS, False: MAX_ROWS - min(MAX_ROWS, failed)}
+    found = []
+    for result in run.results:
+        kind = result.status in FAILED
+        if room[kind]:
+            room[kind] -= 1
+            found.append(result)
+    return found
 
 
 def addressable(vector: str) -> bool:

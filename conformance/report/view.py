@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 from conformance.errors import EXIT_INCONCLUSIVE
 from conformance.evidence import Evidence, Measured
 from conformance.log.run_log import RunLog
-from conformance.model import FAILED, GRADED, Result, Status
+from conformance.model import FAILED, GRADED, Status
 from conformance.report.cause_view import CauseView, FindingView
 from conformance.verdict import Tally, summed
 
@@ -141,7 +142,8 @@ def view(run: RunLog) -> View:
     verdict = run.verdict
     rows = tuple(OperatorRow(op, run.selected(op), tally) for op, tally in run.tallies.items())
     total = OperatorRow("all", sum(row.selected for row in rows), run.score.total)
-    dtypes = {result.id: result.dtype for result in run.results}
+    named = {one.smallest for one in run.findings}
+    dtypes = {result.id: result.dtype for result in run.results if result.id in named}
     tone, headline = _tone(run)
     told = run.footer or {}
     return View(
@@ -213,17 +215,20 @@ def _footer(run: RunLog) -> Mapping[str, Any]:
 
 
 def _unsupported(run: RunLog) -> tuple[Unsupported, ...]:
-    grouped: dict[str, list[Result]] = {}
+    grouped: dict[str, Counter[tuple[str, str]]] = {}
+    first: dict[str, str] = {}
     for result in run.results:
         if result.status is Status.UNSUPPORTED:
             # The same reason of several operators, each of which it names.
-            grouped.setdefault(result.message.replace(result.op, "the operator"), []).append(result)
+            reason = result.message.replace(result.op, "the operator")
+            grouped.setdefault(reason, Counter())[result.op, result.dtype] += 1
+            first.setdefault(reason, result.message)
     groups = []
-    for reason, results in grouped.items():
-        ops = sorted({result.op for result in results})
-        dtypes = tuple(sorted({result.dtype for result in results if result.dtype}))
-        said = results[0].message if len(ops) == 1 else reason
-        groups.append(Unsupported(", ".join(ops), said, dtypes, len(results)))
+    for reason, counts in grouped.items():
+        ops = sorted({op for op, _ in counts})
+        dtypes = tuple(sorted({dtype for _, dtype in counts if dtype}))
+        said = first[reason] if len(ops) == 1 else reason
+        groups.append(Unsupported(", ".join(ops), said, dtypes, counts.total()))
     return tuple(sorted(groups, key=lambda g: (-g.count, g.op, g.reason)))
 
 

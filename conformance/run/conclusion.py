@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,11 +26,10 @@ TO_BLAME = 0.25
 """The share of a target's vectors that must fail for the target to be reported as common."""
 
 
-def in_suite_order(results: Iterable[Result], suite: Suite) -> list[Result]:
+def in_suite_order(results: Sequence[Result], suite: Suite) -> Sequence[Result]:
     """The results in the order of the suite, so that what is said of them never depends on when
     they came.
     """
-    results = list(results)
     listed = ((entry.op, entry.id) for entry in suite.manifest.vectors)
     if all((result.op, result.id) in listed for result in results):
         return results  # each was found after the one before it
@@ -53,10 +52,11 @@ def found(
     diagnosis = Diagnosis(results, suite, level=level, precision=precision)
     illustrator = Illustrator(suite, level, precision)
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
+    graded = _graded(results, {op for op, _ in by_id})
     for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
         told, defect = finding, diagnosis.defects.get(finding.op, "")
-        common = _common(finding, smallest, results, suite)
+        common = _common(finding, smallest, graded[finding.op], suite)
         try:  # a defect of this tool costs a picture or a name, never the run
             told = replace(told, diagnosis=diagnosis.of(finding))
             variants = diagnosis.variants(finding)
@@ -68,8 +68,17 @@ def found(
         yield replace(told, detail={**told.detail, **common, **also})
 
 
+def _graded(results: Sequence[Result], ops: Collection[str]) -> Mapping[str, Mapping[str, int]]:
+    """How many graded value vectors of some operators have each edge."""
+    found: dict[str, Counter[str]] = {op: Counter() for op in ops}
+    for result in results if ops else ():
+        if result.op in ops and result.status in GRADED and result.reject is None:
+            found[result.op].update(result.edges)
+    return found
+
+
 def _common(
-    finding: Finding, smallest: Result, results: Sequence[Result], suite: Suite
+    finding: Finding, smallest: Result, graded: Mapping[str, int], suite: Suite
 ) -> dict[str, dict[str, str]]:
     """The edges that all vectors of a finding share and that are common in real models, and why.
 
@@ -80,12 +89,6 @@ def _common(
     if spec is None or len(finding.ids) < SMALLEST_SPLIT or smallest.reject is not None:
         return {}
     shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
-    graded = Counter(
-        edge
-        for result in results
-        if result.op == finding.op and result.status in GRADED and result.reject is None
-        for edge in result.edges
-    )
     found = {
         name: why
         for name, why in shared.items()

@@ -18,6 +18,7 @@ from conformance.grade.gate import Gate
 from conformance.grade.outcome import Outcome
 from conformance.grade.precision import known, parse_precision
 from conformance.log.events import FORMAT
+from conformance.log.results import Outputs, Results
 from conformance.model import LEVELS, Finding, Result, Vector
 from conformance.run.asking import answered
 from conformance.run.conclusion import footer, found, in_suite_order
@@ -29,7 +30,7 @@ from conformance.run.prediction import Prediction
 from conformance.run.selection import Selection, select
 from conformance.run.shard import Shard
 from conformance.run.single import Examiner
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
 Event = dict[str, Any] | Result | Finding
@@ -83,6 +84,7 @@ def run(
     suite: Suite,
     backend: Backend | Executor,
     options: Options = Options(),
+    results: Results | None = None,
     *,
     interruption: Interruption | None = None,
 ) -> Generator[Event]:
@@ -90,7 +92,8 @@ def run(
 
     A backend object is called in this process; an executor knows its own way. Everything that can
     be wrong with the question is found before the header. An interruption ends the results early;
-    findings and footer still come.
+    findings and footer still come. ``results`` takes every result that is yielded, for whoever
+    wants them all: they are kept once.
 
     Raises:
         KeyboardInterrupt: somebody asked to stop while the backend was loaded.
@@ -116,9 +119,18 @@ def run(
         lambda vector: suite.get(vector).case,
         Prediction(suite, level, precision),
     )
+    if selection.whole:
+        suite.manifest.confirm()  # what a claim names has to be what is tested
     interruption = interruption or Interruption()
-    done = [(e.op, e.id) for e in selection.entries if (e.op, e.id) in options.done]
-    missing = [e for e in selection.entries if (e.op, e.id) not in options.done]
+    done = [
+        (e.op, e.id)
+        for e in (selection.entries if options.done else ())
+        if (e.op, e.id) in options.done
+    ]
+    missing = selection.entries
+    if done:
+        missing = [e for e in selection.entries if (e.op, e.id) not in options.done]
+    kept, outputs = Results() if results is None else results, Outputs()
     interrupted = False
 
     with ExitStack() as stack:
@@ -133,8 +145,9 @@ def run(
         executor, identity = examiner.executor, executor.identity
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()
-        results = [watch.take(options.done[key]) for key in done]
-        yield from results
+        for key in done:
+            kept.append(outputs.bounded(watch.take(options.done[key])))
+            yield kept[-1]
 
         def take() -> Outcome:
             interruption.stop_if_requested()
@@ -167,15 +180,15 @@ def run(
             for vector, seen in asked:
                 verdict = seen if isinstance(seen, Result) else examiner.judged(vector, seen)
                 del vector, seen  # the next ones are read before these would be replaced
-                verdict = watch.take(verdict)
-                results.append(verdict)
+                verdict = outputs.bounded(watch.take(verdict))
+                kept.append(verdict)
                 yield verdict
         except Stopped:
             interrupted = True
 
-    results = in_suite_order(results, suite)
+    ordered = in_suite_order(kept, suite)
     yield from found(
-        results,
+        ordered,
         suite,
         level=level,
         precision=precision,
@@ -184,7 +197,7 @@ def run(
     )
     yield {
         **footer(
-            results,
+            ordered,
             suite,
             selection,
             backend=f"{identity.name} {identity.version}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.errors import BackendError, LogError
 from conformance.grade.gate import merged as merged_gate
 from conformance.log.headers import differences
+from conformance.log.results import Outputs, Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.run.conclusion import footer, found, in_suite_order
@@ -47,11 +49,17 @@ class Part:
 
 
 def merged(
-    parts: Sequence[Part], suite: Suite, *, command: Sequence[str], show: Sequence[str]
+    parts: Sequence[Part],
+    suite: Suite,
+    kept: Results,
+    *,
+    command: Sequence[str],
+    show: Sequence[str],
 ) -> Events:
     """The events of the run that the parts share, as it would have been in one piece.
 
-    ``command`` and ``show`` reproduce a finding, see :func:`conformance.grade.findings.findings`.
+    ``kept`` takes the results. ``command`` and ``show`` reproduce a finding, see
+    :func:`conformance.grade.findings.findings`.
 
     Raises:
         LogError: a log that is not complete or not of a shard; a shard that is missing, there
@@ -70,10 +78,14 @@ def merged(
     for part in parts:
         _check_vectors(part, _selection(part.run.header, suite, part.shard))
     selection = _selection(header, suite, None)
-    known = {(one.op, one.id): one for part in parts for one in part.run.results}
+    if selection.whole:
+        suite.manifest.confirm()
     yield _header(parts, selection)
-    yield from (known[entry.op, entry.id] for entry in selection.entries)
-    results = in_suite_order(known.values(), suite)
+    outputs = Outputs()
+    for result in _in_order(parts, selection):
+        kept.append(outputs.bounded(result))
+        yield kept[-1]
+    results = in_suite_order(kept, suite)
     level, precision = header["options"]["level"], header["options"]["precision"]
     yield from found(results, suite, level=level, precision=precision, command=command, show=show)
     footers = [part.run.footer or {} for part in parts]
@@ -97,6 +109,30 @@ def merged(
             (one["peak_memory_bytes"] for one in footers if one["peak_memory_bytes"]), default=None
         ),
     }
+
+
+def _in_order(parts: Sequence[Part], selection: Selection) -> Iterator[Result]:
+    """The results of all parts in the order of the selection.
+
+    Each part has its own in that order, so only the next of each is looked at. Where one has not,
+    as a resumed run may, all that are left are kept at hand.
+    """
+    ahead: dict[tuple[str, str], tuple[Result, Iterator[Result]]] = {}
+
+    def advance(part: Iterator[Result], most: int | None) -> None:
+        for result in islice(part, most):
+            ahead[result.op, result.id] = (result, part)
+
+    left = [iter(part.run.results) for part in parts]
+    for one in left:
+        advance(one, 1)
+    for entry in selection.entries:
+        if (entry.op, entry.id) not in ahead:
+            for one in left:
+                advance(one, None)
+        result, part = ahead.pop((entry.op, entry.id))
+        advance(part, 1)
+        yield result
 
 
 def _declared(part: Part) -> Capabilities | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from conformance.dtypes import DTYPES
@@ -48,12 +48,12 @@ def readings(
     the number of ``vectors``, their ``dtypes``, and the smallest of them as ``example``.
     A question without answers was shown by no vector that the backend answered.
     """
-    shown: dict[str, dict[str, dict[str, list[Result]]]] = {op: {} for op in ops}
+    shown: dict[str, dict[str, dict[str, _Shown]]] = {op: {} for op in ops}
     for result in results:
         for name, kinds in result.shows.items():
             kinds_of = shown.setdefault(result.op, {}).setdefault(name, {})
             for kind in kinds:
-                kinds_of.setdefault(kind, []).append(result)
+                kinds_of.setdefault(kind, _Shown()).take(result)
     return [
         {
             "op": op,
@@ -67,17 +67,32 @@ def readings(
     ]
 
 
-def _answers(question: _Question, by_kind: Mapping[str, Sequence[Result]]) -> list[dict[str, Any]]:
+@dataclass
+class _Shown:
+    """The vectors that show an answer: how many, their types, and the smallest by size and id."""
+
+    vectors: int = 0
+    dtypes: set[str] = field(default_factory=set)
+    smallest: tuple[int, str] | None = None
+
+    def take(self, result: Result) -> None:
+        self.vectors += 1
+        self.dtypes.add(result.dtype)
+        at = (result.size, result.id)
+        self.smallest = at if self.smallest is None else min(self.smallest, at)
+
+
+def _answers(question: _Question, by_kind: Mapping[str, _Shown]) -> list[dict[str, Any]]:
     found = []
-    for kind, results in sorted(by_kind.items(), key=lambda item: (-len(item[1]), item[0])):
-        dtypes = {result.dtype for result in results}
+    for kind, shown in sorted(by_kind.items(), key=lambda item: (-item[1].vectors, item[0])):
+        assert shown.smallest is not None
         found.append(
             {
                 "answer": question.words.get(kind, kind),
                 "adopted": kind == ADOPTED,
-                "vectors": len(results),
-                "dtypes": [name for name in DTYPES if name in dtypes],
-                "example": min(results, key=lambda result: (result.size, result.id)).id,
+                "vectors": shown.vectors,
+                "dtypes": [name for name in DTYPES if name in shown.dtypes],
+                "example": shown.smallest[1],
             }
         )
     return found

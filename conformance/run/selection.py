@@ -5,11 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from conformance.errors import SuiteError, UsageError
 from conformance.grade.precision import matching
 from conformance.run.shard import Shard, shuffled
-from conformance.suite.manifest import Entry, Manifest
+from conformance.suite.entries import Entry
+from conformance.suite.listing import Listing
+from conformance.suite.manifest import Manifest
+from conformance.suite.store import NEAR
 from conformance.suite.vector_ids import means
 
 
@@ -23,7 +27,7 @@ class Selection:
     narrowed to at last, if it was.
     """
 
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
     by_op: dict[str, dict[str, int]]
     in_suite: int
     whole: bool
@@ -52,20 +56,37 @@ def select(
     if not manifest.vectors:
         raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
     ops = matching(ops or (), manifest.ops, "operator of this suite")
-    of_ops = [entry for entry in manifest.vectors if not ops or entry.op in ops]
-    for text in only:
-        if not any(means(text, entry.id) for entry in of_ops):
-            raise _no_match(text, [entry.id for entry in of_ops])
-    chosen = [entry for entry in of_ops if not only or any(means(t, entry.id) for t in only)]
+    of_ops = manifest.of(ops or None)
+    chosen = _named(of_ops, only) if only else of_ops
     if shard is not None:
-        chosen = list(shard.part(chosen))
-    by_op = {op: {"value": 0, "reject": 0} for op in dict.fromkeys(e.op for e in chosen)}
-    for entry in chosen:
-        by_op[entry.op][entry.kind] += 1
-    in_suite = sum(entry.kind == "value" for entry in of_ops)
-    entries = tuple(chosen) if shuffle is None else shuffled(chosen, shuffle)
-    whole = shard is None and not only
-    return Selection(entries, by_op, in_suite, whole, shard)
+        chosen = shard.part(chosen)
+    counts = counted(chosen)
+    entries = chosen if shuffle is None else shuffled(chosen, shuffle)
+    in_suite = sum(of["value"] for of in counted(of_ops).values())
+    return Selection(entries, counts, in_suite, shard is None and not only, shard)
+
+
+def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:
+    """The entries that the texts name; each names some."""
+    chosen, unmet = [], set(only)
+    for entry in entries:
+        naming = [text for text in only if means(text, entry.id)]
+        unmet.difference_update(naming)
+        if naming:
+            chosen.append(entry)
+    for text in (text for text in only if text in unmet):
+        raise _no_match(text, [entry.id for entry in islice(entries, NEAR)])
+    return tuple(chosen)
+
+
+def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
+    """How many entries of each kind each operator has; a packed suite states it."""
+    if isinstance(entries, Listing):
+        return entries.counted()
+    found: dict[str, dict[str, int]] = {}
+    for entry in entries:
+        found.setdefault(entry.op, {"value": 0, "reject": 0})[entry.kind] += 1
+    return found
 
 
 def _no_match(text: str, ids: Sequence[str]) -> UsageError:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.errors import UsageError
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
+from conformance.suite.listing import Listing
 
 MAX_SHARDS = 10_000
 
@@ -37,11 +38,12 @@ class Shard:
     def __str__(self) -> str:
         return f"{self.number}/{self.of}"
 
-    def part(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    def part(self, entries: Sequence[Entry]) -> Sequence[Entry]:
         """Its part of the entries, in their order.
 
-        What belongs to it does not depend on that order. The parts have the same number of
-        entries, but for one, of every operator and kind, and of large and of small ones.
+        The parts have the same number of entries, but for one, of every operator and kind. What
+        belongs to one does not depend on the order, and is of large and of small entries; of a
+        packed suite it is a stretch, so that few containers are read.
 
         Raises:
             UsageError: more shards than entries.
@@ -51,6 +53,8 @@ class Shard:
                 f"{len(entries)} selected vectors cannot be shared by {self.of} shards",
                 hint=f"at most {len(entries)} shards would each have a vector",
             )
+        if isinstance(entries, Listing):
+            return entries.part(self.number, self.of)
         dealt = sorted(entries, key=lambda entry: (entry.op, entry.kind, entry.bytes, entry.id))
         mine = {(entry.op, entry.id) for entry in dealt[self.number - 1 :: self.of]}
         return tuple(entry for entry in entries if (entry.op, entry.id) in mine)

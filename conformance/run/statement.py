@@ -9,7 +9,8 @@ from typing import Any
 
 from conformance.evidence import Evidence
 from conformance.grade.precision import spell
-from conformance.verdict import SMOKE, Expected, Score, exit_code, judged, out_of_date
+from conformance.log.results import without_outputs
+from conformance.verdict import NO_CLAIM, Expected, Score, exit_code, judged, out_of_date
 
 MOST_NAMED = 4
 """How many operators of which nothing was graded the sentence names."""
@@ -52,7 +53,7 @@ class RunScope:
         """Why a run of it can claim nothing, whatever its results; empty where it can."""
         if not self.whole:
             return f"shard {self.shard} alone" if self.shard else "a selection of vectors"
-        return "the smoke suite" if self.suite == SMOKE else ""
+        return NO_CLAIM.get(self.suite, "")
 
 
 MOST_REQUIRED = 3
@@ -132,6 +133,7 @@ def conclude(
     elif verdict in ("conformant", "inconclusive"):
         told += sentences(evidence, scope.precision, scope.completing)
     told += [] if interrupted else _remarks(expected, strict=strict)
+    told += filter(None, [without_outputs(one.wrong for one in score.tallies.values())])
     return {
         "counts": score.counts,
         "by_reading": score.by_reading,

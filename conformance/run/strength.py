@@ -29,7 +29,8 @@ def measured(
     level: str,
     declared: Capabilities | None,
 ) -> tuple[Measured, ...]:
-    """The strength of a run in each part that it claims, in the order of the manifest.
+    """The strength of a run in each part that it claims, in the order of the manifest, which
+    ``results`` have too.
 
     A part is one operator, element type and rank. It is claimed if something was graded there, or
     if the backend ``declared`` it and the suite has nothing to ask there; an operator of which
@@ -64,16 +65,20 @@ _All = Mapping[tuple[str, str, int], _Seen]
 def _seen(
     results: Iterable[Result], manifest: Manifest, level: str
 ) -> dict[tuple[str, str, int], _Seen]:
-    entries = {(entry.op, entry.id): entry for entry in manifest.vectors}
     found: dict[tuple[str, str, int], _Seen] = {}
+    # Where nobody knows what can show, it does not matter what was killed.
+    known = any(one.parts for one in manifest.strength.values())
+    listed = iter(manifest.vectors if known else ())
     for result in results:
         if result.reject is not None:
             continue
-        entry = entries[result.op, result.id]
-        part = found.setdefault((entry.op, entry.dtype, result.rank), _Seen())
+        at = (result.op, result.id)
+        entry = next(one for one in listed if (one.op, one.id) == at) if known else None
+        dtype = result.dtype if entry is None else entry.dtype
+        part = found.setdefault((result.op, dtype, result.rank), _Seen())
         part.graded += result.status in GRADED
         part.unsupported += result.status is Status.UNSUPPORTED
-        if result.status is Status.PASS:
+        if entry is not None and result.status is Status.PASS:
             part.killed |= {*entry.kills} - ({*entry.excused} if level == "must" else set())
     return found
 

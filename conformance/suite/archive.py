@@ -41,24 +41,29 @@ _ZIP_ERRORS = (
 )
 
 
-def pack(members: Sequence[tuple[str, bytes]]) -> bytes:
-    """A zip archive of ``(name, content)`` members, in the order given, deflated.
+def pack(
+    members: Sequence[tuple[str, bytes]],
+    *,
+    names: re.Pattern[str] = MEMBER_NAME,
+    stored: bool = False,
+) -> bytes:
+    """A zip archive of ``(name, content)`` members, in the order given, deflated or ``stored``.
 
     No time and no host enters the archive, so equal members give equal bytes with equal versions
-    of zlib. Raises ValueError for a name that :func:`unpack` would refuse.
+    of zlib. Raises ValueError for a name that is not one of ``names``.
     """
-    names = [name for name, _ in members]
-    if len(set(names)) != len(names):
+    if len({name for name, _ in members}) != len(members):
         raise ValueError("two members have the same name")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members:
-            if not MEMBER_NAME.fullmatch(name):
+            if not names.fullmatch(name):
                 raise ValueError(f"{name!r} is not a member name")
             info = zipfile.ZipInfo(name, _DATE)
             info.create_system = _UNIX
             info.external_attr = _REGULAR_FILE
-            archive.writestr(info, content, zipfile.ZIP_DEFLATED, compresslevel=9)
+            method = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
+            archive.writestr(info, content, method, compresslevel=9)
     return buffer.getvalue()
 
 
@@ -81,16 +86,23 @@ class Archive(Mapping[str, bytes]):
 
     They are never more than ``limit`` bytes in all, nor is much more allocated, whatever the
     archive declares. Raises SuiteError, naming ``source`` and the member, for anything but a plain
-    archive of stored or deflated members with names that match ``MEMBER_NAME``: at once for what
-    the directory tells, on access for a member that is damaged.
+    archive of stored or deflated members whose names match ``names``: at once for what the
+    directory tells, on access for a member that is damaged.
     """
 
-    def __init__(self, data: bytes, *, limit: int, source: str = "archive") -> None:
+    def __init__(
+        self,
+        data: bytes,
+        *,
+        limit: int,
+        source: str = "archive",
+        names: re.Pattern[str] = MEMBER_NAME,
+    ) -> None:
         self._data, self._source = data, source
         _check_end(data, source)
         with _readable(source), zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
-            _check_directory(infos, archive.start_dir, limit, source)
+            _check_directory(infos, archive.start_dir, limit, source, names)
         self._infos = {info.filename: info for info in infos}
 
     def __getitem__(self, name: str) -> bytes:
@@ -129,7 +141,11 @@ def _check_end(data: bytes, source: str) -> None:
 
 
 def _check_directory(
-    infos: list[zipfile.ZipInfo], directory_at: int, limit: int, source: str
+    infos: list[zipfile.ZipInfo],
+    directory_at: int,
+    limit: int,
+    source: str,
+    names: re.Pattern[str],
 ) -> None:
     """Refuses an archive by what its directory says, before any member is read."""
     if len(infos) > MAX_MEMBERS:
@@ -140,7 +156,7 @@ def _check_directory(
     for info in infos:
         name = info.orig_filename
         problem = None
-        if not MEMBER_NAME.fullmatch(name):
+        if not names.fullmatch(name):
             problem = "a name that is not allowed"
         elif name in seen:
             problem = "a name that another member has"

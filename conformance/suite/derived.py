@@ -11,7 +11,8 @@ from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
-from conformance.suite.manifest import FILE_NAME, Entry, Manifest
+from conformance.suite.entries import Entry
+from conformance.suite.manifest import FILE_NAME, Manifest
 
 HOW = "regenerate it with conformance generate"
 

@@ -27,7 +27,7 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
 
     Reads all files, withdrawn ones too, and applies the published JSON Schemas. ``look`` is called
     with each vector that can be read and is not withdrawn, so that whoever has more to ask of them
-    need not read them again.
+    need not read them again. Duplicates are looked for in all of a folder, and within a container.
     """
     where = manifests.FILE_NAME
     problems = [
@@ -36,12 +36,13 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
     unfit = list(_specification_problems(suite))
     problems += unfit
     asked: dict[str, str] = {}
-    for entry in suite.manifest.listed:
-        try:
-            vector = suite.read(entry, strict=True)
-        except SuiteError as error:
-            problems.append(error.message)
+    before = None
+    for entry, vector in suite.tried(strict=True):
+        if entry is None or isinstance(vector, str):
+            problems.append(str(vector))
             continue
+        if entry.inside is not before:  # so memory is the same for any number of containers
+            before, asked = entry.inside, {}
         if look is not None and entry.id not in suite.manifest.withdrawn:
             look(vector)
         problems += [f"{entry.path}: {problem}" for problem in _vector_problems(vector)]

@@ -3,91 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from conformance import __version__, renamed
-from conformance.model import LEVELS, Vector
-from conformance.suite import origin, strength, strict_json
+from conformance import renamed
+from conformance.suite import containers, entries, origin, strength, strict_json, totals
+from conformance.suite.containers import TOOL, Packed
+from conformance.suite.entries import Container, Entry
+from conformance.suite.listing import Listing
 from conformance.suite.origin import Origin
 from conformance.suite.strength import Strength
 from conformance.suite.strict_json import Record
+from conformance.suite.totals import Count, Table, Totals, digest_of
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
-TOOL = f"opconform {__version__}"
+PACKED = containers.FORMAT
 
 COMPLEMENT = "complement"
 """The vectors of a suite that it lacked, and that were added for some backend."""
 
-# First letters and digits, so that no part of a path can be "..", hidden or absolute.
-_PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
-_SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 _KEYS = (
     *("format", "name", "tool", "seed", "versions", "counts", "edges", "faults", "strength"),
-    *("uncovered", "withdrawn", "vectors"),
+    *("uncovered", "withdrawn"),
 )
+_FOLDER = ("vectors",)
+_PACKED = ("suites", "digest", "index", "containers")
 _LATER = ("specifications",)
 """What older suites do not have."""
-
-_LATER_OF_ENTRY = ("content", "excused")
-"""What entries of older suites do not have."""
-
-_ENTRY_KEYS = (
-    *("id", "op", "level", "dtype", "reject", "suites", "edges", "kills", "bytes", "sha256"),
-)
-
-Names = Mapping[str, Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One vector of a suite and its file; ``dtype`` is the case's first type.
-
-    ``kills`` are the faults of the catalogue that it notices at level should, ``excused`` those
-    among them that an allowed reading excuses at level must, told where the operator's strength has
-    parts. Like ``edges`` they are sorted. ``content`` is a digest of what the file holds, whatever
-    packed it (:func:`conformance.suite.archive.digest`); empty where a suite says none.
-    """
-
-    id: str
-    op: str
-    level: str
-    dtype: str
-    reject: str | None
-    suites: tuple[str, ...]
-    edges: tuple[str, ...]
-    kills: tuple[str, ...]
-    bytes: int
-    sha256: str
-    content: str = ""
-    excused: tuple[str, ...] = ()
-
-    @property
-    def path(self) -> str:
-        """The file, relative to the suite's folder, with ``/``."""
-        return f"{self.op}/{self.id}.npz"
-
-    @property
-    def kind(self) -> str:
-        """``value``, or ``reject`` where the only right answer is a refusal."""
-        return "value" if self.reject is None else "reject"
-
-
-@dataclass(frozen=True)
-class Count:
-    """How many vectors of an operator have values, and how many must be rejected."""
-
-    value: int
-    reject: int
 
 
 @dataclass(frozen=True)
@@ -105,7 +51,7 @@ class Uncovered:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a suite holds. ``listed`` are all its files, ``vectors`` those that are asked.
+    """What a suite holds. ``listed`` are all its vectors, ``vectors`` those that are asked.
 
     ``withdrawn`` gives the reason for each vector that was found wrong after a release: its file
     stays, and nothing asks it any more. ``versions`` are those of what made the files,
@@ -115,73 +61,102 @@ class Manifest:
     name: str
     seed: int
     versions: Mapping[str, str]
-    listed: tuple[Entry, ...]
+    listed: Sequence[Entry]
     strength: Mapping[str, Strength] = field(default_factory=dict)
     uncovered: tuple[Uncovered, ...] = ()
     withdrawn: Mapping[str, str] = field(default_factory=dict)
     specifications: Mapping[str, Origin] = field(default_factory=dict)
-    format: int = FORMAT
     tool: str = TOOL
 
-    @cached_property
-    def vectors(self) -> tuple[Entry, ...]:
-        """The entries that are not withdrawn."""
-        return tuple(entry for entry in self.listed if entry.id not in self.withdrawn)
+    @property
+    def format(self) -> int:
+        """The format of its file: that of a folder, or of a packed suite."""
+        return FORMAT if self.packed is None else PACKED
 
     @cached_property
-    def files(self) -> Mapping[str, Entry]:
+    def vectors(self) -> Sequence[Entry]:
+        """The entries that are not withdrawn."""
+        if not self.withdrawn:
+            return self.listed
+        return tuple(entry for entry in self.listed if entry.id not in self.withdrawn)
+
+    def of(self, ops: Collection[str] | None) -> Sequence[Entry]:
+        """The entries of some operators (None: of all) that are not withdrawn."""
+        if ops is None:
+            return self.vectors
+        if isinstance(self.vectors, Listing):
+            return self.vectors.of(ops)
+        return tuple(entry for entry in self.vectors if entry.op in ops)
+
+    @property
+    def packed(self) -> Packed | None:
+        """The containers of a packed suite; None for a folder, or some entries alone."""
+        return self.listed.packed if isinstance(self.listed, Listing) else None
+
+    @property
+    def pieces(self) -> Sequence[Sequence[Entry]]:
+        """What is listed in pieces, each read at once: containers, or all of a folder."""
+        if not isinstance(self.listed, Listing):
+            return (self.listed,)
+        return [Listing(self.listed.packed, (span,)) for span in self.listed.spans]
+
+    @cached_property
+    def files(self) -> Mapping[str, Entry | Container]:
         """Every listed file by its path."""
+        if self.packed is not None:
+            return {one.file: one for one in self.packed.containers}
         return {entry.path: entry for entry in self.listed}
 
     @cached_property
+    def totals(self) -> Totals:
+        """What the listed vectors add up to; a packed suite states it, see :meth:`confirm`."""
+        if self.packed is not None:
+            return self.packed.totals
+        return Totals.of(self.listed).knowing(self.unnoticed)
+
+    @property
+    def unnoticed(self) -> Table:
+        """By operator, the faults that the parts of its strength name, each with 0."""
+        return _unnoticed(self.strength)
+
+    @property
     def counts(self) -> Mapping[str, Count]:
         """Listed vectors of each operator."""
-        kinds = Counter((entry.op, entry.kind) for entry in self.listed)
-        return {op: Count(kinds[op, "value"], kinds[op, "reject"]) for op in self.ops}
+        return self.totals.counts
 
-    @cached_property
+    @property
     def edges(self) -> Mapping[str, Mapping[str, int]]:
         """How many listed vectors cover each target, by operator."""
-        return self._counted(lambda entry: entry.edges)
+        return self.totals.edges
 
-    @cached_property
+    @property
     def faults(self) -> Mapping[str, Mapping[str, int]]:
         """How many listed vectors notice each fault, by operator; 0 of those that only the parts
         of its strength name.
         """
-        unnoticed = {op: dict.fromkeys(of.parts.mutants, 0) for op, of in self.strength.items()}
-        return self._counted(lambda entry: entry.kills, unnoticed)
+        return self.totals.faults
 
-    def _counted(
-        self,
-        names: Callable[[Entry], Iterable[str]],
-        known: Mapping[str, Mapping[str, int]] = MappingProxyType({}),
-    ) -> Mapping[str, Mapping[str, int]]:
-        found = {op: Counter(known.get(op)) for op in self.ops}
-        for entry in self.listed:
-            found[entry.op].update(names(entry))
-        return {op: dict(sorted(counts.items())) for op, counts in found.items()}
-
-    @cached_property
+    @property
     def ops(self) -> tuple[str, ...]:
         """Operators in the order of their first vector."""
-        return tuple(dict.fromkeys(entry.op for entry in self.listed))
+        return tuple(self.totals.counts)
 
-    @cached_property
+    @property
     def suites(self) -> tuple[str, ...]:
         """The names of the subsets that the vectors belong to, sorted."""
-        return tuple(sorted({name for entry in self.listed for name in entry.suites}))
+        return self.totals.suites
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over the lines ``<sha256>  <path>`` of ``vectors``, sorted by path.
+        """The digest of ``vectors``, see :func:`conformance.suite.entries.digest_of`."""
+        return digest_of(self.vectors) if self.packed is None else self.packed.digest
 
-        These are the lines that ``sha256sum`` prints, each with its newline. So the digest says
-        exactly what is asked: it changes with a file, and with a withdrawal.
+    def confirm(self) -> None:
+        """Raises SuiteError where a packed suite is not what its manifest states: what is claimed
+        of it has to hold. Nothing else reads all containers at once; a folder's manifest lists all.
         """
-        entries = sorted(self.vectors, key=lambda entry: entry.path)
-        lines = "".join(f"{entry.sha256}  {entry.path}\n" for entry in entries)
-        return hashlib.sha256(lines.encode()).hexdigest()
+        if self.packed is not None:
+            containers.confirm(self.packed, self.withdrawn)
 
     @cached_property
     def digests(self) -> tuple[str, ...]:
@@ -212,63 +187,26 @@ class Manifest:
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
             **({"specifications": origins} if origins else {}),
-            "counts": self.counts_json(),
-            "edges": self.edges,
-            "faults": self.faults,
+            **self.totals.to_json(),
             "strength": {
-                op: known.to_json(_places(self.faults.get(op, ())))
+                op: known.to_json(entries.places(self.faults.get(op, ())))
                 for op, known in self.strength.items()
             },
             "uncovered": [dataclasses.asdict(gap) for gap in self.uncovered],
             "withdrawn": dict(self.withdrawn),
-            "vectors": self._entries(),
+            **self._what_is_listed(),
         }
 
-    def counts_json(self) -> dict[str, dict[str, int]]:
-        """The counts as they stand in the file."""
-        return {op: {"value": of.value, "reject": of.reject} for op, of in self.counts.items()}
-
-    def _entries(self) -> list[dict[str, Any]]:
-        """Targets and kills by their indices into the tables: names would be most of the file."""
-        edges, faults = (
-            {op: _places(of) for op, of in tables.items()} for tables in (self.edges, self.faults)
-        )
-        return [
-            {
-                key: value
-                for key, value in vars(entry).items()
-                if key not in _LATER_OF_ENTRY or value
-            }
-            | {"edges": [edges[entry.op][name] for name in entry.edges]}
-            | {"kills": [faults[entry.op][name] for name in entry.kills]}
-            | ({"excused": [faults[entry.op][n] for n in entry.excused]} if entry.excused else {})
-            for entry in self.listed
-        ]
-
-
-def entry_of(
-    vector: Vector,
-    content: bytes,
-    suites: tuple[str, ...],
-    kills: tuple[str, ...] = (),
-    unpacked: str = "",
-    excused: tuple[str, ...] = (),
-) -> Entry:
-    """The entry of a vector whose file is ``content``, and its members' digest ``unpacked``."""
-    return Entry(
-        id=vector.id,
-        op=vector.case.op,
-        level=vector.level,
-        dtype=next(iter(vector.case.types.values())),
-        reject=vector.case.reject,
-        suites=suites,
-        edges=tuple(sorted(vector.edges)),
-        kills=tuple(sorted(kills)),
-        bytes=len(content),
-        sha256=hashlib.sha256(content).hexdigest(),
-        content=unpacked,
-        excused=tuple(sorted(excused)),
-    )
+    def _what_is_listed(self) -> dict[str, Any]:
+        if self.packed is None:
+            return {"vectors": entries.to_json(self.listed, self.totals)}
+        size, sha256 = self.packed.index
+        return {
+            "suites": list(self.suites),
+            "digest": self.digest,
+            "index": {"bytes": size, "sha256": sha256},
+            "containers": [one.to_json() for one in self.packed.containers],
+        }
 
 
 def dump(manifest: Manifest) -> bytes:
@@ -286,87 +224,78 @@ def read(path: Path) -> Manifest:
 
 
 def parse(data: bytes, where: str) -> Manifest:
-    """The manifest in the content of its file; see :func:`read`."""
+    """The manifest in the content of its file ``where``; see :func:`read`.
+
+    Containers that it lists are files beside it.
+    """
     document = strict_json.loads(data, where)
-    strict_json.check_format(document, where, FORMAT, TOOL)
-    record = Record(document, where, _KEYS, _LATER)
-    edges, faults = _names(record, "edges"), _names(record, "faults")
+    is_packed = isinstance(document, dict) and "containers" in document
+    strict_json.check_format(document, where, PACKED if is_packed else FORMAT, TOOL)
+    record = Record(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)), _LATER)
+    faults = entries.names(record, "faults")
+    known = {
+        op: strength.parse(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
+        for op, data in record.table("strength").items()
+    }
     manifest = Manifest(
-        name=_matching(_SUITE_NAME, record, "name"),
+        name=entries.matching(entries.SUITE_NAME, record, "name"),
         tool=record.text("tool"),
         seed=record.whole("seed"),
         versions=record.texts_by_name("versions"),
+        # Of former names, which are parsed by their places in the file's own tables.
         strength={
-            op: strength.parse(known, f"{where}: strength of {op[:80]}", faults.get(op, ()))
-            for op, known in record.table("strength").items()
-        },
+            op: dataclasses.replace(one, parts=one.parts.renamed(renamed.fault_names()))
+            for op, one in known.items()
+        }
+        if renamed.fault_names()
+        else known,
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
         withdrawn=record.texts_by_name("withdrawn"),
-        listed=tuple(_entry(entry, edges, faults, where) for entry in record.items("vectors")),
+        listed=Listing(_packed(record, Path(where).parent))
+        if is_packed
+        else entries.current(entries.parse(record, _unnoticed(known))),
         specifications=_origins(record) if record.has("specifications") else {},
     )
-    _check_ids(record, manifest)
+    if not is_packed:
+        _check_withdrawn(record, manifest)
     if record.has("specifications"):
         for op in (op for op in manifest.ops if op not in manifest.specifications):
             record.refuse(f"does not say what specification the vectors of {op} were made from")
-    stated, counted = record.table("counts"), manifest.counts_json()
-    for op in _differing(stated, counted):
-        record.refuse(
-            f"counts says {str(stated.get(op))[:80]} of {op[:80]}, "
-            f"the list of vectors has {counted.get(op)}"
-        )
-    for key, counts in (("edges", manifest.edges), ("faults", manifest.faults)):
-        for op in _differing(record.table(key), counts):
-            record.refuse(f"the {key} stated for {op[:80]} are not those of the list of vectors")
-    return _current(manifest)
+    return manifest
 
 
-def _current(manifest: Manifest) -> Manifest:
-    """The manifest with the current names of coverage targets and mutants."""
-    if not renamed.fault_names() and not any(map(renamed.edge_names, manifest.ops)):
-        return manifest
-    former = renamed.fault_names().keys()
+def _unnoticed(known: Mapping[str, Strength]) -> Table:
+    return {op: dict.fromkeys(of.parts.mutants, 0) for op, of in known.items()}
 
-    def current(entry: Entry) -> Entry:
-        # Most have no former name, and remain as they are.
-        if former.isdisjoint(entry.kills) and renamed.edge_names(entry.op).keys().isdisjoint(
-            entry.edges
-        ):
-            return entry
-        return dataclasses.replace(
-            entry,
-            edges=tuple(sorted(renamed.edges(entry.op, entry.edges))),
-            kills=tuple(sorted(renamed.faults(entry.kills))),
-            excused=tuple(sorted(renamed.faults(entry.excused))),
-        )
 
-    strength = {
-        op: dataclasses.replace(one, parts=one.parts.renamed(renamed.fault_names()))
-        for op, one in manifest.strength.items()
-    }
-    return dataclasses.replace(
-        manifest, listed=tuple(map(current, manifest.listed)), strength=strength
+def _packed(record: Record, root: Path) -> Packed:
+    """What the manifest of a packed suite says of its containers."""
+    suites = record.texts("suites")
+    if not all(entries.SUITE_NAME.fullmatch(name) for name in suites):
+        record.refuse(f"{suites!r} are not names of suites"[:200])
+    found = Packed(
+        root=root,
+        containers=containers.parse_list(record),
+        totals=totals.parse(record, suites).current(),
+        digest=entries.matching(entries.SHA256, record, "digest"),
+        index=containers.parse_index(record),
     )
+    if Listing(found).counted() != found.totals.counts_json:
+        record.refuse("the counts are not those of the containers")
+    return found
 
 
 def _origins(record: Record) -> dict[str, Origin]:
     """What the operators were made from; their names are parts of paths."""
     table = record.table("specifications")
     for op in table:
-        if not _PATH_PART.fullmatch(op):
-            record.refuse(f"specifications has {op[:80]!r}, which is no name of an operator")
+        totals.check_part(record, "specifications", op)
     where = f"{record.where}: specification of"
     return {op: origin.parse(data, f"{where} {op}") for op, data in table.items()}
 
 
-def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
-    return (op for op in {**stated, **found} if stated.get(op) != found.get(op))
-
-
-def _check_ids(record: Record, manifest: Manifest) -> None:
-    ids = Counter(entry.id for entry in manifest.listed)
-    if len(ids) != len(manifest.listed):
-        record.refuse(f"the id {ids.most_common(1)[0][0]!r} is listed more than once")
+def _check_withdrawn(record: Record, manifest: Manifest) -> None:
+    ids = {entry.id for entry in manifest.listed} if manifest.withdrawn else set()
     for vector_id in manifest.withdrawn:
         if vector_id not in ids:
             record.refuse(f"withdraws {vector_id[:200]!r}, which is not listed")
@@ -378,52 +307,3 @@ def _uncovered(gap: object, where: str) -> Uncovered:
     if len(edges) not in (1, 2):
         record.refuse(f"names {len(edges)} edges, where one or a pair belongs")
     return Uncovered(record.text("op"), record.whole("rank"), record.text("dtype"), edges)
-
-
-def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
-    record = Record(entry, f"{where}: an entry of vectors", _ENTRY_KEYS, _LATER_OF_ENTRY)
-    vector_id = _matching(_PATH_PART, record, "id")
-    record.where = f"{where}: vector {vector_id}"
-    suites = record.texts("suites")
-    if not all(_SUITE_NAME.fullmatch(name) for name in suites):
-        record.refuse(f"{suites!r} are not names of suites"[:200])
-    if record.text("level") not in LEVELS:
-        record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
-    op = _matching(_PATH_PART, record, "op")
-    kills = record.named("kills", faults.get(op, ()))
-    excused = record.named("excused", faults.get(op, ())) if record.has("excused") else ()
-    if not set(excused) <= set(kills):
-        record.refuse("'excused' holds mutants that are not among 'kills'")
-    return Entry(
-        id=vector_id,
-        op=op,
-        level=record.text("level"),
-        dtype=record.text("dtype"),
-        reject=record.optional_text("reject"),
-        suites=suites,
-        edges=record.named("edges", edges.get(op, ())),
-        kills=kills,
-        excused=excused,
-        bytes=record.whole("bytes"),
-        sha256=_matching(_SHA256, record, "sha256"),
-        content=_matching(_SHA256, record, "content") if record.has("content") else "",
-    )
-
-
-def _names(record: Record, key: str) -> Names:
-    """The names of a table of each operator, sorted: entries tell them by their places."""
-    return {
-        op: sorted(Record({op: of}, f"{record.where}: {key}", (op,)).table(op))
-        for op, of in record.table(key).items()
-    }
-
-
-def _places(names: Iterable[str]) -> dict[str, int]:
-    return {name: place for place, name in enumerate(names)}
-
-
-def _matching(pattern: re.Pattern[str], record: Record, key: str) -> str:
-    value = record.text(key)
-    if not pattern.fullmatch(value):
-        record.refuse(f"{key!r} is {value[:80]!r}, which is not allowed")
-    return value

@@ -1,4 +1,4 @@
-"""An open suite: a folder with ``manifest.json`` and ``<op>/<id>.npz``.
+"""An open suite: a folder with ``manifest.json`` and ``<op>/<id>.npz``, or containers of these.
 
 It may also carry the specifications that its vectors were made from, in ``specifications/``.
 """
@@ -6,12 +6,12 @@ It may also carry the specifications that its vectors were made from, in ``speci
 from __future__ import annotations
 
 import difflib
-import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from conformance import data
@@ -20,12 +20,18 @@ from conformance.model import Vector
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
 from conformance.suite.archive import digest as unpacked_digest
-from conformance.suite.manifest import Entry, Manifest
+from conformance.suite.containers import opened
+from conformance.suite.entries import Entry, entry_of
+from conformance.suite.files import bounded, check_sha256
+from conformance.suite.manifest import Manifest
 from conformance.suite.specifications import Specifications
 from conformance.suite.vector_file import content_of, decode
 from conformance.suite.vector_ids import means
 
 MAX_FILE = 64 * 2**20  # bytes
+
+NEAR = 20_000
+"""Ids among which one that is not there may have been meant."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
@@ -36,7 +42,7 @@ class Suite:
 
     ``manifest`` lists what belongs to this suite (for ``smoke``, that subset alone), so that
     ``manifest.vectors`` and :meth:`vectors` are the same vectors in the same order. A withdrawn
-    vector is in neither.
+    vector is in neither. Of a packed suite both read one container after the other.
     """
 
     path: Path
@@ -71,7 +77,7 @@ class Suite:
         for op in ops or ():
             if op not in self.manifest.ops:
                 raise _unknown("operator", op, self.manifest.ops)
-        chosen = [entry for entry in self.manifest.vectors if ops is None or entry.op in ops]
+        chosen = self.manifest.of(ops)
         return (self.read(entry, answers=answers) for entry in chosen)
 
     def get(self, vector_id: str) -> Vector:
@@ -81,9 +87,11 @@ class Suite:
                 f"the vector {vector_id} is withdrawn: {self.manifest.withdrawn[vector_id]}",
                 hint="choose another vector",
             )
-        if vector_id not in self._entries:
-            raise _unknown("vector", vector_id, list(self._entries))
-        return self.read(self._entries[vector_id])
+        entry = self._entry(vector_id)
+        if entry is None:
+            near = islice(self.manifest.vectors, NEAR)
+            raise _unknown("vector", vector_id, [one.id for one in near])
+        return self.read(entry)
 
     def find(self, text: str) -> Vector:
         """The one vector whose id is, begins with, or ends in the digest ``text``.
@@ -91,9 +99,9 @@ class Suite:
         An id that the vector had before will do.
         Raises UsageError if there is none, or several.
         """
-        if not text or text in self._entries or text in self.manifest.withdrawn:
+        if not text or text in self.manifest.withdrawn or self._entry(text) is not None:
             return self.get(text)
-        found = [i for i in self._entries if means(text, i)]
+        found = [entry.id for entry in self.manifest.vectors if means(text, entry.id)]
         if len(found) > 1:
             raise UsageError(
                 f"{len(found)} vectors of the suite {self.name!r} begin with {text!r}",
@@ -106,22 +114,14 @@ class Suite:
 
         ``strict`` and ``answers`` as in :func:`conformance.suite.vector_file.decode`.
         """
-        file = self.path / entry.path
-        content = _content(file, entry.bytes)
-        digest = hashlib.sha256(content).hexdigest()
-        if digest != entry.sha256:
-            raise SuiteError(
-                f"{file}: the file is not the one that the manifest lists "
-                f"(sha256 {entry.sha256[:12]}… expected, {digest[:12]}… found)",
-                hint=DAMAGED,
-            )
+        file, content = self._place(entry), self.content(entry)
         vector = decode(content, str(file), strict=strict, answers=answers)
         if strict and entry.content not in ("", unpacked_digest(content_of(content, str(file)))):
             raise SuiteError(
                 f"{file}: what it holds has another digest than the manifest says", hint=DAMAGED
             )
         told = (entry.suites, entry.kills, entry.content, entry.excused)
-        if manifests.entry_of(vector, content, *told) != entry:
+        if entry_of(vector, content, *told) != entry:
             raise SuiteError(
                 f"{file}: the manifest describes the vector otherwise than its file", hint=DAMAGED
             )
@@ -133,15 +133,50 @@ class Suite:
         same = {edge: edge for edge in entry.edges}
         return replace(vector, id=entry.id, edges=tuple(same[edge] for edge in vector.edges))
 
+    def content(self, entry: Entry) -> bytes:
+        """The bytes of a listed file, whose digest is checked."""
+        file = self._place(entry)
+        if entry.inside is None:
+            content = bounded(file, entry.bytes, MAX_FILE)
+        else:
+            content = opened(self.path, entry.inside).files[file.name]
+        check_sha256(content, entry.sha256, file)
+        return content
+
+    def _place(self, entry: Entry) -> Path:
+        """The file of an entry, for messages also where it is a member of another."""
+        if entry.inside is None:
+            return self.path / entry.path
+        return self.path / entry.inside.file / f"{entry.id}.npz"
+
     def verify(self) -> tuple[str, ...]:
         """Reads every file, withdrawn ones too; returns what is wrong with each."""
-        problems = []
-        for entry in self.manifest.listed:
+        return tuple(problem for _, problem in self.tried() if isinstance(problem, str))
+
+    def tried(self, *, strict: bool = False) -> Iterator[tuple[Entry | None, Vector | str]]:
+        """Each listed entry with its vector, withdrawn ones too, or with what is wrong with it.
+
+        What is wrong with a whole container, or with what the manifest states of all, has no entry.
+        """
+        for piece in self.manifest.pieces:
             try:
-                self.read(entry)
+                entries = list(piece)
             except SuiteError as error:
-                problems.append(error.message)
-        return tuple(problems)
+                yield None, error.message
+                continue
+            for entry in entries:
+                try:
+                    yield entry, self.read(entry, strict=strict)
+                except SuiteError as error:
+                    yield entry, error.message
+        try:
+            self.manifest.confirm()
+        except SuiteError as error:
+            yield None, error.message
+
+    def _entry(self, vector_id: str) -> Entry | None:
+        packed = self.manifest.packed
+        return self._entries.get(vector_id) if packed is None else packed.find(vector_id)
 
     @cached_property
     def _entries(self) -> dict[str, Entry]:
@@ -203,11 +238,12 @@ def _open_whole(folder: Path) -> Suite:
     manifest = manifests.read(root / manifests.FILE_NAME)
     if not manifest.vectors:
         raise SuiteError(f"{folder}: the suite has no vectors", hint=_how_to_get_one(folder))
-    present = set(_vector_files(root))
+    kinds = (".npz",) if manifest.packed is None else (".npz", ".zip")
+    present = set(_suite_files(root, kinds))
     missing = sorted(manifest.files.keys() - present)
     if missing:
         raise SuiteError(
-            f"{folder}: {len(missing)} of {len(manifest.listed)} listed files missing: "
+            f"{folder}: {len(missing)} of {len(manifest.files)} listed files missing: "
             f"{_some(missing)}",
             hint=DAMAGED,
         )
@@ -223,8 +259,9 @@ def _open_whole(folder: Path) -> Suite:
     return suite
 
 
-def _vector_files(root: Path, below: str = "") -> Iterator[str]:
-    """The ``.npz`` files in the folder ``below`` a root, as paths relative to the root with ``/``.
+def _suite_files(root: Path, kinds: tuple[str, ...], below: str = "") -> Iterator[str]:
+    """The files of some kinds in the folder ``below`` a root, as paths relative to the root with
+    ``/``.
 
     ``below`` ends with ``/``. Hidden ones are left out: no manifest can list them, and file
     managers scatter them.
@@ -240,28 +277,9 @@ def _vector_files(root: Path, below: str = "") -> Iterator[str]:
                 hint="put the file itself there",
             )
         if entry.is_dir(follow_symlinks=False):
-            yield from _vector_files(root, f"{below}{entry.name}/")
-        elif entry.name.endswith(".npz") and entry.is_file():
+            yield from _suite_files(root, kinds, f"{below}{entry.name}/")
+        elif entry.name.endswith(kinds) and entry.is_file():
             yield below + entry.name
-
-
-def _content(file: Path, size: int) -> bytes:
-    """The file's bytes, which must be ``size``; never more are read."""
-    if size > MAX_FILE:
-        raise SuiteError(f"{file}: {size} bytes, at most {MAX_FILE} are read", hint=DAMAGED)
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(size + 1)
-    except OSError as error:
-        raise SuiteError(f"{file}: cannot be read: {error.strerror}", hint=DAMAGED) from error
-    if len(content) != size:
-        found = f"{len(content)}" if len(content) < size else "more"
-        raise SuiteError(
-            f"{file}: the file is not the one that the manifest lists "
-            f"({size} bytes expected, {found} found)",
-            hint=DAMAGED,
-        )
-    return content
 
 
 def _how_to_get_one(folder: Path) -> str:

@@ -16,7 +16,9 @@ from conformance.errors import SuiteError
 from conformance.model import Vector
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import digest
-from conformance.suite.manifest import Entry, Manifest, Uncovered
+from conformance.suite.containers import INDEX
+from conformance.suite.entries import Entry, entry_of
+from conformance.suite.manifest import Manifest, Uncovered
 from conformance.suite.origin import Basis
 from conformance.suite.store import Suite, open_suite, set_aside
 from conformance.suite.strength import Strength
@@ -24,6 +26,9 @@ from conformance.suite.vector_file import content_of, decode, encode
 
 # What may lie in a folder beside vectors: all that is not a vector file or the manifest. Before
 # a folder has a manifest, only files with these names show that it was meant for a suite.
+PLAN = ".plan"
+"""What a folder that is being filled is to become, byte for byte."""
+
 _COMPANION = re.compile(r"(LICEN[CS]E|NOTICE|README|CHANGELOG|\.git)[^/]*", re.IGNORECASE)
 
 
@@ -55,7 +60,7 @@ def check_target(out: Path, bases: Iterable[Basis] = ()) -> None:
 
 def _check_foreign(out: Path, bases: Iterable[Basis]) -> None:
     """Refuses to replace a specification that somebody else put where the suite has its own."""
-    listed = _specifications(out)
+    listed = _owned(out)
     if listed is None:
         return
     for path in chain.from_iterable(basis.files for basis in bases):
@@ -87,7 +92,7 @@ def write_suite(
     writing leaves the old suite whole; what an earlier interruption left behind is cleared. Files
     in ``out`` that are not vectors (a licence, a read-me) are kept. ``kills`` gives the faults that
     a vector notices, by id, ``excused`` those of them that an allowed reading excuses at level
-    must (:class:`conformance.suite.manifest.Entry`), ``strength`` what nothing can show, by
+    must (:class:`conformance.suite.entries.Entry`), ``strength`` what nothing can show, by
     operator, ``bases`` what the vectors of each operator were made from. ``versions`` are recorded,
     and that of zlib, on which the files' bytes depend. The files of the suite ``beside`` are taken
     over as they are, and come first. Two writers must not share one ``out``.
@@ -95,14 +100,8 @@ def write_suite(
     Raises SuiteError if ``out`` must not be replaced or cannot be written, or if the vectors are
     none, or two with one id; ValueError for a vector that no file can hold.
     """
-    out = out.resolve()
-    new = out.with_name(f".{out.name}.new")
-    _recover(out, new)
     bases = tuple(bases)
-    check_target(out, bases)
-    with _disk(out):
-        new.mkdir(parents=True)
-    try:
+    with replaced(out, bases) as new:
         entries = () if beside is None else _copied(beside, new, out, kills or {}, excused or {})
         entries += _write_vectors(new, vectors, out, kills or {}, excused or {}, entries)
         manifest = Manifest(
@@ -117,15 +116,42 @@ def write_suite(
         )
         content = manifests.dump(manifest)
         manifests.parse(content, manifests.FILE_NAME)
-        with _disk(out):
-            _write(new / manifests.FILE_NAME, content)
+        with disk(out):
+            write(new / manifests.FILE_NAME, content)
+    return open_suite(out)
+
+
+@contextlib.contextmanager
+def replaced(out: Path, bases: Iterable[Basis], plan: bytes = b"") -> Iterator[Path]:
+    """A new folder, to be filled, that takes the place of the suite ``out`` at the end.
+
+    Whatever interrupts the writing leaves the old suite whole. What was written until then is
+    removed; with a ``plan`` it stays for the next that has the same plan, and is found in the
+    folder. Raises SuiteError if ``out`` must not be replaced or the disk fails.
+    """
+    out = out.resolve()
+    new = out.with_name(f".{out.name}.new")
+    bases = tuple(bases)
+    with disk(out):
+        resumed = bool(plan) and (new / PLAN).is_file() and (new / PLAN).read_bytes() == plan
+    _recover(out, None if resumed else new)
+    check_target(out, bases)
+    try:
+        with disk(out):
+            if not resumed:
+                new.mkdir(parents=True)
+            if plan and not resumed:
+                write(new / PLAN, plan)
+        yield new
+        with disk(out):
+            (new / PLAN).unlink(missing_ok=True)
             _write_specifications(new, bases)
             _keep_companions(out, new)
             _put_in_place(new, out)
     except BaseException:
-        shutil.rmtree(new, ignore_errors=True)
+        if not plan:
+            shutil.rmtree(new, ignore_errors=True)
         raise
-    return open_suite(out)
 
 
 def _write_vectors(
@@ -141,19 +167,36 @@ def _write_vectors(
     for vector, suites in vectors:
         if vector.id in entries or vector.id in taken:
             raise SuiteError(f"two vectors have the id {vector.id}", hint="leave one of them out")
-        content = encode(vector)
-        # Read back here, so that a vector that nobody could read is found where it is made.
-        killed, unpacked = kills.get(vector.id, ()), digest(content_of(content, vector.id))
-        read = decode(content, vector.id)
-        told = (suites, killed, unpacked, excused.get(vector.id, ()))
-        entry = manifests.entry_of(read, content, *told)
+        entry, content = listed(
+            vector, suites, kills.get(vector.id, ()), excused.get(vector.id, ())
+        )
         entries[vector.id] = entry
-        with _disk(out):
-            (folder / entry.op).mkdir(exist_ok=True)
-            _write(folder / entry.path, content)
+        with disk(out):
+            write_vector(folder, entry, content)
     if not entries and not taken:
         raise SuiteError("a suite without vectors is not written", hint="choose more operators")
     return tuple(entries.values())
+
+
+def listed(
+    vector: Vector,
+    suites: tuple[str, ...],
+    kills: tuple[str, ...] = (),
+    excused: tuple[str, ...] = (),
+) -> tuple[Entry, bytes]:
+    """The entry of a vector, and its file.
+
+    It is read back, so that a vector that nobody could read is found where it is made.
+    """
+    content = encode(vector)
+    unpacked = digest(content_of(content, vector.id))
+    return entry_of(decode(content, vector.id), content, suites, kills, unpacked, excused), content
+
+
+def write_vector(folder: Path, entry: Entry, content: bytes) -> None:
+    """Writes the file of an entry into the folder of its suite."""
+    (folder / entry.op).mkdir(exist_ok=True)
+    write(folder / entry.path, content)
 
 
 def _copied(
@@ -166,24 +209,24 @@ def _copied(
     """The entries of a suite, with what is known of them now; their files are copied."""
     entries = []
     for entry in suite.manifest.listed:
-        with _disk(out):
-            (folder / entry.op).mkdir(exist_ok=True)
-            shutil.copyfile(suite.path / entry.path, folder / entry.path)
+        content = suite.content(entry)
+        with disk(out):
+            write_vector(folder, entry, content)
         if entry.id in kills:
             killed = tuple(sorted(kills[entry.id]))
             allowed = tuple(sorted(excused.get(entry.id, ())))
             entry = replace(entry, kills=killed, excused=allowed)
-        entries.append(entry)
+        entries.append(replace(entry, inside=None))
     return tuple(entries)
 
 
 def _write_specifications(folder: Path, bases: Iterable[Basis]) -> None:
     for path, content in chain.from_iterable(basis.files.items() for basis in bases):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        _write(folder / path, content)
+        write(folder / path, content)
 
 
-def _write(file: Path, content: bytes) -> None:
+def write(file: Path, content: bytes) -> None:
     """Writes a file and waits until it is on the disk."""
     with file.open("xb") as opened:
         opened.write(content)
@@ -195,7 +238,7 @@ def _keep_companions(out: Path, new: Path) -> None:
     """Copies what the old folder holds beside its manifest and what that lists."""
     if not out.is_dir():
         return
-    listed = {manifests.FILE_NAME, *(_specifications(out) or ())}
+    listed = {manifests.FILE_NAME, *(_owned(out) or ())}
 
     def not_kept(folder: str, names: list[str]) -> list[str]:
         below = Path(folder).relative_to(out)
@@ -213,15 +256,17 @@ def _keep_companions(out: Path, new: Path) -> None:
             folder.rmdir()
 
 
-def _specifications(folder: Path) -> set[str] | None:
-    """The specifications and mutants that a suite carries, by its manifest; None if it has none
+def _owned(folder: Path) -> set[str] | None:
+    """The files of a suite by its manifest, apart from those of single vectors; None if it has none
     that can be read: such a suite is replaced for being damaged.
     """
     try:
-        origins = manifests.read(folder / manifests.FILE_NAME).specifications
+        manifest = manifests.read(folder / manifests.FILE_NAME)
     except SuiteError:
         return None
-    return {path for op, origin in origins.items() for path in origin.files(op)}
+    origins = manifest.specifications.items()
+    found = {path for op, origin in origins for path in origin.files(op)}
+    return found if manifest.packed is None else found | {INDEX, *manifest.files}
 
 
 def _put_in_place(new: Path, out: Path) -> None:
@@ -239,11 +284,11 @@ def _put_in_place(new: Path, out: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _recover(out: Path, new: Path) -> None:
+def _recover(out: Path, new: Path | None) -> None:
     """Clears what an interrupted writer left: a half-made suite, an old one that stepped aside."""
     old = set_aside(out)
-    with _disk(out):
-        if new.is_dir():
+    with disk(out):
+        if new is not None and new.is_dir():
             shutil.rmtree(new)
         if old.is_dir() and out.exists():
             shutil.rmtree(old)
@@ -252,7 +297,7 @@ def _recover(out: Path, new: Path) -> None:
 
 
 @contextlib.contextmanager
-def _disk(out: Path) -> Iterator[None]:
+def disk(out: Path) -> Iterator[None]:
     """Turns a failure of the disk into an error that names the suite."""
     try:
         yield

@@ -24,7 +24,8 @@ from conformance.model import Case
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.strata import strata_of
-from conformance.suite.manifest import FILE_NAME, Entry
+from conformance.suite.entries import Entry
+from conformance.suite.manifest import FILE_NAME
 from conformance.suite.parts import Part
 from conformance.suite.store import Suite
 

@@ -9,7 +9,7 @@ from handmade import fault
 from conformance.audit.holdout import Held, hold_out
 from conformance.audit.kills import Kill
 from conformance.audit.score import Score
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 
 A = fault("a", {"divisor": "1"}, kind="divisor")
 B = fault("b", {"strides": "1"}, kind="window")

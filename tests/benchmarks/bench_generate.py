@@ -1,12 +1,12 @@
-"""Speed and memory of generation: its three parts, streaming, and the core suite.
+"""Speed and memory of generation: its three parts, drawn suites, and the core suite.
 
     python tests/benchmarks/bench_generate.py
 
 Drawing gives cases; looking decides, in a batch, which are valid and which edges each shows;
 building computes data, exact answers, bounds and readings; answering the answers and bounds alone,
 all that is needed of one case; killing finds which known faults give other outputs, and what part
-it takes of the time that it takes if geometry excludes none. Streaming is
-drawing, looking and building, as `--suite full` does them in each of its processes.
+it takes of the time that it takes if geometry excludes none. Containers are drawing, looking,
+building and encoding, as `--drawn` does them in each of its processes.
 """
 
 from __future__ import annotations
@@ -21,18 +21,23 @@ import numpy as np
 import conformance
 from conformance.audit.kills import Bank
 from conformance.generate.build import build
+from conformance.generate.drawn import Drawing
 from conformance.generate.looking import Sight
 from conformance.generate.pool import draw
-from conformance.generate.stream import Piece
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import answers
 from conformance.spec import loader
 from conformance.spec.catalogue import faults
 from conformance.spec.table import table_of
+from conformance.suite.packing import container
+from conformance.suite.writer import listed
 
 RUNS = 3
 DRAWS = 400
+DRAWN = 100
+"""Vectors of one container."""
+
 RANK = 4
 STEP = 5
 """Every STEP-th case is tried with every mutant in full."""
@@ -93,17 +98,18 @@ def one_operator(op: str) -> None:
     measure.show_one("  of the time without geometry", each[0] / each[1], "", "each mutant in full")
 
 
-def streaming(op: str) -> None:
-    """Vectors a second of pieces of a full suite, one of each rank."""
+def containers(op: str) -> None:
+    """Vectors a second of containers of a drawn suite, one of each rank."""
     spec = loader.find(op)
     numbers = range(len(spec.ranks))
-    made: list[int] = []
 
-    def pieces() -> None:
-        made[:] = [len(Piece(spec, number, 0).run()) for number in numbers]
+    def making() -> None:
+        for number in numbers:
+            made = Drawing(spec, number, DRAWN, 0, Path()).vectors()
+            container([listed(vector, ("drawn",)) for vector in made])
 
-    times = measure.timed(RUNS, pieces)
-    measure.show(f"{op}: streaming", measure.rates(times, sum(made)), "vectors/s")
+    times = measure.timed(RUNS, making)
+    measure.show(f"{op}: containers", measure.rates(times, DRAWN * len(numbers)), "vectors/s")
 
 
 def bench() -> None:
@@ -111,7 +117,7 @@ def bench() -> None:
     measure.title(f"Generating: parts (rank {RANK} where cases are drawn)")
     for op in loader.shipped():
         one_operator(op)
-        streaming(op)
+        containers(op)
     measure.title("conformance generate, the core suite, once each in a fresh process")
     count = len(conformance.load_suite())
     for processes in (1, 2):

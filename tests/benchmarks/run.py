@@ -6,6 +6,7 @@ import bench_check
 import bench_diagnosis
 import bench_exact
 import bench_generate
+import bench_packed
 import bench_program
 import bench_reference
 import bench_report
@@ -18,6 +19,7 @@ if __name__ == "__main__":
         bench_start.bench,
         bench_start.lookups,
         bench_suite_reading.bench,
+        bench_packed.bench,
         bench_reference.bench,
         bench_exact.bench,
         bench_check.bench,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from conformance.model import Case, Vector
 from conformance.reference.explain import described, window
 from conformance.spec.loader import find, load_text
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 
 ENTRIES = [
     entry

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conformance.errors import UsageError
 from conformance.run.selection import select
 from conformance.run.shard import Shard, shuffled
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 
 
 def entry(i, op="A", reject=None, size=100):

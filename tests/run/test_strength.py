@@ -12,7 +12,8 @@ from conformance.evidence import Evidence, Measured, State
 from conformance.model import Result, Status
 from conformance.run.statement import UNTOLD, completing, sentences
 from conformance.run.strength import FEWEST, measured
-from conformance.suite.manifest import Entry, Manifest
+from conformance.suite.entries import Entry
+from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts, Survivors
 from conformance.suite.strength import Strength
 

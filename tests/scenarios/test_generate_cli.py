@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import importlib.util
-import json
 import os
 import shutil
 import signal
@@ -14,6 +13,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiers
@@ -24,15 +24,18 @@ from conformance.audit.coverage import coverage
 from conformance.cli import main
 from conformance.cli.generate import LISTED
 from conformance.cli.generate import _tell as tell
-from conformance.generate import plan, stream
+from conformance.generate import drawn, plan
 from conformance.generate.build import build
 from conformance.generate.pairs import Effort
 from conformance.generate.rank import Ranked, RankTask
+from conformance.log.reader import read
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
 from conformance.suite import writer
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.lint import lint
+from conformance.suite.packing import Packer
+from conformance.suite.store import open_suite
 
 # What must not matter: the order of sets, and a machine that calls itself a build server.
 ODD = {"CI": "true", "PYTHONHASHSEED": "7"}
@@ -196,71 +199,106 @@ class TestSummary:
         assert "   0 value vectors,   2 negative tests" in shown.output
 
 
-@pytest.fixture(scope="module")
-def sixty(spec: Path, tmp_path_factory: pytest.TempPathFactory) -> Suite:
-    out = tmp_path_factory.mktemp("full") / "suite"
-    made = generate(spec, out, "--suite", "full", "--count", 60)
-    assert made.exit_code == 0, made.output
-    assert made.stdout.startswith(f"full: {len(open_suite(out))} vectors")
-    return open_suite(out)
+def draw(spec: Path, out: Path, count: int, *more: object) -> Result:
+    words = ["generate", "--op", str(spec), "--out", str(out), "--drawn", str(count)]
+    return CliRunner().invoke(main, [*words, *map(str, more)])
 
 
-class TestFull:
-    """Core, and as many vectors more as are asked for."""
+@pytest.fixture
+def small_containers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn, "MOST", 20)
 
-    def test_it_is_core_and_so_many_more_without_duplicates(
-        self, first: Path, sixty: Suite
-    ) -> None:
-        core = open_suite(first).manifest
-        manifest = sixty.manifest
-        assert manifest.name == "full"
-        assert manifest.counts["Tiny-1"].value == core.counts["Tiny-1"].value + 60
-        assert manifest.counts["Tiny-1"].reject == core.counts["Tiny-1"].reject
-        assert all("full" in entry.suites for entry in manifest.listed)
-        assert manifest.subset("core").digest == core.digest
-        asked = {json.dumps(vector.case.canonical()) for vector in sixty.vectors()}
-        assert len(asked) == len(manifest.listed)
-        assert manifest.strength == core.strength
 
-    def test_the_vectors_are_whole_and_valid(self, spec: Path, sixty: Suite) -> None:
-        assert sixty.verify() == ()
+@pytest.mark.usefixtures("small_containers")
+class TestDrawn:
+    """As many vectors as are asked for, without selection, in a packed suite."""
+
+    def test_it_has_so_many_and_the_negative_tests(self, spec: Path, tmp_path: Path) -> None:
+        made = draw(spec, tmp_path / "out", 50)
+        assert made.exit_code == 0, made.output
+        assert "50 value vectors,   2 negative tests" in made.output
+        suite = open_suite(tmp_path / "out")
+        assert [len(piece) for piece in suite.manifest.pieces] == [20, 20, 10, 2]
+        assert suite.name == "drawn"
+        assert suite.verify() == lint(suite) == ()
         tiny_spec = find(str(spec))
-        for vector in sixty.vectors():
+        for vector in suite.vectors():
             if vector.case.reject is None:
                 assert violations(tiny_spec, vector.case) == ()
                 assert build(tiny_spec, vector.case).edges == vector.edges
 
-    @pytest.mark.exhaustive
-    def test_fewer_are_the_first_of_more(self, spec: Path, sixty: Suite, tmp_path: Path) -> None:
-        assert generate(spec, tmp_path / "out", "--suite", "full", "--count", 25).exit_code == 0
-        few = open_suite(tmp_path / "out").manifest.listed
-        assert few == sixty.manifest.listed[: len(few)]
+    def test_a_run_of_it_makes_no_claim(self, tmp_path: Path) -> None:
+        draw(Path("AdaptiveAvgPool-8"), tmp_path / "out", 20)
+        words = ["check", "--suite", str(tmp_path / "out"), "--backend", "reference"]
+        shown = CliRunner().invoke(main, [*words, "--report", str(tmp_path / "report")])
+        assert shown.exit_code == 0, shown.output
+        run = read(tmp_path / "report" / "run.jsonl")
+        assert run.verdict == "no failures"
+        assert run.footer is not None
+        assert "whose mutation score is not measured" in run.footer["sentence"]
+        assert run.footer["strength"]["parts"] == []
 
-    @pytest.mark.exhaustive
-    def test_more_than_a_piece_has_the_same_bytes_in_several_processes(
-        self, spec: Path, tmp_path: Path
+    def test_the_same_bytes_in_any_number_of_processes(
+        self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The pieces are drawn apart, on one rank after another, and written in their order."""
-        count = stream.PIECE + 100
         for processes in (1, 2):
-            words = ("--suite", "full", "--count", count, "-j", processes)
-            assert generate(spec, tmp_path / str(processes), *words).exit_code == 0
+            assert draw(spec, tmp_path / str(processes), 50, "-j", processes).exit_code == 0
         assert tiny.content(tmp_path / "1") == tiny.content(tmp_path / "2")
-        more = [v for v in open_suite(tmp_path / "1").vectors() if v.case.reject is None][-count:]
-        assert {vector.inputs[0].ndim for vector in more} == {3, 4}
+        assert draw(spec, tmp_path / "seed", 50, "--seed", 1).exit_code == 0
+        one, other = (open_suite(tmp_path / name).manifest for name in ("1", "seed"))
+        ids = [{e.id for e in manifest.listed if e.kind == "value"} for manifest in (one, other)]
+        assert not ids[0] & ids[1]
 
-    @pytest.mark.exhaustive
-    def test_another_seed_draws_other_vectors(
-        self, spec: Path, sixty: Suite, tmp_path: Path
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError(errno.ENOSPC, "No space left")])
+    def test_an_interrupted_run_is_resumed(
+        self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Any
     ) -> None:
-        words = ("--suite", "full", "--count", 60, "--seed", 1)
-        assert generate(spec, tmp_path / "out", *words).exit_code == 0
-        drawn = [
-            {entry.id for entry in manifest.listed if entry.suites == ("full",)}
-            for manifest in (sixty.manifest, open_suite(tmp_path / "out").manifest)
-        ]
-        assert len(drawn[0]) == len(drawn[1]) == 60
-        assert len(drawn[0] & drawn[1]) < 20
+        assert draw(spec, tmp_path / "whole", 50).exit_code == 0
+        whole, made = drawn.container, []
+
+        def failing(vectors: Any) -> bytes:
+            made.append(vectors)
+            if len(made) == 3:
+                raise error
+            return whole(vectors)
+
+        monkeypatch.setattr(drawn, "container", failing)
+        stopped = draw(spec, tmp_path / "out", 50)
+        assert stopped.exit_code not in (0, 1, 3), stopped.output
+        assert "to resume: run the same command again" in stopped.output
+        assert not (tmp_path / "out").exists()
+        # Another question does not go on with it.
+        shutil.copytree(tmp_path / ".out.new", tmp_path / ".other.new")
+        assert "resuming" not in draw(spec, tmp_path / "other", 51).output
+        made.clear()
+        monkeypatch.setattr(drawn, "container", whole)
+        resumed = draw(spec, tmp_path / "out", 50)
+        assert resumed.exit_code == 0
+        assert "resuming: 2 of 4 containers are there" in resumed.output
+        assert tiny.content(tmp_path / "out") == tiny.content(tmp_path / "whole")
+        assert not (tmp_path / ".out.new").exists()
+
+    def test_a_container_that_was_damaged_meanwhile_is_refused(
+        self, spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def stop(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Packer, "finish", stop)
+            draw(spec, tmp_path / "out", 20)
+        file = tmp_path / ".out.new" / "Tiny-1" / "00001.zip"
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+        refused = draw(spec, tmp_path / "out", 20)
+        assert refused.exit_code == 2, refused.output
+        assert "00001.zip" in refused.output
+
+    def test_it_selects_nothing(self, spec: Path, tmp_path: Path) -> None:
+        refused = draw(spec, tmp_path / "out", 20, "--suite", "smoke")
+        assert refused.exit_code == 2
+        assert "--drawn selects nothing" in refused.output
 
 
 class TestRefusals:
@@ -335,7 +373,7 @@ class TestInterruption:
         self, spec: Path, old: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = tiny.content(old)
-        write, left = writer._write, [3]
+        write, left = writer.write, [3]
 
         def full(file: Path, data: bytes) -> None:
             left[0] -= 1
@@ -344,7 +382,7 @@ class TestInterruption:
             write(file, data)
 
         with monkeypatch.context() as patch:
-            patch.setattr(writer, "_write", full)
+            patch.setattr(writer, "write", full)
             shown = generate(spec, old, "--seed", 5)
         assert shown.exit_code == 2
         assert "No space left on device" in shown.stderr
@@ -358,17 +396,14 @@ class TestInterruption:
         before = tiny.content(old)
         code = f"""
 import os, signal
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
-from conformance.spec.validity import violations
 from conformance.suite import writer
-write, written = writer._write, []
+write, written = writer.write, []
 def stop(file, data):
     write(file, data)
     written.append(file)
     if len(written) == 3:
         os.kill(os.getpid(), signal.{name})
-writer._write = stop
+writer.write = stop
 {tiny.MAIN}
 """
         words = ("generate", "--op", spec, "--out", old, "--seed", 5)

@@ -6,7 +6,7 @@ import pytest
 import tiers
 
 from conformance.model import Vector
-from conformance.suite.manifest import Entry
+from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 
 

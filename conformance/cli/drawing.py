@@ -1,0 +1,85 @@
+"""``conformance generate --drawn``: a packed suite of drawn cases."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from conformance.cli.progress import Progress
+
+
+def draw(
+    ops: Sequence[str], out: Path, root: int, backend: str | None, count: int, processes: int
+) -> None:
+    """Write a drawn suite; what an interrupted run of the same command has done is kept."""
+    from conformance import __version__
+    from conformance.cli.part import claims_of
+    from conformance.generate import recorded
+    from conformance.generate.drawn import draw_all, pieces
+    from conformance.generate.suites import versions
+    from conformance.spec import loader
+    from conformance.spec.catalogue import faults
+    from conformance.suite import origin, strict_json
+    from conformance.suite.manifest import Manifest
+    from conformance.suite.packing import Packer, conclude
+    from conformance.suite.store import open_suite
+    from conformance.suite.writer import disk, replaced
+    from conformance.verdict import DRAWN
+
+    specs = loader.chosen(ops)
+    claims = None if backend is None else claims_of(backend, specs).by_op
+    specs = {op: spec for op, spec in specs.items() if claims is None or op in claims}
+    own = loader.shipped()
+    bases = [
+        origin.shipped(spec) if spec is own.get(op) else origin.carried(spec, faults(spec))
+        for op, spec in specs.items()
+    ]
+    manifest = Manifest(
+        name=DRAWN,
+        seed=root,
+        versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions()},
+        listed=(),
+        strength={op: recorded.unmeasured(spec) for op, spec in specs.items()},
+        specifications={basis.op: basis.origin for basis in bases},
+    )
+    plan = {
+        "tool": __version__,
+        "drawn": count,
+        "seed": root,
+        "for": repr(claims),
+        "versions": manifest.versions,
+        "specifications": {op: one.to_json() for op, one in manifest.specifications.items()},
+    }
+    began = time.perf_counter()
+    with replaced(out, bases, strict_json.dumps(plan)) as folder:
+        work = [
+            one
+            for op, spec in specs.items()
+            for one in pieces(
+                spec, count, root=root, folder=folder, claim=claims[op] if claims else None
+            )
+        ]
+        there = sum((folder / one.file).is_file() for one in work)
+        if there:
+            click.echo(f"resuming: {there} of {len(work)} containers are there", err=True)
+        try:
+            with Progress(1, "drawing") as progress, disk(out):
+                packer = Packer(folder, {})
+                draw_all(work, packer, processes=processes, progress=progress.at)
+                conclude(folder, packer, manifest)
+        except BaseException:
+            click.echo("to resume: run the same command again", err=True)
+            raise
+    written = open_suite(out)
+    for op, number in written.manifest.counts.items():
+        click.echo(f"  {op:20} {number.value:5} value vectors, {number.reject:3} negative tests")
+    assert written.manifest.packed is not None
+    size = sum(one.bytes for one in written.manifest.packed.containers)
+    seconds = time.perf_counter() - began
+    click.echo(f"{written.name}: {len(written)} vectors, {size / 1e6:.2f} MB, in {out}")
+    rate = len(written) / seconds
+    click.echo(f"{seconds:.1f} s ({rate:.0f} vectors per second), sha256 {written.digest[:16]}")

@@ -1,0 +1,255 @@
+"""The containers of a packed suite: its vectors about a thousand to a file, read when needed.
+
+A container is a zip archive of stored members: ``manifest.json``, the part of the suite's manifest
+for its vectors, then ``<id>.npz`` for each of them. Its SHA-256 stands in the suite's manifest and
+is checked before anything in it is parsed. At most a few containers are in memory at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance import __version__
+from conformance.errors import SuiteError
+from conformance.suite import entries as listed
+from conformance.suite import strict_json
+from conformance.suite.archive import DAMAGED, Archive
+from conformance.suite.entries import KINDS, SHA256, Container, Entry
+from conformance.suite.files import bounded, check_sha256
+from conformance.suite.npy import read_npy
+from conformance.suite.strict_json import Record
+from conformance.suite.totals import PATH_PART, Totals, digest_of_lines, line
+
+FORMAT = 2
+"""The format of the manifest of a packed suite, and of its parts."""
+
+TOOL = f"opconform {__version__}"
+
+PART = "manifest.json"
+"""The first member of a container."""
+
+INDEX = "ids.npy"
+
+MOST = 1_000
+"""Vectors of one container."""
+
+MAX_BYTES = 80 * 2**20
+"""The largest container that is read; one vector alone may take 64 MiB."""
+
+MAX_INDEX = 2**31
+OPENED = 4
+"""Containers that are kept in memory."""
+
+PLACES = 20
+"""Bits of an entry of the index that give the container's number; those above are the digest."""
+
+_FILE = re.compile(rf"{PATH_PART.pattern}/{PATH_PART.pattern}\.zip")
+MEMBER = re.compile(rf"manifest\.json|{PATH_PART.pattern}\.npz")
+_DIGEST = re.compile(r".*-([0-9a-f]{8})")
+_KEYS = ("file", "op", "kind", "count", "bytes", "sha256")
+_PART_KEYS = ("format", "counts", "edges", "faults", "vectors")
+
+
+@dataclass(frozen=True)
+class Packed:
+    """What the manifest of a packed suite says of its containers; none is read for it.
+
+    ``totals`` and ``digest`` are what it states of all vectors; whoever relies on them has to
+    :func:`confirm` them. ``index`` is the size and SHA-256 of the file that finds the container of
+    an id.
+    """
+
+    root: Path
+    containers: tuple[Container, ...]
+    totals: Totals
+    digest: str
+    index: tuple[int, str]
+
+    @cached_property
+    def ids(self) -> NDArray[Any]:
+        """The index, checked: of each vector, sorted, the digest in its id and its container."""
+        size, sha256 = self.index
+        content = bounded(self.root / INDEX, size, MAX_INDEX)
+        where = str(self.root / INDEX)
+        check_sha256(content, sha256, where)
+        found = read_npy(content, where)
+        if found.dtype != np.int64 or found.ndim != 1:
+            raise SuiteError(f"{where}: not a list of 64-bit integers", hint=DAMAGED)
+        return found
+
+    def find(self, vector_id: str) -> Entry | None:
+        """The entry of an id; one container is read, or few."""
+        match = _DIGEST.fullmatch(vector_id)
+        if match is None:
+            return None
+        first = int(match[1], 16) << PLACES
+        low, high = np.searchsorted(self.ids, [first, first + (1 << PLACES)])
+        for number in np.unique(self.ids[low:high] & ((1 << PLACES) - 1)):
+            if number < len(self.containers):
+                found = opened(self.root, self.containers[number]).by_id.get(vector_id)
+                if found is not None:
+                    return found
+        return None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A container that was read: its entries in their order, and the files of its vectors."""
+
+    entries: tuple[Entry, ...]
+    files: Mapping[str, bytes]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Entry]:
+        return {entry.id: entry for entry in self.entries}
+
+
+@lru_cache(maxsize=OPENED)
+def opened(root: Path, container: Container) -> Opened:
+    """A container of the suite in a folder.
+
+    Raises SuiteError for one that is missing, changed, unsafe, or not what the manifest says of it.
+    """
+    file = root / container.file
+    content = bounded(file, container.bytes, MAX_BYTES)
+    check_sha256(content, container.sha256, file)
+    entries, files = parse(content, str(file))
+    if (container.op, container.kind, container.count) != _kind_of(entries):
+        raise SuiteError(
+            f"{file}: the manifest describes the container otherwise than its part", hint=DAMAGED
+        )
+    own = tuple(replace(entry, inside=container) for entry in listed.current(entries))
+    return Opened(own, files)
+
+
+def parse(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, bytes]]:
+    """The entries of a container, and the files of its vectors by the names of the members.
+
+    Raises SuiteError for what is unsafe, damaged or not consistent with itself.
+    """
+    files = Archive(content, limit=MAX_BYTES, source=where, names=MEMBER)
+    if next(iter(files), None) != PART:
+        raise SuiteError(f"{where}: the first member is not {PART}", hint=DAMAGED)
+    inside = f"{where}: {PART}"
+    document = strict_json.loads(files[PART], inside)
+    strict_json.check_format(document, inside, FORMAT, TOOL)
+    record = Record(document, inside, _PART_KEYS)
+    entries = listed.parse(record)
+    if [f"{entry.id}.npz" for entry in entries] != list(files)[1:]:
+        record.refuse("the vectors listed are not the members of the container, in their order")
+    if len({(entry.op, entry.kind) for entry in entries}) != 1:
+        record.refuse("the vectors are not of one operator and kind")
+    return entries, files
+
+
+def _kind_of(entries: Sequence[Entry]) -> tuple[str, str, int]:
+    return entries[0].op, entries[0].kind, len(entries)
+
+
+def parse_index(record: Record) -> tuple[int, str]:
+    """The size and digest of the index that a manifest states."""
+    own = Record(record.raw("index"), f"{record.where}: index", ("bytes", "sha256"))
+    return own.whole("bytes"), listed.matching(SHA256, own, "sha256")
+
+
+def place_in_index(entry: Entry, number: int) -> int:
+    """What the index says of an entry. Raises SuiteError for an id that it could not find."""
+    match = _DIGEST.fullmatch(entry.id)
+    if match is None or number >= 1 << PLACES:
+        raise SuiteError(
+            f"the id {entry.id[:80]!r} ends in no digest, so it cannot be packed",
+            hint="generate the suite again",
+        )
+    return int(match[1], 16) << PLACES | number
+
+
+def parse_list(record: Record) -> tuple[Container, ...]:
+    """The containers under that key of a manifest."""
+    found = []
+    for number, data in enumerate(record.items("containers")):
+        own = Record(data, f"{record.where}: container {number}", _KEYS)
+        container = Container(
+            number=number,
+            file=listed.matching(_FILE, own, "file"),
+            op=listed.matching(PATH_PART, own, "op"),
+            kind=own.text("kind"),
+            count=own.whole("count"),
+            bytes=own.whole("bytes"),
+            sha256=listed.matching(SHA256, own, "sha256"),
+        )
+        if container.kind not in KINDS or not container.count:
+            own.refuse(f"holds {container.count} vectors of kind {container.kind[:20]!r}")
+        found.append(container)
+    if len({one.file for one in found}) != len(found):
+        record.refuse("two containers are one file")
+    return tuple(found)
+
+
+def confirm(packed: Packed, withdrawn: Mapping[str, str]) -> None:
+    """Reads the lists of all containers. Raises SuiteError where they are not what the manifest
+    states of them: other totals, another digest or index, an id twice, or one withdrawn and absent.
+
+    Of each vector about 150 bytes are in memory meanwhile, and none afterwards.
+    """
+    where = packed.root / PART
+    found = Collected(withdrawn)
+    # Faults that no vector notices are told of for the sake of the suite's strength.
+    known = {op: {n: 0 for n, c in of.items() if not c} for op, of in packed.totals.faults.items()}
+    entries = (
+        found.take(entry, one.number)
+        for one in packed.containers
+        for entry in opened(packed.root, one).entries
+    )
+    totals = Totals.of(entries).knowing(known)
+    for what, stated, counted in (
+        ("totals", packed.totals, totals),
+        ("digest", packed.digest, found.digest()),
+        ("index", packed.ids.tobytes(), found.index().tobytes()),
+    ):
+        if stated != counted:
+            raise SuiteError(f"{where}: its {what} are not those of the containers", hint=DAMAGED)
+
+
+class Collected:
+    """What the digest and the index of a packed suite are made of, entry by entry."""
+
+    def __init__(self, withdrawn: Mapping[str, str]) -> None:
+        self._withdrawn = withdrawn
+        self._lines: list[bytes] = []
+        self._places = array("q")
+        self._missing = set(withdrawn)
+
+    def take(self, entry: Entry, number: int) -> Entry:
+        """The entry, once it is noted with the number of its container."""
+        self._places.append(place_in_index(entry, number))
+        if entry.id in self._withdrawn:
+            self._missing.discard(entry.id)
+        else:
+            self._lines.append(line(entry))
+        return entry
+
+    def digest(self) -> str:
+        """The digest of all. Raises SuiteError for an id that is there twice or missing."""
+        if self._missing:
+            raise SuiteError(f"withdraws {min(self._missing)}, which is not listed", hint=DAMAGED)
+        self._lines.sort()
+        for one, other in pairwise(self._lines):
+            if one.partition(b"\0")[0] == other.partition(b"\0")[0]:
+                raise SuiteError(
+                    f"{one.partition(b'.npz')[0].decode()} is listed more than once", hint=DAMAGED
+                )
+        return digest_of_lines(self._lines)
+
+    def index(self) -> NDArray[np.int64]:
+        """The index of all, as :attr:`Packed.ids` has it."""
+        return np.sort(np.frombuffer(self._places, np.int64))

@@ -1,0 +1,236 @@
+"""What a manifest says of each vector.
+
+Both forms of a suite list their vectors so: a folder in its manifest, a packed suite in the part of
+its manifest that each container holds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance import renamed
+from conformance.model import LEVELS, Vector
+from conformance.suite.strict_json import Record
+from conformance.suite.totals import PATH_PART, Table, Totals
+
+SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
+SHA256 = re.compile(r"[0-9a-f]{64}")
+
+KINDS = ("value", "reject")
+
+_OF_VECTOR = ("id", "op", "level", "dtype", "reject")
+_KEYS = (*_OF_VECTOR, "suites", "edges", "kills", "bytes", "sha256")
+_LATER = ("content", "excused")
+"""What entries of older suites do not have."""
+
+Names = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Container:
+    """A file of a packed suite: vectors of one operator and kind, with their part of the manifest.
+
+    ``number`` is its place in the manifest, ``file`` its path in the suite's folder, with ``/``.
+    """
+
+    number: int
+    file: str
+    op: str
+    kind: str
+    count: int
+    bytes: int
+    sha256: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data, whose place in a list is the number."""
+        return {key: value for key, value in vars(self).items() if key != "number"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One vector of a suite and its file; ``dtype`` is the case's first type.
+
+    ``kills`` are the faults of the catalogue that it notices at level should, ``excused`` those
+    among them that an allowed reading excuses at level must, told where the operator's strength has
+    parts. Like ``edges`` they are sorted. ``content`` is a digest of what the file holds, whatever
+    packed it (:func:`conformance.suite.archive.digest`); empty where a suite says none. ``inside``
+    is the container that holds the file, None where it is a file of its own.
+    """
+
+    id: str
+    op: str
+    level: str
+    dtype: str
+    reject: str | None
+    suites: tuple[str, ...]
+    edges: tuple[str, ...]
+    kills: tuple[str, ...]
+    bytes: int
+    sha256: str
+    content: str = ""
+    excused: tuple[str, ...] = ()
+    inside: Container | None = dataclasses.field(default=None, compare=False, repr=False)
+
+    @property
+    def path(self) -> str:
+        """The file, relative to the suite's folder, with ``/``."""
+        return f"{self.op}/{self.id}.npz"
+
+    @property
+    def kind(self) -> str:
+        """``value``, or ``reject`` where the only right answer is a refusal."""
+        return KINDS[self.reject is not None]
+
+
+def entry_of(
+    vector: Vector,
+    content: bytes,
+    suites: tuple[str, ...],
+    kills: tuple[str, ...] = (),
+    unpacked: str = "",
+    excused: tuple[str, ...] = (),
+) -> Entry:
+    """The entry of a vector whose file is ``content``, and its members' digest ``unpacked``."""
+    return Entry(
+        id=vector.id,
+        op=vector.case.op,
+        level=vector.level,
+        dtype=next(iter(vector.case.types.values())),
+        reject=vector.case.reject,
+        suites=suites,
+        edges=tuple(sorted(vector.edges)),
+        kills=tuple(sorted(kills)),
+        bytes=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        content=unpacked,
+        excused=tuple(sorted(excused)),
+    )
+
+
+def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
+    """Entries as JSON data.
+
+    Targets and kills are their indices into the tables: names would be most of the file.
+    """
+    edges, faults = (
+        {op: places(of) for op, of in tables.items()} for tables in (totals.edges, totals.faults)
+    )
+    return [
+        {
+            key: value
+            for key, value in vars(entry).items()
+            if key != "inside" and (key not in _LATER or value)
+        }
+        | {"edges": [edges[entry.op][name] for name in entry.edges]}
+        | {"kills": [faults[entry.op][name] for name in entry.kills]}
+        | ({"excused": [faults[entry.op][n] for n in entry.excused]} if entry.excused else {})
+        for entry in entries
+    ]
+
+
+def parse(record: Record, known: Table | None = None) -> tuple[Entry, ...]:
+    """The entries under ``vectors``, which must add up to what the record states of them.
+
+    ``known`` as in :meth:`Totals.knowing`. They have the names in the file, see :func:`current`.
+    Raises SuiteError for what is not of their form.
+    """
+    where = record.where
+    edges, faults = names(record, "edges"), names(record, "faults")
+    entries = tuple(_entry(entry, edges, faults, where) for entry in record.items("vectors"))
+    ids = Counter(entry.id for entry in entries)
+    if len(ids) != len(entries):
+        record.refuse(f"the id {ids.most_common(1)[0][0]!r} is listed more than once")
+    totals = Totals.of(entries).knowing(known or {})
+    stated = record.table("counts")
+    for op in _differing(stated, totals.counts_json):
+        record.refuse(
+            f"counts says {str(stated.get(op))[:80]} of {op[:80]}, "
+            f"the list of vectors has {totals.counts_json.get(op)}"
+        )
+    for key, counted in (("edges", totals.edges), ("faults", totals.faults)):
+        for op in _differing(record.table(key), counted):
+            record.refuse(f"the {key} stated for {op[:80]} are not those of the list of vectors")
+    return entries
+
+
+def current(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The entries by the current names of coverage targets and mutants."""
+    former = renamed.fault_names().keys()
+    if not former and not any(map(renamed.edge_names, {entry.op for entry in entries})):
+        return entries
+
+    def one(entry: Entry) -> Entry:
+        # Most have no former name, and remain as they are.
+        if former.isdisjoint(entry.kills) and renamed.edge_names(entry.op).keys().isdisjoint(
+            entry.edges
+        ):
+            return entry
+        return dataclasses.replace(
+            entry,
+            edges=tuple(sorted(renamed.edges(entry.op, entry.edges))),
+            kills=tuple(sorted(renamed.faults(entry.kills))),
+            excused=tuple(sorted(renamed.faults(entry.excused))),
+        )
+
+    return tuple(map(one, entries))
+
+
+def names(record: Record, key: str) -> Names:
+    """The names of a table of each operator, sorted: entries tell them by their places."""
+    return {
+        op: sorted(Record({op: of}, f"{record.where}: {key}", (op,)).table(op))
+        for op, of in record.table(key).items()
+    }
+
+
+def places(of: Iterable[str]) -> dict[str, int]:
+    """The place of each name in its table."""
+    return {name: place for place, name in enumerate(of)}
+
+
+def matching(pattern: re.Pattern[str], record: Record, key: str) -> str:
+    """A text of a record, which must be of a pattern."""
+    value = record.text(key)
+    if not pattern.fullmatch(value):
+        record.refuse(f"{key!r} is {value[:80]!r}, which is not allowed")
+    return value
+
+
+def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[str]:
+    return (op for op in {**stated, **found} if stated.get(op) != found.get(op))
+
+
+def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
+    record = Record(entry, f"{where}: an entry of vectors", _KEYS, _LATER)
+    vector_id = matching(PATH_PART, record, "id")
+    record.where = f"{where}: vector {vector_id}"
+    suites = record.texts("suites")
+    if not all(SUITE_NAME.fullmatch(name) for name in suites):
+        record.refuse(f"{suites!r} are not names of suites"[:200])
+    if record.text("level") not in LEVELS:
+        record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
+    op = matching(PATH_PART, record, "op")
+    kills = record.named("kills", faults.get(op, ()))
+    excused = record.named("excused", faults.get(op, ())) if record.has("excused") else ()
+    if not set(excused) <= set(kills):
+        record.refuse("'excused' holds mutants that are not among 'kills'")
+    return Entry(
+        id=vector_id,
+        op=op,
+        level=record.text("level"),
+        dtype=record.text("dtype"),
+        reject=record.optional_text("reject"),
+        suites=suites,
+        edges=record.named("edges", edges.get(op, ())),
+        kills=kills,
+        excused=excused,
+        bytes=record.whole("bytes"),
+        sha256=matching(SHA256, record, "sha256"),
+        content=matching(SHA256, record, "content") if record.has("content") else "",
+    )

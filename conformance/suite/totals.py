@@ -1,0 +1,168 @@
+"""What the entries of a suite add up to: counts, coverage targets, mutants, and the digest."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from conformance import renamed
+from conformance.suite.strict_json import Record
+
+if TYPE_CHECKING:
+    from conformance.suite.entries import Entry
+
+# First letters and digits, so that no part of a path can be "..", hidden or absolute.
+PATH_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
+
+Table = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many vectors of an operator have values, and how many must be rejected."""
+
+    value: int
+    reject: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What entries add up to, by operator in the order of its first entry.
+
+    ``edges`` and ``faults`` say how many entries name each, sorted by name; ``suites`` are those
+    that some entry belongs to.
+    """
+
+    counts: Mapping[str, Count]
+    edges: Table
+    faults: Table
+    suites: tuple[str, ...]
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> Totals:
+        """The totals of entries."""
+        kinds: dict[str, list[int]] = {}
+        edges: dict[str, Counter[str]] = {}
+        faults: dict[str, Counter[str]] = {}
+        suites: set[str] = set()
+        for entry in entries:
+            if entry.op not in kinds:
+                kinds[entry.op] = [0, 0]
+                edges[entry.op] = Counter()
+                faults[entry.op] = Counter()
+            kinds[entry.op][entry.reject is not None] += 1
+            edges[entry.op].update(entry.edges)
+            faults[entry.op].update(entry.kills)
+            suites.update(entry.suites)
+        return cls(
+            {op: Count(*both) for op, both in kinds.items()},
+            {op: dict(sorted(of.items())) for op, of in edges.items()},
+            {op: dict(sorted(of.items())) for op, of in faults.items()},
+            tuple(sorted(suites)),
+        )
+
+    def __add__(self, other: Totals) -> Totals:
+        ops = dict.fromkeys((*self.counts, *other.counts))
+        none = Count(0, 0)
+
+        def summed(one: Table, two: Table) -> Table:
+            both = {op: Counter(one.get(op, {})) for op in ops}
+            for op, of in two.items():
+                both[op].update(of)
+            return {op: dict(sorted(of.items())) for op, of in both.items()}
+
+        pairs = {op: (self.counts.get(op, none), other.counts.get(op, none)) for op in ops}
+        return Totals(
+            {op: Count(a.value + b.value, a.reject + b.reject) for op, (a, b) in pairs.items()},
+            summed(self.edges, other.edges),
+            summed(self.faults, other.faults),
+            tuple(sorted({*self.suites, *other.suites})),
+        )
+
+    def knowing(self, known: Table) -> Totals:
+        """The same with faults that are told of though no entry notices them."""
+        faults = {
+            op: dict(sorted({**known.get(op, {}), **of}.items())) for op, of in self.faults.items()
+        }
+        return Totals(self.counts, self.edges, faults, self.suites)
+
+    @cached_property
+    def counts_json(self) -> dict[str, dict[str, int]]:
+        """The counts as they stand in a file."""
+        return {op: dataclasses.asdict(of) for op, of in self.counts.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON data, without the suites."""
+        return {"counts": self.counts_json, "edges": self.edges, "faults": self.faults}
+
+    def current(self) -> Totals:
+        """The same by the current names of coverage targets and mutants."""
+        return Totals(
+            self.counts,
+            {op: _renamed(of, renamed.edge_names(op)) for op, of in self.edges.items()},
+            {op: _renamed(of, renamed.fault_names()) for op, of in self.faults.items()},
+            self.suites,
+        )
+
+
+def digest_of(entries: Iterable[Entry]) -> str:
+    """SHA-256 over the lines ``<sha256>  <path>`` of entries, sorted by path.
+
+    These are the lines that ``sha256sum`` prints, each with its newline. So the digest says
+    exactly what is asked: it changes with a file, and with a withdrawal.
+    """
+    return digest_of_lines(sorted(map(line, entries)))
+
+
+def line(entry: Entry) -> bytes:
+    """What the digest of a suite takes of an entry, in the fewest bytes that sort by path."""
+    return f"{entry.path}\0".encode() + bytes.fromhex(entry.sha256)
+
+
+def digest_of_lines(ordered: Iterable[bytes]) -> str:
+    """The digest of entries by their lines in order."""
+    found = hashlib.sha256()
+    for one in ordered:
+        path, _, sha256 = one.partition(b"\0")
+        found.update(f"{sha256.hex()}  {path.decode()}\n".encode())
+    return found.hexdigest()
+
+
+def parse(record: Record, suites: tuple[str, ...]) -> Totals:
+    """The totals that a record states, of entries that stand elsewhere."""
+    counts = {}
+    for op, data in record.table("counts").items():
+        check_part(record, "counts", op)
+        own = Record(data, f"{record.where}: counts of {op}", ("value", "reject"))
+        counts[op] = Count(own.whole("value"), own.whole("reject"))
+    tables: list[dict[str, dict[str, int]]] = []
+    for key in ("edges", "faults"):
+        named = record.table(key)
+        if named.keys() != counts.keys():
+            record.refuse(f"{key} and counts are not of the same operators")
+        tables.append({})
+        for op, data in named.items():
+            own = Record(
+                data, f"{record.where}: {key} of {op}", data if isinstance(data, dict) else ()
+            )
+            tables[-1][op] = {name: own.whole(name) for name in sorted(data)}
+    return Totals(counts, tables[0], tables[1], suites)
+
+
+def check_part(record: Record, key: str, op: str) -> None:
+    """Refuses a name of an operator that can be no part of a path."""
+    if not PATH_PART.fullmatch(op):
+        record.refuse(f"{key} has {op[:80]!r}, which is no name of an operator")
+
+
+def _renamed(table: Mapping[str, int], now: Mapping[str, str]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for name, count in table.items():
+        found[now.get(name, name)] += count
+    return dict(sorted(found.items()))
