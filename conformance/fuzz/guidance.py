@@ -1,0 +1,123 @@
+"""What the cases of an operator have covered so far, and which of some would cover more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.audit.kills import Bank
+from conformance.generate.build import build
+from conformance.generate.looking import Seen
+from conformance.model import Case, Vector
+from conformance.spec.catalogue import faults
+from conformance.spec.entries import Bools
+from conformance.spec.model import OpSpec
+
+FEW = 60
+"""Mutants that nothing has killed and for which a batch is chosen, at most; then come others."""
+
+PAIRS = 5
+"""How many new pairs are worth as much as a mutant."""
+
+PATIENCE = 120
+"""Cases on which a mutant's outputs may differ, after which it is not looked for any more."""
+
+Rows = NDArray[np.int64]
+
+
+class Guidance:
+    """Pairs of coverage targets, by rank, and mutants of one operator that nothing has hit yet.
+
+    At level ``must`` a mutant that an allowed interpretation excuses is not hit.
+    """
+
+    def __init__(self, spec: OpSpec, level: str) -> None:
+        self.spec = spec
+        self.bank = Bank(spec, [fault for fault in faults(spec) if not fault.equivalent])
+        self.killed: set[str] = set()
+        self.types: set[str] = set()
+        self._level = level
+        self._open = self.bank
+        self._turn = 0
+        self._tried: Counter[str] = Counter()
+        self._names = [edge.name for edge in spec.edges]
+        self._place = {name: place for place, name in enumerate(self._names)}
+        self._pairs: dict[int, Bools] = {}
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of targets are covered, over all ranks; a target with itself is one."""
+        return int(sum(np.triu(covered).sum() for covered in self._pairs.values()))
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks on which something was covered."""
+        return tuple(sorted(self._pairs))
+
+    def worth(self, seen: Seen, cases: Sequence[Case], rank: int) -> NDArray[np.float64]:
+        """How much that is new each of some cases may cover: pairs, and mutants."""
+        lacking = (~self._covered(rank)).astype(np.float64)
+        shows = seen.may[:, : len(self._names)].astype(np.float64)
+        found = ((shows @ lacking) * shows).sum(axis=1) / 2
+        if self._open.faults:
+            found = found + PAIRS * self._some().may_differ(cases).sum(axis=1)
+        return np.asarray(found)
+
+    def _some(self) -> Bank:
+        """A few of the mutants that nothing has killed, the next ones each time."""
+        ids = [fault.id for fault in self._open.faults]
+        begin, self._turn = self._turn % len(ids), self._turn + FEW
+        return self._open.among({*ids[begin : begin + FEW], *ids[: max(0, begin + FEW - len(ids))]})
+
+    def saw(self, vectors: Sequence[Vector], rank: int) -> Bools:
+        """Take in vectors that the backend was asked; which of them covered something new."""
+        covered = self._covered(rank)
+        news = np.zeros(len(vectors), np.bool_)
+        for number, vector in enumerate(vectors):
+            self.types.add(vector.case.types[self.spec.data.type])
+            at = [self._place[edge] for edge in vector.edges]
+            block = np.ix_(at, at)
+            if at and not covered[block].all():
+                news[number] = True
+                covered[block] = True
+        return news | self._kill(vectors)
+
+    def _kill(self, vectors: Sequence[Vector]) -> Bools:
+        news = np.zeros(len(vectors), np.bool_)
+        if not self._open.faults:
+            return news
+        may = self._open.may_differ([vector.case for vector in vectors])
+        ids = [fault.id for fault in self._open.faults]
+        open_ = np.ones(len(ids), np.bool_)
+        place = {name: number for number, name in enumerate(ids)}
+        for number, vector in enumerate(vectors):
+            row = may[number] & open_
+            if not row.any():
+                continue
+            for at in np.flatnonzero(row):
+                self._tried[ids[at]] += 1
+            for name in self.kills(self._open, vector, row):
+                self.killed.add(name)
+                open_[place[name]] = False
+                news[number] = True
+            open_ &= [self._tried[name] < PATIENCE for name in ids]
+        if not open_.all():
+            self._open = self._open.among({ids[at] for at in np.flatnonzero(open_)})
+        return news
+
+    def kills(self, bank: Bank, vector: Vector, among: Bools) -> list[str]:
+        """The mutants of a bank with which a backend would fail a vector that may lack the answers
+        of interpretations."""
+        found = {kill.fault for kill in bank.kills(vector, among)}
+        if found and self._level == "must" and not vector.readings:
+            row = among & [fault.id in found for fault in bank.faults]
+            whole = build(self.spec, vector.case, vector.level)
+            found = {kill.fault for kill in bank.kills(whole, row) if kill.must}
+        return sorted(found)
+
+    def _covered(self, rank: int) -> Bools:
+        size = len(self._names)
+        return self._pairs.setdefault(rank, np.zeros((size, size), np.bool_))
