@@ -25,6 +25,12 @@ from conformance.model import GRADED, PRECISIONS, Result, Status
 SMOKE = "smoke"
 """The suite that is a first look, and proves nothing."""
 
+FUZZ = "fuzz"
+"""A suite of failures that a search found in one backend."""
+
+CLAIM_NOTHING = {SMOKE: "the smoke suite", FUZZ: "a suite of failures that a search found"}
+"""Suites, by name, a run of which claims nothing, whatever its results."""
+
 ABANDONED = "abandoned"
 """The kind of failure of vectors that were not tested: the backend had been given up."""
 

@@ -201,7 +201,7 @@ def _completed(
     from conformance.cli.completing import completed
     from conformance.errors import UsageError
     from conformance.suite.store import open_suite
-    from conformance.verdict import SMOKE
+    from conformance.verdict import CLAIM_NOTHING
 
     if report is None:
         raise UsageError(
@@ -215,9 +215,9 @@ def _completed(
             "check with --suite DIR",
         )
     base, out = open_suite(suite), report / SUITE
-    if base.name == SMOKE:
+    if base.name in CLAIM_NOTHING:
         raise UsageError(
-            "--complete cannot be used with the smoke suite, which makes no claim",
+            f"--complete cannot be used with {CLAIM_NOTHING[base.name]}, which makes no claim",
             hint="leave --suite out",
         )
     if resume and out.is_dir():

@@ -348,6 +348,6 @@ def _seconds(text: str | None) -> float:
 
 def _slug(backend: str) -> str:
     """A backend's name as that of a folder."""
-    name = backend.removeprefix("exec:").split()[0] if backend.split() else "backend"
+    name = next(iter(backend.removeprefix("exec:").split()), "")
     stem = Path(name.partition(":")[0]).stem if "/" in name or ".py" in name else name
     return re.sub(r"[^A-Za-z0-9.-]+", "-", stem).strip("-.") or "backend"

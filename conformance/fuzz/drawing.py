@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from conformance.errors import ConformanceError
 from conformance.fuzz.guidance import Guidance
@@ -20,23 +21,31 @@ from conformance.model import Case
 from conformance.spec.model import OpSpec, Reject
 from conformance.spec.table import Table, table_of
 
-CHOICE = 4
+CHOICE = 6
 """Cases among which each one of a batch is chosen."""
 
 STRETCHED = 6
 """One drawn case in so many is made longer on some side than specifications draw."""
 
-LIMITS = (32, 64, 128, 512, 64, 256, 2048, 64, 256, 1024, 64, 1 << 15)
+LIMITS = (32, 64, 128, 512, 64, 2048, 128, 64, 512, 64, 256, 1 << 15)
 """Elements of the data of a case of a batch, at most, one batch after the other."""
 
-ROOM = 2048
+ROOM = 8192
 """Elements of one that may cover something new, at most, where the batch has smaller ones."""
+
+LARGE = 2048
+"""With such a limit some of the largest cases are taken, with others any."""
+
+TOGETHER = 30_000
+"""Elements of the cases of a batch that are chosen at random, at most, and of the others."""
 
 FREE = 200
 """Elements that hardly matter, when what a case may cover is weighed against its size."""
 
 PARENTS = 300
 """Cases that covered something new, of which children are made, at most."""
+
+Rows = NDArray[np.int64]
 
 NEGATIVE = 12
 """One case in so many is a negative test."""
@@ -66,10 +75,13 @@ class Drawing:
         ]
 
     def batch(self, count: int, guidance: Guidance) -> list[Case]:
-        """So many new cases at most: half of them at random, half for what nothing covers yet."""
+        """So many cases at most: half of them at random, half for what nothing covers yet, and a
+        few negative tests."""
         root = f"{self.root}/{self.spec.op}/{self.rank}/{self.number}/fuzz"
         chance = Chance(root)
         seen = self._candidates(CHOICE * count, chance)
+        negative = count // NEGATIVE if self._broken else 0
+        count -= negative
         limit = LIMITS[self.number % len(LIMITS)]
         self.number += 1
         planes = [seen.table.columns[name] for name in ("N", "C")]
@@ -78,12 +90,16 @@ class Drawing:
         room = order[size[order] <= max(limit, ROOM)]
         cases = [case_of(seen.table, int(row)) for row in room]
         worth = guidance.worth(seen.take(room), cases, self.rank) / (FREE + size[room])
-        best = np.argsort(-worth, kind="stable")[: count // 2]
-        chosen = best[worth[best] > 0].tolist()
-        rest = [row for row in np.flatnonzero(size[room] <= limit).tolist() if row not in chosen]
-        chosen = [*rest[: count - len(chosen)], *chosen]
-        found = [cases[row] for row in chosen]
-        return list({case.id: case for case in (*found, *self._negative(found, chance))}.values())
+        best = np.argsort(-worth, kind="stable")
+        chosen = _affordable(best[worth[best] > 0], size[room], count // 2)
+        rest = np.setdiff1d(np.flatnonzero(size[room] <= limit), chosen)  # in their random order
+        if limit >= LARGE:
+            largest = rest[np.argsort(-size[room][rest], kind="stable")][: len(rest) // 8]
+            rest = np.concatenate([largest[::2], np.setdiff1d(rest, largest[::2])])
+        rest = _affordable(rest, size[room], count - len(chosen))
+        found = [cases[row] for row in (*rest, *chosen)]
+        made = self._negative(found, negative, chance) if found else ()
+        return list({case.id: case for case in (*found, *made)}.values())
 
     def learn(self, cases: Sequence[Case]) -> None:
         """Take cases that covered something new as parents of others."""
@@ -120,10 +136,9 @@ class Drawing:
             shape[int(sides[number])] = 1 + int(extra[number]) % longest
             yield replace(case, shapes={**case.shapes, name: tuple(shape)})
 
-    def _negative(self, valid: Sequence[Case], chance: Chance) -> Iterator[Case]:
+    def _negative(self, valid: Sequence[Case], count: int, chance: Chance) -> Iterator[Case]:
         """Negative tests that are made from some of the cases."""
         self.origins = {}
-        count = len(valid) // NEGATIVE if self._broken else 0
         starts, entries = (chance.below(max(1, n), count) for n in (len(valid), len(self._broken)))
         for start, entry in zip(starts, entries, strict=True):
             origin = valid[int(start)]
@@ -132,6 +147,14 @@ class Drawing:
             if made is not None:
                 self.origins[made.id] = (origin, remake)
                 yield made
+
+
+def _affordable(rows: Rows, size: Rows, count: int) -> Rows:
+    """The first of some cases, which together are not too large; one at least."""
+    rows = rows[:count]
+    fit = np.cumsum(size[rows]) <= TOGETHER
+    fit[:1] = True
+    return rows[fit]
 
 
 def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case | None:

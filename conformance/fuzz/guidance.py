@@ -16,8 +16,9 @@ from conformance.spec.catalogue import faults
 from conformance.spec.entries import Bools
 from conformance.spec.model import OpSpec
 
-FEW = 60
-"""Mutants that nothing has killed and for which a batch is chosen, at most; then come others."""
+FEW = 80
+"""Mutants that nothing has killed and that are looked for in one batch, at most; in the next batch
+come others. To know what was covered must not take longer than to ask."""
 
 PAIRS = 5
 """How many new pairs are worth as much as a mutant."""
@@ -42,6 +43,7 @@ class Guidance:
         self._level = level
         self._open = self.bank
         self._turn = 0
+        self._now: Bank | None = None
         self._tried: Counter[str] = Counter()
         self._names = [edge.name for edge in spec.edges]
         self._place = {name: place for place, name in enumerate(self._names)}
@@ -62,14 +64,15 @@ class Guidance:
         lacking = (~self._covered(rank)).astype(np.float64)
         shows = seen.may[:, : len(self._names)].astype(np.float64)
         found = ((shows @ lacking) * shows).sum(axis=1) / 2
-        if self._open.faults:
-            found = found + PAIRS * self._some().may_differ(cases).sum(axis=1)
+        self._now = self._some()
+        if self._now.faults:
+            found = found + PAIRS * self._now.may_differ(cases).sum(axis=1)
         return np.asarray(found)
 
     def _some(self) -> Bank:
         """A few of the mutants that nothing has killed, the next ones each time."""
         ids = [fault.id for fault in self._open.faults]
-        begin, self._turn = self._turn % len(ids), self._turn + FEW
+        begin, self._turn = self._turn % max(1, len(ids)), self._turn + FEW
         return self._open.among({*ids[begin : begin + FEW], *ids[: max(0, begin + FEW - len(ids))]})
 
     def saw(self, vectors: Sequence[Vector], rank: int) -> Bools:
@@ -86,26 +89,24 @@ class Guidance:
         return news | self._kill(vectors)
 
     def _kill(self, vectors: Sequence[Vector]) -> Bools:
+        """Which vectors kill one of the mutants that are looked for now."""
         news = np.zeros(len(vectors), np.bool_)
-        if not self._open.faults:
+        now, self._now = self._now or self._some(), None
+        if not now.faults or not vectors:
             return news
-        may = self._open.may_differ([vector.case for vector in vectors])
-        ids = [fault.id for fault in self._open.faults]
+        may = now.may_differ([vector.case for vector in vectors])
+        ids = [fault.id for fault in now.faults]
         open_ = np.ones(len(ids), np.bool_)
-        place = {name: number for number, name in enumerate(ids)}
         for number, vector in enumerate(vectors):
             row = may[number] & open_
-            if not row.any():
-                continue
-            for at in np.flatnonzero(row):
-                self._tried[ids[at]] += 1
-            for name in self.kills(self._open, vector, row):
-                self.killed.add(name)
-                open_[place[name]] = False
-                news[number] = True
-            open_ &= [self._tried[name] < PATIENCE for name in ids]
-        if not open_.all():
-            self._open = self._open.among({ids[at] for at in np.flatnonzero(open_)})
+            self._tried.update(ids[at] for at in np.flatnonzero(row))
+            killed = set(self.kills(now, vector, row)) if row.any() else set()
+            self.killed |= killed
+            news[number] = bool(killed)
+            open_ &= [name not in killed and self._tried[name] < PATIENCE for name in ids]
+        gone = {ids[at] for at in np.flatnonzero(~open_)}
+        if gone:
+            self._open = self._open.among({fault.id for fault in self._open.faults} - gone)
         return news
 
     def kills(self, bank: Bank, vector: Vector, among: Bools) -> list[str]:

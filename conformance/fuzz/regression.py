@@ -16,8 +16,8 @@ from conformance.spec.model import OpSpec
 from conformance.suite import origin
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
+from conformance.verdict import FUZZ
 
-NAME = "fuzz"
 MINIMAL, BESIDE = "minimal", "beside"
 """The subsets: the minimal failures, and what was asked besides and tells what they come from."""
 
@@ -43,7 +43,7 @@ def written(
     return write_suite(
         out,
         vectors,
-        name=NAME,
+        name=FUZZ,
         seed=seed,
         versions=versions(),
         kills=kills,

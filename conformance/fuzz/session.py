@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from time import monotonic
 
+from conformance.audit.wanted import IMAGES
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.claims import claimed
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
@@ -131,9 +132,9 @@ class Session:
         for op, cases in self._known.items():
             if op in self._operators:
                 self._batch(self._operators[op], list(cases), {})
-        turns = [(one, drawing) for one in self._operators.values() for drawing in one.drawings]
+        turns = _turns(self._operators.values())
         most = QUIET * len(LIMITS) * len(turns)
-        for operator, drawing in cycle(_alternating(turns)):
+        for operator, drawing in cycle(turns):
             self.outcome.ended = self._over() or (
                 "nothing new was found for long" if self._quiet >= most else ""
             )
@@ -209,9 +210,13 @@ class Session:
         return self._operators[op].guidance
 
 
-def _alternating(
-    turns: Sequence[tuple[_Operator, Drawing]],
-) -> list[tuple[_Operator, Drawing]]:
-    """One rank of each operator after the other, so that soon each was asked something."""
-    place = {id(drawing): n for one, _ in turns for n, drawing in enumerate(one.drawings)}
-    return sorted(turns, key=lambda turn: place[id(turn[1])])
+def _turns(operators: Iterable[_Operator]) -> list[tuple[_Operator, Drawing]]:
+    """Whose turn it is: one rank of each operator after the other, so that soon each was asked
+    something, and images every second time: most that kernel libraries treat apart is there."""
+    found: list[tuple[int, _Operator, Drawing]] = []
+    for one in operators:
+        images = [drawing for drawing in one.drawings if drawing.rank == IMAGES]
+        others = [drawing for drawing in one.drawings if drawing.rank != IMAGES]
+        mixed = [image for other in others for image in (*images, other)] or images
+        found += [(place, one, drawing) for place, drawing in enumerate(mixed)]
+    return [(one, drawing) for _, one, drawing in sorted(found, key=lambda turn: turn[0])]

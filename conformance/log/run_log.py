@@ -10,7 +10,7 @@ from typing import Any
 from conformance.evidence import Evidence
 from conformance.log.causes import Cause, causes
 from conformance.model import Finding, Result
-from conformance.verdict import SMOKE, Expected, Score, Tally, objections
+from conformance.verdict import CLAIM_NOTHING, Expected, Score, Tally, objections
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class RunLog:
     @property
     def no_claim(self) -> bool:
         """Whether it can claim nothing, whatever its results."""
-        return self.partial or self.header["suite"]["name"] == SMOKE
+        return self.partial or self.header["suite"]["name"] in CLAIM_NOTHING
 
     @property
     def readings(self) -> Sequence[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.evidence import Evidence
 from conformance.grade.precision import spell
-from conformance.verdict import SMOKE, Expected, Score, exit_code, judged, out_of_date
+from conformance.verdict import CLAIM_NOTHING, Expected, Score, exit_code, judged, out_of_date
 
 MOST_NAMED = 4
 """How many operators of which nothing was graded the sentence names."""
@@ -52,7 +52,7 @@ class RunScope:
         """Why a run of it can claim nothing, whatever its results; empty where it can."""
         if not self.whole:
             return f"shard {self.shard} alone" if self.shard else "a selection of vectors"
-        return "the smoke suite" if self.suite == SMOKE else ""
+        return CLAIM_NOTHING.get(self.suite, "")
 
 
 MOST_REQUIRED = 3
