@@ -33,6 +33,9 @@ SECONDS = 60.0
 TIMEOUT = 10.0
 SUITE, SCRIPTS = "suite", "scripts"
 DATABASE = Path(".conformance") / "fuzz"
+MOST_TOLD = 40
+"""Findings that are printed, at most."""
+
 MOST_SCRIPTS = 20
 """Scripts that are written, at most: each runs the backend once more."""
 
@@ -229,9 +232,12 @@ def _write(
     write(run.log, wanted)
     click.echo(f"log: {out / LOG}", err=True)
     by_id = {one.vector.id: one for one in session.outcome.found}
-    for number, finding in enumerate(run.findings, start=1):
+    for number, finding in enumerate(run.findings[:MOST_TOLD], start=1):
         _tell_finding(number, finding, suite, by_id)
-    for finding in run.findings[:MOST_SCRIPTS]:
+    if len(run.findings) > MOST_TOLD:
+        click.echo(f"... and {len(run.findings) - MOST_TOLD} more, in {out / 'index.html'}")
+    # Who has interrupted the search does not wait for every script.
+    for finding in run.findings[: MOST_SCRIPTS if session.outcome.exit_code is None else 0]:
         _script(out / SCRIPTS, suite, finding.smallest, backend, env, level, precision)
 
 

@@ -47,7 +47,10 @@ class Discovery:
 
 
 class Failures:
-    """The failures of one operator; ``spec`` is what is claimed of it, on some ``ranks``."""
+    """The failures of one operator; ``spec`` is what is claimed of it, on some ``ranks``.
+
+    ``seconds`` are for making one failure minimal, at most.
+    """
 
     def __init__(
         self,
@@ -58,9 +61,10 @@ class Failures:
         calls: Calls,
         level: str,
         precision: Mapping[str, str],
+        seconds: float,
     ) -> None:
         self._spec, self._whole, self._ranks = spec, whole, ranks
-        self._guidance, self._calls = guidance, calls
+        self._guidance, self._calls, self._seconds = guidance, calls, seconds
         self._causes = Causes(whole, guidance.bank, level, dict(precision))
         self._passed: dict[str, Vector] = {}
         self.found: list[Discovery] = []
@@ -162,6 +166,7 @@ class Failures:
                 ask=self._ask,
                 same=lambda *one: self._causes.same(cause, *one),
                 may=lambda some: self._may(cause, some),
+                seconds=self._seconds,
                 origin=begin,
                 remake=remake,
             )

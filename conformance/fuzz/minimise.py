@@ -16,6 +16,9 @@ CALLS = 300
 SECONDS = 20.0
 """Seconds for one failure, at most."""
 
+SHARE = 0.1
+"""Nor does one failure take more than this share of the time that a search has."""
+
 Ask = Callable[[Case], tuple[Vector, Result] | None]
 Same = Callable[[Vector, Result], bool]
 May = Callable[[list[Case]], list[Case]]
@@ -39,6 +42,7 @@ def minimised(
     ask: Ask,
     same: Same,
     may: May,
+    seconds: float = SECONDS,
     origin: Case | None = None,
     remake: Remake = lambda case: case,
 ) -> Minimal:
@@ -53,7 +57,7 @@ def minimised(
     calls, begun = 0, monotonic()
     while True:
         for case in may([one for one in simpler(spec, best, ranks) if one.id not in tried]):
-            if calls >= CALLS or monotonic() - begun > SECONDS:
+            if calls >= CALLS or monotonic() - begun > seconds:
                 return Minimal(vector, result, calls)
             tried.add(case.id)
             made = remake(case)

@@ -12,6 +12,7 @@ from conformance.audit.wanted import IMAGES
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.claims import claimed
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
+from conformance.fuzz import minimise
 from conformance.fuzz.calls import Calls
 from conformance.fuzz.drawing import LIMITS, Drawing
 from conformance.fuzz.failures import Discovery, Failures
@@ -79,8 +80,11 @@ class _Operator:
     ) -> None:
         self.whole, self.ranks = whole, ranks
         self.guidance = Guidance(whole, asked.level)
+        seconds = minimise.SECONDS
+        if asked.seconds is not None:
+            seconds = min(seconds, minimise.SHARE * asked.seconds)
         self.failures = Failures(
-            spec, whole, ranks, self.guidance, calls, asked.level, asked.precision
+            spec, whole, ranks, self.guidance, calls, asked.level, asked.precision, seconds
         )
         self.drawings = [Drawing(spec, whole, rank, asked.seed, asked.level) for rank in ranks]
         self.covered = Covered(of_mutants=len(self.guidance.bank.faults))
