@@ -211,6 +211,8 @@ def _write(
 ) -> None:
     """The suite of what was found, a run on it with its page, and the scripts."""
     from conformance.fuzz.regression import written
+    from conformance.model import FAILED
+    from conformance.safe_text import one_line
 
     failures = {op: one for op, one in session.failures.items() if one.found}
     guidance = {op: session.guidance(op) for op in failures}
@@ -234,6 +236,11 @@ def _write(
     by_id = {one.vector.id: one for one in session.outcome.found}
     for number, finding in enumerate(run.findings[:MOST_TOLD], start=1):
         _tell_finding(number, finding, suite, by_id)
+    failed = {result.id for result in run.results if result.status in FAILED}
+    for one in session.outcome.found:
+        if one.vector.id not in failed:
+            click.echo(f"-. Failed once, and not again: {one.vector.description}")
+            click.echo(f"   {one_line(one.result.message)[:200]}")
     if len(run.findings) > MOST_TOLD:
         click.echo(f"... and {len(run.findings) - MOST_TOLD} more, in {out / 'index.html'}")
     # Who has interrupted the search does not wait for every script.
@@ -245,11 +252,14 @@ def _tell_finding(
     number: int, finding: Finding, suite: Suite, found: Mapping[str, Discovery]
 ) -> None:
     """A finding for people: what it comes from, the smallest case, and how to see it again."""
+    from conformance.grade.findings import WORDS
     from conformance.safe_text import one_line
 
     diagnosis = finding.diagnosis or {}
     sentence = diagnosis.get("sentence") if diagnosis.get("faults") else ""
-    click.echo(f"{number}. {one_line(sentence or finding.title)}")
+    # How many of these vectors fail says nothing: they were chosen for it.
+    sentence = sentence or f"No known bug: {WORDS.get(finding.kind, finding.kind)}."
+    click.echo(f"{number}. {one_line(sentence)}")
     click.echo(f"   {suite.get(finding.smallest).description}")
     click.echo(f"   {one_line(finding.message)[:200]}")
     one = found.get(finding.smallest)
@@ -302,15 +312,18 @@ def _tell(outcome: Outcome) -> None:
     if outcome.given_up:
         click.echo(f"the backend was given up: {outcome.given_up}")
     for op, covered in outcome.covered.items():
+        if not covered.cases:
+            click.echo(f"  {op:26} not reached")
+            continue
         click.echo(
-            f"  {op:26} {covered.cases:6} cases of rank {','.join(map(str, covered.ranks)) or '-'}"
-            f" in {','.join(covered.types) or '-'}: {covered.pairs} pairs of targets, "
+            f"  {op:26} {covered.cases:6} cases of rank {','.join(map(str, covered.ranks))}"
+            f" in {','.join(covered.types)}: {covered.pairs} pairs of targets, "
             f"{covered.mutants} of {covered.of_mutants} mutants would have failed"
         )
 
 
 def _counted(found: int) -> str:
-    return "1 finding" if found == 1 else f"{found} findings"
+    return "1 minimal case" if found == 1 else f"{found} minimal cases"
 
 
 def _known(database: Path, specs: Mapping[str, OpSpec]) -> dict[str, tuple[Case, ...]]:

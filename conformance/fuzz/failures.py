@@ -145,13 +145,8 @@ class Failures:
     ) -> None:
         again = self._calls.one(vector.case, patiently=True)
         if again is None or again[1].status not in FAILED:
-            if result.kind == "hung":
-                return  # it was slow once; how slow is known now
-            result = replace(result, kind=UNSTEADY)
-            cause = self._causes.new(vector, result)
-            self._add(
-                Discovery(self._whole.op, cause, vector, result, vector.case, 1, cases, seconds)
-            )
+            if result.kind != "hung":  # which was slow once: how slow is known now
+                self._unsteady(vector, result, cases, seconds)
             return
         vector, result = again
         cause = self._causes.new(vector, result)
@@ -175,6 +170,16 @@ class Failures:
         cause.faults = (cause.faults & explained) or cause.faults or explained
         found = Discovery(self._whole.op, cause, vector, result, first, calls, cases, seconds)
         self._add(found)
+
+    def _unsteady(self, vector: Vector, result: Result, cases: int, seconds: float) -> None:
+        """A failure that did not repeat; with others like it, it is one finding."""
+        result = replace(result, kind=UNSTEADY)
+        cause, op = self._causes.new(vector, result), self._whole.op
+        same = next((one for one in self.found if one.cause.key == cause.key), None)
+        if same is None:
+            self._add(Discovery(op, cause, vector, result, vector.case, 1, cases, seconds))
+        else:
+            same.cause.failures += 1
 
     def _add(self, found: Discovery) -> None:
         found.cause.failures = 1

@@ -60,7 +60,7 @@ class TestFound:
         assert "1. The check for the beginning" in result.stdout
         assert "AvgPool-14 of f32 1x1x2 (ramp)" in result.stdout
         assert "150 cases" in result.stdout
-        assert "1 finding\n" in result.stdout
+        assert "1 minimal case\n" in result.stdout
         assert "seed 1\n" in result.stderr
         run = read(out / "run.jsonl")
         (finding,) = run.findings
@@ -119,6 +119,26 @@ class TestEarlierFailures:
         found = fuzz("--backend", "numpy", "--op", "AvgPool-14", "--cases", "5")
         assert found.exit_code == 0
         assert "warning: earlier failures are not tried" in found.stderr
+
+
+FLAKY = """
+from conformance.backends.numpy import NumPy
+
+class Flaky(NumPy):
+    name, calls = "flaky", 0
+
+    def run(self, op, inputs, attributes):
+        self.calls += 1
+        outputs = super().run(op, inputs, attributes)
+        return [one + 1 for one in outputs] if self.calls % 40 == 0 else outputs
+"""
+
+
+def test_what_does_not_fail_again_is_told(elsewhere: Path) -> None:
+    (elsewhere / "flaky.py").write_text(FLAKY)
+    found = fuzz("--backend", "flaky.py:Flaky", "--op", "AvgPool-1", "--cases", "100")
+    assert found.exit_code == 1
+    assert "-. Failed once, and not again: AvgPool-1 of" in found.stdout
 
 
 class TestNothingFound:
