@@ -89,14 +89,18 @@ class Drawing:
         order = np.argsort(chance.below(1 << 40, len(seen)), kind="stable")
         room = order[size[order] <= max(limit, ROOM)]
         cases = [case_of(seen.table, int(row)) for row in room]
-        worth = guidance.worth(seen.take(room), cases, self.rank) / (FREE + size[room])
-        best = np.argsort(-worth, kind="stable")
-        chosen = _affordable(best[worth[best] > 0], size[room], count // 2)
-        rest = np.setdiff1d(np.flatnonzero(size[room] <= limit), chosen)  # in their random order
+        elements = size[room]
+        news = guidance.new_pairs(seen.take(room), self.rank)
+        best = np.argsort(-news / (FREE + elements), kind="stable")
+        chosen = np.union1d(
+            _affordable(best[news[best] > 0], elements, count // 4),
+            _affordable(guidance.killers(cases, elements), elements, count // 4),
+        ).astype(np.int64)
+        rest = np.setdiff1d(np.flatnonzero(elements <= limit), chosen)  # in their random order
         if limit >= LARGE:
-            largest = rest[np.argsort(-size[room][rest], kind="stable")][: len(rest) // 8]
+            largest = rest[np.argsort(-elements[rest], kind="stable")][: len(rest) // 8]
             rest = np.concatenate([largest[::2], np.setdiff1d(rest, largest[::2])])
-        rest = _affordable(rest, size[room], count - len(chosen))
+        rest = _affordable(rest, elements, count - len(chosen))
         found = [cases[row] for row in (*rest, *chosen)]
         made = self._negative(found, negative, chance) if found else ()
         return list({case.id: case for case in (*found, *made)}.values())

@@ -20,9 +20,6 @@ FEW = 80
 """Mutants that nothing has killed and that are looked for in one batch, at most; in the next batch
 come others. To know what was covered must not take longer than to ask."""
 
-PAIRS = 5
-"""How many new pairs are worth as much as a mutant."""
-
 PATIENCE = 120
 """Cases on which a mutant's outputs may differ, after which it is not looked for any more."""
 
@@ -43,6 +40,7 @@ class Guidance:
         self._level = level
         self._open = self.bank
         self._turn = 0
+        self._smallest = False
         self._now: Bank | None = None
         self._tried: Counter[str] = Counter()
         self._names = [edge.name for edge in spec.edges]
@@ -59,15 +57,23 @@ class Guidance:
         """The ranks on which something was covered."""
         return tuple(sorted(self._pairs))
 
-    def worth(self, seen: Seen, cases: Sequence[Case], rank: int) -> NDArray[np.float64]:
-        """How much that is new each of some cases may cover: pairs, and mutants."""
+    def new_pairs(self, seen: Seen, rank: int) -> NDArray[np.float64]:
+        """How many pairs of targets each of some cases may cover that nothing covers yet."""
         lacking = (~self._covered(rank)).astype(np.float64)
         shows = seen.may[:, : len(self._names)].astype(np.float64)
-        found = ((shows @ lacking) * shows).sum(axis=1) / 2
+        return np.asarray(((shows @ lacking) * shows).sum(axis=1) / 2)
+
+    def killers(self, cases: Sequence[Case], size: Rows) -> Rows:
+        """For each of the mutants that are looked for now one of some cases that may kill it, where
+        there is one: by turns the smallest and the first. On the smallest it may hardly show."""
         self._now = self._some()
-        if self._now.faults:
-            found = found + PAIRS * self._now.may_differ(cases).sum(axis=1)
-        return np.asarray(found)
+        if not self._now.faults or not cases:
+            return np.arange(0)
+        may = self._now.may_differ(cases)
+        self._smallest = not self._smallest
+        sizes = np.where(may, size[:, None], np.iinfo(np.int64).max)
+        chosen = sizes.argmin(axis=0) if self._smallest else may.argmax(axis=0)
+        return np.unique(chosen[may.any(axis=0)])
 
     def _some(self) -> Bank:
         """A few of the mutants that nothing has killed, the next ones each time."""
