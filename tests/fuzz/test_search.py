@@ -15,11 +15,13 @@ from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.numpy import NumPy
 from conformance.errors import UsageError
 from conformance.fuzz import minimise, session
+from conformance.fuzz.calls import LEAST
 from conformance.fuzz.drawing import LIMITS
 from conformance.fuzz.simpler import cost_of, simpler
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
 from conformance.model import Status
+from conformance.run.inline import Inline
 from conformance.run.limits import Limits
 from conformance.run.pool import ProcessExecutor
 from conformance.spec.loader import find
@@ -252,11 +254,11 @@ class TestCrashesAndHangs:
     def test_a_hang_is_minimised(self, broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(minimise, "SECONDS", 6.0)
         executor = ProcessExecutor(f"{broken}:Hanging", Limits(2))
-        (found,) = search(
+        found, *others = search(
             executor, "AdaptiveAvgPool-8", cases=40, timeout=2.0, progress=until_found
         ).found
-        assert found.result.kind == "hung"
-        assert found.vector.inputs[0].shape[0] == 2
+        assert {one.result.kind for one in (found, *others)} == {"hung"}
+        assert all(one.vector.inputs[0].shape[0] == 2 for one in (found, *others))
         assert found.vector.inputs[0].size <= 12
 
     def test_a_backend_that_always_crashes_is_given_up(self, broken: Path) -> None:
@@ -265,6 +267,18 @@ class TestCrashesAndHangs:
         assert outcome.ended == "the backend was given up"
         assert outcome.given_up
         assert outcome.found == [] or outcome.found[0].result.status is Status.ERROR
+
+
+def test_the_timeout_follows_the_speed_of_the_backend() -> None:
+    allowed: list[float] = []
+
+    class Timed(Inline):
+        def allow(self, seconds: float) -> None:
+            allowed.append(seconds)
+
+    search(Timed(NumPy()), "AvgPool-1", cases=100, timeout=7.0)
+    assert allowed
+    assert all(LEAST <= one <= 7.0 for one in allowed)
 
 
 class TestEarlierFailures:
