@@ -28,9 +28,13 @@ SMOKE = "smoke"
 DRAWN = "drawn"
 """A suite that nobody selected, so that nobody knows what it kills."""
 
+FUZZ = "fuzz"
+"""A suite of failures that a search found in one backend."""
+
 NO_CLAIM: Mapping[str, str] = {
     SMOKE: "the smoke suite",
     DRAWN: "a drawn suite, whose mutation score is not measured",
+    FUZZ: "a suite of failures that a search found",
 }
 """Suites that a run of can claim nothing, by name, and why."""
 

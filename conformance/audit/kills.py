@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import compress
 
@@ -43,6 +44,13 @@ class Bank:
         self.spec = spec
         self.faults = tuple(faults)
         self._altered = [(fault.id, Altered(spec, fault.variant)) for fault in faults]
+
+    def among(self, faults: Collection[str]) -> Bank:
+        """The same mutants as far as they are among these, as ready as they are here."""
+        found = copy(self)
+        found.faults = tuple(fault for fault in self.faults if fault.id in faults)
+        found._altered = [one for one in self._altered if one[0] in faults]
+        return found
 
     def may_differ(self, cases: Sequence[Case]) -> NDArray[np.bool_]:
         """Which faults may give other outputs than the right ones on which case, (cases, faults).

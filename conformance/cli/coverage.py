@@ -84,7 +84,8 @@ def coverage(
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
     from conformance.audit.coverage import coverage as measure
     from conformance.audit.run import operators
-    from conformance.cli.part import capabilities, claimed, part, tell_part
+    from conformance.backends.claims import claimed
+    from conformance.cli.part import capabilities, part, tell_part
     from conformance.generate.narrow import narrowed
     from conformance.suite.store import open_suite
 

@@ -96,25 +96,6 @@ def _outside(name: str, specs: Mapping[str, OpSpec]) -> Iterator[Exclusion]:
         yield Exclusion(f"outside of the profile {name}", when, op=op)
 
 
-def claimed(declared: Capabilities, specs: Mapping[str, OpSpec]) -> dict[str, Claim]:
-    """What is declared of some operators, by operator; those of which nothing is are left out."""
-    from conformance.generate.narrow import Claim
-
-    found = {}
-    for op, spec in specs.items():
-        parts = [
-            (dtype, rank)
-            for dtype in spec.types[spec.data.type]
-            for rank in spec.ranks
-            if declared.declares(op, dtype, rank)
-        ]
-        if parts:
-            dtypes, ranks = (tuple(dict.fromkeys(each)) for each in zip(*parts, strict=True))
-            left_out = tuple(sorted(filter(None, declared.restrictions(op))))
-            found[op] = Claim(dtypes, ranks, left_out)
-    return found
-
-
 @dataclass(frozen=True)
 class Claims:
     """What a backend declares of some operators, by operator; those of which it declares nothing
@@ -134,6 +115,7 @@ def claims_of(backend: str, specs: Mapping[str, OpSpec]) -> Claims:
     Raises BackendError for one that cannot be loaded or does not fit, UsageError for one that
     declares none of the operators.
     """
+    from conformance.backends.claims import claimed
     from conformance.errors import UsageError
 
     declared = capabilities(backend, None, None)

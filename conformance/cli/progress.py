@@ -43,6 +43,10 @@ class Progress:
         """Say that item ``number`` (from 0) of ``total`` is being worked on."""
         self._what, self._done, self.total = what, number, total or self.total
 
+    def open(self, what: str) -> None:
+        """Say how work goes on of which nobody knows how long it takes."""
+        self._what, self._done, self.total = what, 0, 0
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -57,7 +61,9 @@ class Progress:
 
     def line(self, seconds: float) -> str:
         """What there is to say after so many seconds of work."""
-        share = self._done / self.total if self.total else 0.0
+        if not self.total:
+            return f"{self.label}: {self._what}, {_clock(seconds)} so far"[:WIDTH]
+        share = self._done / self.total
         text = f"{self.label} {share:4.0%} ({self._done} of {self.total}) {self._what}"
         if self._done in (0, self.total):  # before there is a rate, and in what comes at the end
             return f"{text}, {_clock(seconds)} so far"[:WIDTH]

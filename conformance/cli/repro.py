@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.options import backend_options, env_option, question_options, suite_option
+
+if TYPE_CHECKING:
+    from conformance.model import Vector
+    from conformance.repro.trial import Trial
+    from conformance.suite.store import Suite
 
 MAX_SECONDS = 1e6
 ISSUE = 65_536
@@ -65,27 +71,12 @@ def repro(
     timeout: float,
 ) -> None:
     """Write a standalone script that reproduces a failure."""
-    from conformance.backends.layouts import arrangement
-    from conformance.grade.precision import parse_precision
     from conformance.report.registry import write_text
-    from conformance.repro.account import account
-    from conformance.repro.script import script
-    from conformance.repro.trial import tried, versions
-    from conformance.run.interpreter import python_of
     from conformance.suite.store import open_suite
 
-    asked = parse_precision(precision)
     opened = open_suite(suite)
     vector = opened.find(vector_id)
-    spec = opened.specs.get(vector.case.op)
-    python = None if env is None else python_of(env)
-    told = account(backend, vector, timeout, python)
-    how = arrangement(told.declared, spec, vector.case)
-    write = partial(
-        script, vector, spec, told.call, told.backend, opened.name, level, asked, how=how
-    )
-    trial = tried(write(), timeout, python)
-    text = write(observed=trial.lines(versions(python)))
+    text, trial = made(opened, vector, backend, env, level, precision, timeout)
     if out is None:
         click.echo(text, nl=False)
     else:
@@ -96,3 +87,35 @@ def repro(
         click.echo(
             f"{len(text):,} characters, more than a GitHub issue may have: attach it", err=True
         )
+
+
+def made(
+    suite: Suite,
+    vector: Vector,
+    backend: str,
+    env: str | None,
+    level: str,
+    precision: str,
+    timeout: float,
+) -> tuple[str, Trial]:
+    """The script that reproduces what a backend makes of a vector, and what it did when run once.
+
+    Raises what :func:`conformance.repro.account.account` and
+    :func:`conformance.repro.script.script` raise.
+    """
+    from conformance.backends.layouts import arrangement
+    from conformance.grade.precision import parse_precision
+    from conformance.repro.account import account
+    from conformance.repro.script import script
+    from conformance.repro.trial import tried, versions
+    from conformance.run.interpreter import python_of
+
+    asked, spec = parse_precision(precision), suite.specs.get(vector.case.op)
+    python = None if env is None else python_of(env)
+    told = account(backend, vector, timeout, python)
+    how = arrangement(told.declared, spec, vector.case)
+    write = partial(
+        script, vector, spec, told.call, told.backend, suite.name, level, asked, how=how
+    )
+    trial = tried(write(), timeout, python)
+    return write(observed=trial.lines(versions(python))), trial

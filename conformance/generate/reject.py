@@ -108,12 +108,23 @@ def _start(
     """The first of some valid cases that an entry breaks as it says; ``seen`` takes what others
     break."""
     for valid in smallest_first:
-        if not _may_start(spec, entry, valid):
-            continue
-        case = _broken(spec, entry, valid)
-        conditions = tuple(violation.condition for violation in violations(spec, case))
-        if conditions == (entry.breaks,):
+        if breaking(spec, entry, valid, seen) is not None:
             return valid
+    return None
+
+
+def breaking(
+    spec: OpSpec, entry: Reject, valid: Case, seen: set[tuple[str, ...]] | None = None
+) -> Case | None:
+    """The negative test that an entry makes of a valid case; None where it breaks another condition
+    than the entry says, or several, which ``seen`` takes."""
+    if not _may_start(spec, entry, valid):
+        return None
+    case = _broken(spec, entry, valid)
+    conditions = tuple(violation.condition for violation in violations(spec, case))
+    if conditions == (entry.breaks,):
+        return case
+    if seen is not None:
         seen.add(conditions)
     return None
 

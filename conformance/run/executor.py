@@ -65,6 +65,9 @@ class Executor(ABC):
     def take(self) -> Outcome:
         """Wait for the oldest vector whose outcome was not taken. Only Ctrl-C is raised."""
 
+    def allow(self, seconds: float) -> None:  # noqa: B027 - nothing can be done about most
+        """Give each call so many seconds from now on, where one that takes longer can be ended."""
+
     def settings(self) -> dict[str, Any]:
         """How the backend is called, as options of the run log."""
         return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None, "env": None}

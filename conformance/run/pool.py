@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import selectors
 from collections import deque
+from dataclasses import replace
 from time import monotonic
 from typing import Any, Self
 
@@ -118,6 +119,9 @@ class ProcessExecutor(Executor):
             self._give_up("the backend lost its process on every vector that was tried")
         self._untaken.popleft()
         return outcome
+
+    def allow(self, seconds: float) -> None:
+        self.limits = replace(self.limits, timeout=seconds)
 
     def settings(self) -> dict[str, Any]:
         return {

@@ -1,0 +1,372 @@
+"""``conformance fuzz``: search for the smallest cases on which a backend is wrong."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.checking import LOG, checked
+from conformance.cli.formats import page, write
+from conformance.cli.options import (
+    CHECK_LEVEL,
+    CHECK_PRECISION,
+    env_option,
+    ops_option,
+    question_options,
+)
+from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
+
+if TYPE_CHECKING:
+    from conformance.fuzz.failures import Discovery
+    from conformance.fuzz.session import Outcome, Question, Session
+    from conformance.model import Case, Finding
+    from conformance.run.executor import Executor
+    from conformance.spec.model import OpSpec
+    from conformance.suite.store import Suite
+
+SECONDS = 60.0
+TIMEOUT = 10.0
+SUITE, SCRIPTS = "suite", "scripts"
+DATABASE = Path(".conformance") / "fuzz"
+MOST_TOLD = 40
+"""Findings that are printed, at most."""
+
+MOST_SCRIPTS = 20
+"""Scripts that are written, at most: each runs the backend once more."""
+
+_TIME = re.compile(r"(?P<number>\d{1,6}(?:\.\d{1,3})?)(?P<unit>s|m|min|h)?")
+_UNITS = {None: 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+
+EXAMPLES = """
+\b
+Examples:
+  conformance fuzz --backend mylib.py:MyLib
+      a minute on all operators that the backend declares
+  conformance fuzz --backend torch --op 'torch.*' --time 10m
+      ten minutes on some
+  conformance fuzz --backend "exec:./runner" --op AvgPool-1 --cases 5000
+      a program, until 5000 cases are graded
+  conformance fuzz --backend mylib --cases 2000 --seed 1
+      the same cases each time, for CI
+  conformance check --backend mylib --suite reports/fuzz-mylib/suite
+      the failures that were found, again
+\b
+Cases are drawn from all that the specification allows and the backend
+declares, larger ones than those of the shipped suite among them, and are
+graded as conformance check grades. Cases that cover a pair of coverage
+targets or kill a mutant for the first time are preferred. Each failure is
+reduced to a minimal case with the same cause; each cause is reported once.
+The --out folder has a run log, a page, a suite of the minimal cases, and a
+script for each. Earlier failures are tried first, unless --seed is given.
+\b
+Exit codes: 0 nothing was found, which is no proof that nothing is wrong;
+1 something was found; 2 wrong usage; 3 a defect in this tool; 130
+interrupted (143 by SIGTERM, 129 by SIGHUP), with what was found.
+"""
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--backend", required=True, metavar="NAME", help="The backend, as check takes it.")
+@env_option
+@ops_option
+@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@click.option(
+    "--time",
+    "limit",
+    metavar="TIME",
+    help="Stop after this time, for example 30s, 10m or 1h [default: 60s, unless --cases is given]",
+)
+@click.option(
+    "--cases",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after N graded cases.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    help="Draw the cases of this seed, and no earlier failures. With --cases the result is "
+    "the same each time. [default: a fresh seed]",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write findings into this folder [default: reports/fuzz-NAME].",
+)
+@click.option(
+    "--database",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=DATABASE,
+    show_default=True,
+    metavar="DIR",
+    help="The folder that keeps earlier failures.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, max=1e6, min_open=True),
+    default=TIMEOUT,
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds per call, at most; less where the backend is fast.",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory of the backend's process, for example 4G [default: no limit].",
+)
+@click.pass_context
+def fuzz(
+    ctx: click.Context,
+    backend: str,
+    env: str | None,
+    ops: tuple[str, ...],
+    level: str,
+    precision: str,
+    limit: str | None,
+    cases: int | None,
+    seed: int | None,
+    out: Path | None,
+    database: Path,
+    timeout: float,
+    memory: str | None,
+) -> None:
+    """Search for the smallest cases on which a backend is wrong."""
+    from conformance.fuzz.session import Question
+    from conformance.grade.precision import parse_precision
+    from conformance.run.isolation import Isolation
+    from conformance.spec import loader
+    from conformance.suite.writer import check_target
+
+    specs = loader.chosen(ops)
+    out = Path("reports") / f"fuzz-{_slug(backend)}" if out is None else out
+    check_target(out / SUITE)
+    chosen = secrets.randbelow(1 << 32) if seed is None else seed
+    question = Question(
+        seed=chosen,
+        level=level,
+        precision=parse_precision(precision),
+        timeout=timeout,
+        seconds=_seconds(limit) if limit or cases is None else None,
+        cases=cases,
+    )
+    known = _known(database, specs) if seed is None else {}
+    click.echo(f"seed {chosen}", err=True)
+    runner = Isolation(None, None, timeout if env else None, memory, env).executor_for(backend)
+    runner.allow(timeout)
+    session, outcome = _searched(runner, specs, question, known)
+    try:
+        if outcome.found:
+            _write(backend, env, level, precision, timeout, memory, out, specs, session, chosen)
+    finally:
+        _keep(database, specs, outcome, known)
+        _tell(outcome)
+    if outcome.exit_code is not None:
+        ctx.exit(outcome.exit_code)
+    if outcome.found or outcome.given_up:
+        ctx.exit(EXIT_NOT_CONFORMANT)
+
+
+def _searched(
+    runner: Executor,
+    specs: Mapping[str, OpSpec],
+    question: Question,
+    known: Mapping[str, Sequence[Case]],
+) -> tuple[Session, Outcome]:
+    """The search, with a line that says how it goes on."""
+    from conformance.cli.progress import Progress
+    from conformance.fuzz.session import Session
+
+    with runner as executor:
+        session = Session(executor, specs, question, known)
+        with Progress(1, "searching") as progress:
+
+            def told(now: Outcome) -> None:
+                progress.open(
+                    f"{now.cases} cases, {now.cases / max(now.seconds, 1e-9):.0f} a second, "
+                    f"{sum(one.pairs for one in now.covered.values())} pairs, "
+                    + _counted(len(now.found))
+                )
+
+            return session, session.run(told)
+
+
+def _write(
+    backend: str,
+    env: str | None,
+    level: str,
+    precision: str,
+    timeout: float,
+    memory: str | None,
+    out: Path,
+    specs: Mapping[str, OpSpec],
+    session: Session,
+    seed: int,
+) -> None:
+    """The suite of what was found, a run on it with its page, and the scripts."""
+    from conformance.fuzz.regression import written
+    from conformance.model import FAILED
+    from conformance.safe_text import one_line
+
+    failures = {op: one for op, one in session.failures.items() if one.found}
+    guidance = {op: session.guidance(op) for op in failures}
+    suite = written(out / SUITE, specs, failures, guidance, seed=seed)
+    wanted = (page(out, "--out"),)
+    # A backend of this package needs no watching; others are watched as in the search.
+    bounds = {} if backend in _trusted() else {"timeout": timeout, "memory": memory}
+    run = checked(
+        str(out / SUITE),
+        backend,
+        report=out,
+        wanted=wanted,
+        resume=False,
+        level=level,
+        precision=precision,
+        env=env,
+        **bounds,
+    )
+    write(run.log, wanted)
+    click.echo(f"log: {out / LOG}", err=True)
+    by_id = {one.vector.id: one for one in session.outcome.found}
+    for number, finding in enumerate(run.findings[:MOST_TOLD], start=1):
+        _tell_finding(number, finding, suite, by_id)
+    failed = {result.id for result in run.results if result.status in FAILED}
+    for one in session.outcome.found:
+        if one.vector.id not in failed:
+            click.echo(f"-. Failed once, and not again: {one.vector.description}")
+            click.echo(f"   {one_line(one.result.message)[:200]}")
+    if len(run.findings) > MOST_TOLD:
+        click.echo(f"... and {len(run.findings) - MOST_TOLD} more, in {out / 'index.html'}")
+    # Who has interrupted the search does not wait for every script.
+    for finding in run.findings[: MOST_SCRIPTS if session.outcome.exit_code is None else 0]:
+        _script(out / SCRIPTS, suite, finding.smallest, backend, env, level, precision)
+
+
+def _tell_finding(
+    number: int, finding: Finding, suite: Suite, found: Mapping[str, Discovery]
+) -> None:
+    """A finding for people: what it comes from, the smallest case, and how to see it again."""
+    from conformance.grade.findings import WORDS
+    from conformance.safe_text import one_line
+
+    diagnosis = finding.diagnosis or {}
+    sentence = diagnosis.get("sentence") if diagnosis.get("faults") else ""
+    # How many of these vectors fail says nothing: they were chosen for it.
+    sentence = sentence or f"No known bug: {WORDS.get(finding.kind, finding.kind)}."
+    click.echo(f"{number}. {one_line(sentence)}")
+    click.echo(f"   {suite.get(finding.smallest).description}")
+    click.echo(f"   {one_line(finding.message)[:200]}")
+    one = found.get(finding.smallest)
+    if one is not None:
+        click.echo(
+            f"   first seen after {one.cases} cases and {one.seconds:.1f} s, minimal after "
+            f"{one.calls} calls; failures like it: {one.cause.failures}"
+        )
+    click.echo(f"   {finding.reproduce}")
+
+
+def _trusted() -> tuple[str, ...]:
+    from conformance.run.isolation import TRUSTED
+
+    return TRUSTED
+
+
+def _script(
+    folder: Path,
+    suite: Suite,
+    vector_id: str,
+    backend: str,
+    env: str | None,
+    level: str,
+    precision: str,
+) -> None:
+    """The script of one failure, where the backend lets one be made."""
+    from conformance.cli.repro import made
+    from conformance.report.registry import write_text
+
+    try:
+        text, trial = made(suite, suite.get(vector_id), backend, env, level, precision, 60.0)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(folder / f"{vector_id}.py", text, hint="name another folder: --out DIR")
+    except ConformanceError as error:
+        click.echo(f"no script for {vector_id}: {error.message}", err=True)
+        return
+    click.echo(f"script: {folder / f'{vector_id}.py'} (run once, it {trial.ending})", err=True)
+
+
+def _tell(outcome: Outcome) -> None:
+    """What was found and covered, for people."""
+    found = len(outcome.found)
+    click.echo(
+        f"{outcome.cases} cases in {outcome.seconds:.0f} s, until {outcome.ended}: "
+        + (_counted(found) if found else "nothing found, which does not prove conformance")
+    )
+    if outcome.left:
+        click.echo(f"{outcome.left} more failures were not looked at: an operator has many causes")
+    if outcome.given_up:
+        click.echo(f"the backend was given up: {outcome.given_up}")
+    for op, covered in outcome.covered.items():
+        if not covered.cases:
+            click.echo(f"  {op:26} not reached")
+            continue
+        click.echo(
+            f"  {op:26} {covered.cases:6} cases of rank {','.join(map(str, covered.ranks))}"
+            f" in {','.join(covered.types)}: {covered.pairs} pairs of targets, "
+            f"{covered.mutants} of {covered.of_mutants} mutants would have failed"
+        )
+
+
+def _counted(found: int) -> str:
+    return "1 minimal case" if found == 1 else f"{found} minimal cases"
+
+
+def _known(database: Path, specs: Mapping[str, OpSpec]) -> dict[str, tuple[Case, ...]]:
+    """Earlier failures; a file that cannot be used is told, and left out."""
+    from conformance.fuzz.database import read
+
+    found = {}
+    for op, spec in specs.items():
+        try:
+            found[op] = read(database, spec)
+        except ConformanceError as error:
+            click.echo(f"warning: earlier failures are not tried: {error}", err=True)
+    return {op: cases for op, cases in found.items() if cases}
+
+
+def _keep(
+    database: Path,
+    specs: Mapping[str, OpSpec],
+    outcome: Outcome,
+    known: Mapping[str, Sequence[Case]],
+) -> None:
+    from conformance.fuzz.database import keep
+
+    for op in dict.fromkeys(one.op for one in outcome.found):
+        new = [one.vector.case for one in outcome.found if one.op == op]
+        try:
+            keep(database, specs[op], new, known.get(op, ()))
+        except OSError as error:
+            click.echo(f"warning: failures are not kept in {database}: {error}", err=True)
+
+
+def _seconds(text: str | None) -> float:
+    if text is None:
+        return SECONDS
+    found = _TIME.fullmatch(text.strip())
+    seconds = float(found["number"]) * _UNITS[found["unit"]] if found else 0.0
+    if seconds <= 0:
+        raise UsageError(f"{text!r} is not a time", hint="a time looks like 30s, 10m or 1h")
+    return seconds
+
+
+def _slug(backend: str) -> str:
+    """A backend's name as that of a folder."""
+    name = next(iter(backend.removeprefix("exec:").split()), "")
+    stem = Path(name.partition(":")[0]).stem if "/" in name or ".py" in name else name
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", stem).strip("-.") or "backend"

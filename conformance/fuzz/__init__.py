@@ -1,0 +1,1 @@
+"""Searches for the smallest cases on which a live backend is wrong."""

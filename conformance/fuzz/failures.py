@@ -1,0 +1,228 @@
+"""From failures of one operator to few findings: each confirmed, minimised, and told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from conformance.audit.kills import Bank
+from conformance.fuzz.calls import Calls
+from conformance.fuzz.cause import Cause, Causes
+from conformance.fuzz.guidance import Guidance
+from conformance.fuzz.minimise import Remake, minimised
+from conformance.fuzz.simpler import cost_of
+from conformance.model import FAILED, Case, Result, Status, Vector
+from conformance.spec.model import OpSpec
+
+MOST = 16
+"""Causes of one operator that are minimised, at most."""
+
+CONTROLS = 8
+"""Vectors that are kept beside a minimal one to tell mutants apart, at most."""
+
+LOOKED_AT = 400
+"""Passed vectors that are held against the mutants of a cause, at most."""
+
+PASSED = 12
+"""Vectors of an operator with a failure that passed and are kept, for a report to compare with."""
+
+UNSTEADY = "unsteady"
+
+
+@dataclass
+class Discovery:
+    """A failure with its minimal case; ``first`` is the case on which it was seen first."""
+
+    op: str
+    cause: Cause
+    vector: Vector
+    result: Result
+    first: Case
+    calls: int
+    cases: int
+    """Cases that had been asked when it was seen."""
+    seconds: float
+    controls: dict[str, Vector] = field(default_factory=dict)
+    looked_at: int = 0
+
+
+class Failures:
+    """The failures of one operator; ``spec`` is what is claimed of it, on some ``ranks``.
+
+    ``seconds`` are for making one failure minimal, at most.
+    """
+
+    def __init__(
+        self,
+        spec: OpSpec,
+        whole: OpSpec,
+        ranks: Collection[int],
+        guidance: Guidance,
+        calls: Calls,
+        level: str,
+        precision: Mapping[str, str],
+        seconds: float,
+    ) -> None:
+        self._spec, self._whole, self._ranks = spec, whole, ranks
+        self._guidance, self._calls, self._seconds = guidance, calls, seconds
+        self._causes = Causes(whole, guidance.bank, level, dict(precision))
+        self._passed: dict[str, Vector] = {}
+        self.found: list[Discovery] = []
+        self.left = 0
+        """Failures that no known cause explains, and that were not looked at any more."""
+
+    def take(
+        self,
+        asked: Sequence[tuple[Vector, Result]],
+        origins: Mapping[str, tuple[Case, Remake]],
+        cases: int,
+        seconds: float,
+    ) -> bool:
+        """Look at some verdicts, and say whether a new cause was among them.
+
+        ``origins`` gives, for negative tests by id, the valid case and how the test is made of one.
+        """
+        before = len(self.found)
+        for vector, result in asked:
+            if result.status not in FAILED or result.kind == "abandoned":
+                continue
+            known = self._known(vector, result)
+            if known is None and len(self.found) < MOST and not self._calls.given_up:
+                self._discover(vector, result, origins.get(vector.id), cases, seconds)
+            elif known is None:
+                self.left += 1
+        passed = [vector for vector, result in asked if result.status is Status.PASS]
+        self._hold_against(passed)
+        for vector in passed:
+            if len(self._passed) < PASSED and vector.case.reject is None:
+                self._passed[vector.id] = vector
+        return len(self.found) > before
+
+    def vectors(self) -> list[Vector]:
+        """The minimal vectors, and those beside them; each once, in the order of discovery."""
+        if not self.found:
+            return []
+        kept = {one.vector.id: one.vector for one in self.found}
+        for one in self.found:
+            kept |= {name: vector for name, vector in one.controls.items() if name not in kept}
+        return [*kept.values(), *(v for name, v in self._passed.items() if name not in kept)]
+
+    def merge(self) -> None:
+        """Join discoveries that are one after all: with one minimal case, or mutants in common."""
+        kept: list[Discovery] = []
+        for one in sorted(self.found, key=lambda one: cost_of(self._whole, one.vector.case)):
+            same = next((other for other in kept if _alike(one, other)), None)
+            if same is None:
+                kept.append(one)
+                continue
+            same.cause.failures += one.cause.failures
+            same.cause.faults = same.cause.faults & one.cause.faults or same.cause.faults
+            same.controls |= {} if one.vector.id == same.vector.id else {one.vector.id: one.vector}
+            if one.cases < same.cases:
+                same.first, same.cases, same.seconds = one.first, one.cases, one.seconds
+        self.found = kept
+
+    def _known(self, vector: Vector, result: Result) -> Cause | None:
+        before = {id(one): one.cause.faults for one in self.found}
+        cause = self._causes.known(vector, result)
+        if cause is None:
+            return None
+        cause.failures += 1
+        cause.places.add((result.dtype, result.rank))
+        for one in self.found:
+            narrowed = one.cause is cause and before[id(one)] != cause.faults
+            if narrowed and len(one.controls) < CONTROLS:
+                one.controls[vector.id] = vector
+        return cause
+
+    def _discover(
+        self,
+        vector: Vector,
+        result: Result,
+        origin: tuple[Case, Remake] | None,
+        cases: int,
+        seconds: float,
+    ) -> None:
+        again = self._calls.one(vector.case, patiently=True)
+        if again is None or again[1].status not in FAILED:
+            if result.kind != "hung":  # which was slow once: how slow is known now
+                self._unsteady(vector, result, cases, seconds)
+            return
+        vector, result = again
+        cause = self._causes.new(vector, result)
+        first = vector.case
+        calls = 1
+        if vector.case.reject is None or origin is not None:
+            begin, remake = origin or (None, lambda case: case)
+            smallest = minimised(
+                self._spec,
+                (vector, result),
+                self._ranks,
+                ask=self._ask,
+                same=lambda *one: self._causes.same(cause, *one),
+                may=lambda some: self._may(cause, some),
+                seconds=self._seconds,
+                origin=begin,
+                remake=remake,
+            )
+            vector, result, calls = smallest.vector, smallest.result, 1 + smallest.calls
+        explained = self._causes.explaining(vector, result)
+        cause.faults = (cause.faults & explained) or cause.faults or explained
+        found = Discovery(self._whole.op, cause, vector, result, first, calls, cases, seconds)
+        self._add(found)
+
+    def _unsteady(self, vector: Vector, result: Result, cases: int, seconds: float) -> None:
+        """A failure that did not repeat; with others like it, it is one finding."""
+        result = replace(result, kind=UNSTEADY)
+        cause, op = self._causes.new(vector, result), self._whole.op
+        same = next((one for one in self.found if one.cause.key == cause.key), None)
+        if same is None:
+            self._add(Discovery(op, cause, vector, result, vector.case, 1, cases, seconds))
+        else:
+            same.cause.failures += 1
+
+    def _add(self, found: Discovery) -> None:
+        found.cause.failures = 1
+        found.cause.places.add((found.result.dtype, found.result.rank))
+        self._causes.found.append(found.cause)
+        self.found.append(found)
+
+    def _ask(self, case: Case) -> tuple[Vector, Result] | None:
+        return self._calls.one(case)
+
+    def _may(self, cause: Cause, cases: list[Case]) -> list[Case]:
+        """Those of some cases on which the mutants of a cause may show."""
+        if not cause.faults or not cases:
+            return cases
+        may = self._bank_of(cause).may_differ(cases)
+        return [case for case, row in zip(cases, may, strict=True) if row.any()]
+
+    def _bank_of(self, cause: Cause) -> Bank:
+        return self._guidance.bank.among(cause.faults)
+
+    def _hold_against(self, passed: Iterable[Vector]) -> None:
+        """Leave out mutants with which a vector would not have passed where the cause shows."""
+        passed = [vector for vector in passed if vector.case.reject is None]
+        for one in self.found:
+            cause = one.cause
+            there = [
+                vector
+                for vector in passed
+                if (vector.case.types[self._whole.data.type], vector.inputs[0].ndim) in cause.places
+            ]
+            if len(cause.faults) < 2 or one.looked_at >= LOOKED_AT or not there:
+                continue
+            one.looked_at += len(there)
+            bank = self._bank_of(cause)
+            may = bank.may_differ([vector.case for vector in there])
+            for vector, row in zip(there, may, strict=True):
+                left = cause.faults.difference(self._guidance.kills(bank, vector, row))
+                if left and left != cause.faults:
+                    cause.faults = left
+                    if len(one.controls) < CONTROLS:
+                        one.controls[vector.id] = vector
+
+
+def _alike(one: Discovery, other: Discovery) -> bool:
+    shared = one.cause.faults & other.cause.faults
+    return one.vector.id == other.vector.id or bool(shared)

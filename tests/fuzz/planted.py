@@ -1,0 +1,53 @@
+"""Backends with one known bug each, to be found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from conformance.errors import Unsupported
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import faults
+from conformance.spec.environment import case_of
+from conformance.spec.loader import find
+from conformance.spec.validity import violations
+
+Array = np.ndarray
+Run = Callable[[str, list[Array], dict[str, Any]], Any]
+
+
+class Mutant:
+    """An implementation in Python and numpy of one operator, with mutants of the catalogue."""
+
+    version = "1"
+
+    def __init__(self, op: str, *ids: str) -> None:
+        self.op, self.name = op, "+".join(ids) or "honest"
+        self._spec = find(op)
+        bank = {fault.id: fault for fault in faults(self._spec)}
+        self._altered = Altered(self._spec, *(bank[one].variant for one in ids))
+
+    def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
+        if op != self.op:
+            raise Unsupported(f"{op} is not implemented")
+        case = case_of(self._spec, list(inputs), attributes)
+        if broken := violations(self._spec, case):
+            raise ValueError("; ".join(one.message for one in broken))
+        with np.errstate(all="ignore"):
+            return list(Subject(self._spec, case, inputs[0]).under(self._altered))
+
+
+class Function:
+    """A function as a backend of one operator."""
+
+    version = "1"
+
+    def __init__(self, op: str, name: str, run: Run) -> None:
+        self.op, self.name, self._run = op, name, run
+
+    def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> Any:
+        if op != self.op:
+            raise Unsupported(f"{op} is not implemented")
+        return self._run(op, inputs, attributes)

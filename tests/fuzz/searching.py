@@ -1,0 +1,37 @@
+"""A search in this process, as tests ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from conformance.fuzz.session import Outcome, Question, Session
+from conformance.grade.precision import parse_precision
+from conformance.model import Case
+from conformance.run.executor import Executor
+from conformance.run.inline import Inline
+from conformance.spec.loader import find
+
+
+def question(**more: Any) -> Question:
+    asked = {"seed": 1, "level": "must", "precision": parse_precision("standard"), "timeout": 10.0}
+    return Question(**{**asked, **more})
+
+
+def search(
+    backend: Any,
+    *ops: str,
+    known: Mapping[str, Sequence[Case]] | None = None,
+    progress: Callable[[Outcome], None] = lambda _now: None,
+    **more: Any,
+) -> Outcome:
+    asking = backend if isinstance(backend, Executor) else Inline(backend)
+    with asking as executor:
+        specs = {op: find(op) for op in ops}
+        return Session(executor, specs, question(**more), known or {}).run(progress)
+
+
+def until_found(now: Outcome) -> None:
+    """As somebody who has seen enough."""
+    if now.found:
+        raise KeyboardInterrupt

@@ -1,0 +1,208 @@
+"""``conformance fuzz`` as users run it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from conformance.cli import main
+from conformance.cli.fuzz import _seconds, _slug
+from conformance.errors import UsageError
+from conformance.log.reader import read
+from conformance.suite.store import open_suite
+
+HERE = Path(__file__).parent
+MAIN = "from conformance.cli import main; main()"
+
+PLANTED = f"""
+import sys
+sys.path.insert(0, {str(HERE)!r})
+from planted import Mutant
+
+class Lib(Mutant):
+    def __init__(self):
+        super().__init__("AvgPool-14", "first-element-never-read")
+        self.name = "lib"
+"""
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lib.py").write_text(PLANTED)
+    return tmp_path
+
+
+def fuzz(*words: str) -> Result:
+    return CliRunner().invoke(main, ["fuzz", *words])
+
+
+FIND = ("--backend", "lib.py:Lib", "--op", "AvgPool-14", "--cases", "150")
+
+
+class TestFound:
+    @pytest.fixture
+    def result(self) -> Result:
+        found = fuzz(*FIND, "--seed", "1")
+        assert found.exit_code == 1, found.output
+        return found
+
+    def test_everything_that_was_found(self, result: Result, elsewhere: Path) -> None:
+        out = elsewhere / "reports" / "fuzz-lib"
+        assert "1. The check for the beginning" in result.stdout
+        assert "AvgPool-14 of f32 1x1x2 (ramp)" in result.stdout
+        assert "150 cases" in result.stdout
+        assert "1 minimal case\n" in result.stdout
+        assert "seed 1\n" in result.stderr
+        run = read(out / "run.jsonl")
+        (finding,) = run.findings
+        assert finding.diagnosis is not None
+        assert [one["id"] for one in finding.diagnosis["faults"]] == ["first-element-never-read"]
+        assert (out / "index.html").is_file()
+        suite = open_suite(out / "suite")
+        assert suite.verify() == ()
+        assert suite.get(finding.smallest).inputs[0].size == 2
+        script = out / "scripts" / f"{finding.smallest}.py"
+        ended = subprocess.run([sys.executable, str(script)], capture_output=True, check=False)
+        assert ended.returncode == 1
+
+    def test_check_takes_the_suite(self, result: Result, elsewhere: Path) -> None:
+        command = re.search(r"conformance (check .*)", result.stdout)
+        assert command is not None
+        again = CliRunner().invoke(main, command[1].split())
+        assert again.exit_code == 1
+        suite = ["--suite", "reports/fuzz-lib/suite"]
+        honest = CliRunner().invoke(main, ["check", "--backend", "reference", *suite])
+        assert honest.exit_code == 0
+        assert "no claim (a suite of failures that a search found)" in honest.stdout
+
+    def test_the_same_seed_gives_the_same_suite(self, result: Result, elsewhere: Path) -> None:
+        again = fuzz(*FIND, "--seed", "1", "--out", "again")
+        assert again.exit_code == 1
+        first, second = (open_suite(Path(one)) for one in ("reports/fuzz-lib/suite", "again/suite"))
+        assert first.digest == second.digest
+
+    def test_a_folder_that_is_no_suite_is_not_replaced(self, elsewhere: Path) -> None:
+        (elsewhere / "mine" / "suite").mkdir(parents=True)
+        (elsewhere / "mine" / "suite" / "thesis.txt").write_text("precious")
+        found = fuzz(*FIND, "--out", "mine")
+        assert found.exit_code == 2
+        assert (elsewhere / "mine" / "suite" / "thesis.txt").read_text() == "precious"
+
+
+class TestEarlierFailures:
+    def test_are_tried_first_without_a_seed(self, elsewhere: Path) -> None:
+        assert fuzz(*FIND).exit_code == 1
+        (file,) = (elsewhere / ".conformance" / "fuzz").iterdir()
+        assert file.name.startswith("AvgPool-14-")
+        again = fuzz(*FIND[:-2], "--cases", "1")
+        assert again.exit_code == 1
+        assert "first seen after 1 cases" in again.stdout
+
+    def test_are_left_alone_with_a_seed(self, elsewhere: Path) -> None:
+        assert fuzz(*FIND, "--seed", "1").exit_code == 1
+        found = fuzz("--backend", "numpy", "--op", "AvgPool-14", "--cases", "5", "--seed", "2")
+        assert found.exit_code == 0
+
+    def test_that_are_damaged_are_told_and_left_out(self, elsewhere: Path) -> None:
+        assert fuzz(*FIND).exit_code == 1
+        (file,) = (elsewhere / ".conformance" / "fuzz").iterdir()
+        file.write_bytes(b"{}\n")
+        found = fuzz("--backend", "numpy", "--op", "AvgPool-14", "--cases", "5")
+        assert found.exit_code == 0
+        assert "warning: earlier failures are not tried" in found.stderr
+
+
+FLAKY = """
+from conformance.backends.numpy import NumPy
+
+class Flaky(NumPy):
+    name, calls = "flaky", 0
+
+    def run(self, op, inputs, attributes):
+        self.calls += 1
+        outputs = super().run(op, inputs, attributes)
+        return [one + 1 for one in outputs] if self.calls % 40 == 0 else outputs
+"""
+
+
+def test_what_does_not_fail_again_is_told(elsewhere: Path) -> None:
+    (elsewhere / "flaky.py").write_text(FLAKY)
+    found = fuzz("--backend", "flaky.py:Flaky", "--op", "AvgPool-1", "--cases", "100")
+    assert found.exit_code == 1
+    assert "-. Failed once, and not again: AvgPool-1 of" in found.stdout
+
+
+class TestNothingFound:
+    def test_is_no_proof(self, elsewhere: Path) -> None:
+        found = fuzz("--backend", "numpy", "--op", "Adaptive*", "--cases", "60", "--seed", "1")
+        assert found.exit_code == 0
+        assert "nothing found, which does not prove conformance" in found.stdout
+        assert "conformant" not in found.stdout.replace("conformance", "")
+        assert re.search(r"AdaptiveAvgPool-8 +\d+ cases of rank", found.stdout)
+        assert not (elsewhere / "reports").exists()
+
+
+class TestWrongUsage:
+    @pytest.mark.parametrize(
+        ("words", "message"),
+        [
+            (("--backend", "numpy", "--op", "NoPool"), "NoPool"),
+            (("--backend", "numpy", "--op", "MaxPool-1"), "declares none of these operators"),
+            (("--backend", "numpy", "--time", "soon"), "is not a time"),
+            (("--backend", "no.such.module:Lib"), "no.such.module"),
+            (("--backend", "numpy", "--level", "perhaps"), "perhaps"),
+        ],
+    )
+    def test_ends_with_2(self, words: tuple[str, ...], message: str) -> None:
+        found = fuzz(*words)
+        assert found.exit_code == 2
+        assert message in found.stderr
+
+    @pytest.mark.parametrize(
+        ("text", "seconds"), [("30s", 30), ("2m", 120), ("1.5h", 5400), ("7", 7), (None, 60)]
+    )
+    def test_times(self, text: str | None, seconds: float) -> None:
+        assert _seconds(text) == seconds
+
+    @pytest.mark.parametrize("text", ["", "s", "-1s", "1d", "0s", "nan", "1e9"])
+    def test_no_times(self, text: str) -> None:
+        with pytest.raises(UsageError):
+            _seconds(text)
+
+    @pytest.mark.parametrize(
+        ("backend", "name"),
+        [
+            ("torch", "torch"),
+            ("path/to/mylib.py:MyLib", "mylib"),
+            ("pkg.mod:Lib", "pkg.mod-Lib"),
+            ("exec:./runner --flag", "runner"),
+            ("exec:", "backend"),
+            ("../..", "backend"),
+        ],
+    )
+    def test_names_of_folders(self, backend: str, name: str) -> None:
+        assert _slug(backend) == name
+
+
+def test_an_interrupted_search_leaves_what_it_found(elsewhere: Path) -> None:
+    command = [sys.executable, "-c", MAIN, "fuzz", *FIND[:-2], "--time", "100s"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+    )
+    time.sleep(12)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=100)
+    assert process.returncode == 130, stderr
+    assert "1. The check for the beginning" in stdout
+    assert "it was interrupted" in stdout
+    assert open_suite(elsewhere / "reports" / "fuzz-lib" / "suite").verify() == ()
+    assert read(elsewhere / "reports" / "fuzz-lib" / "run.jsonl").findings
