@@ -26,7 +26,7 @@ from conformance.log.events import (
 from conformance.log.reader import read
 from conformance.log.schema import fault, schema
 from conformance.log.writer import LogWriter
-from conformance.model import LEVELS, Finding, Result, Status, Witness
+from conformance.model import LEVELS, PRECISIONS, Finding, Result, Status, Witness
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
 
@@ -55,7 +55,7 @@ results = st.builds(
     message=texts,
     kind=texts,
     reading=st.none() | texts,
-    precision=st.none() | texts,
+    precision=st.none() | st.sampled_from(PRECISIONS),
     level=st.sampled_from(LEVELS),
     dtype=texts,
     size=counts,

@@ -9,7 +9,7 @@ from conformance.backends.reference import Reference
 from conformance.grade.findings import findings
 from conformance.log.causes import causes
 from conformance.model import Finding, Result, Status
-from conformance.run.conclusion import _common
+from conformance.run.conclusion import _common, _graded
 from conformance.run.engine import Options, run
 
 
@@ -47,7 +47,8 @@ def test_an_edge_on_which_most_vectors_do_not_fail_is_not_to_blame():
         ]  # fmt: skip
         failed = [one for one in results if one.kind]
         (finding,) = findings(failed, command=())
-        return _common(finding, failed[0], results, suite)
+        graded = _graded(results, {finding.op})[finding.op]
+        return _common(finding, failed[0], graded, suite)
 
     assert told(2) == {}
     assert list(told(5)["common"]) == ["explicit-pads"]
