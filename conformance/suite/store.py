@@ -292,7 +292,8 @@ def _how_to_get_one(folder: Path) -> str:
 
 def set_aside(folder: Path) -> Path:
     """Where a writer keeps the old suite for the moment in which it puts the new one in place."""
-    return folder.with_name(f".{folder.name}.old")
+    there = folder.absolute()  # ``.`` has no name
+    return there.parent / f".{there.name}.old"
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:

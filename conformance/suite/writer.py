@@ -37,6 +37,11 @@ def check_target(out: Path, bases: Iterable[Basis] = ()) -> None:
 
     ``bases`` as in :func:`write_suite`; their files take the place of none that is not the suite's.
     """
+    if Path.cwd().is_relative_to(out.resolve()):
+        raise SuiteError(
+            f"{out}: the current folder is in it, so it cannot be replaced",
+            hint="name another place for the suite, such as a folder in this one",
+        )
     beside = next(folder for folder in out.resolve().parents if folder.exists())
     if not os.access(beside, os.W_OK | os.X_OK):
         raise SuiteError(

@@ -198,6 +198,14 @@ class TestDamage:
     def test_no_manifest(self, tmp_path: Path) -> None:
         assert "no manifest.json, so not a suite" in open_refusal(tmp_path)
 
+    @pytest.mark.parametrize("name", [".", "..", "/"])
+    def test_a_folder_without_a_name(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    ) -> None:
+        (tmp_path / "inner").mkdir()
+        monkeypatch.chdir(tmp_path / "inner")
+        assert "no manifest.json, so not a suite" in open_refusal(Path(name))
+
     def test_half_a_manifest(self, folder: Path) -> None:
         file = folder / "manifest.json"
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])

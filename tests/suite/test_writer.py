@@ -126,6 +126,16 @@ def test_a_folder_of_something_else_is_not_replaced(tmp_path: Path, name: str) -
     assert names(tmp_path) == ["work"]
 
 
+@pytest.mark.parametrize("name", [".", "..", "../inner"])
+def test_the_current_folder_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "inner").mkdir()
+    monkeypatch.chdir(tmp_path / "inner")
+    with pytest.raises(SuiteError, match="the current folder is in it"):
+        check_target(Path(name))
+
+
 def test_a_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(SuiteError, match="not a folder"):
