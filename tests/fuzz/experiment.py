@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from planted import Function, Mutant
+from mutant_backends import Function, Mutant
 
 from conformance.fuzz.session import Outcome, Question, Session
 from conformance.grade.precision import DEFAULT, parse_precision

@@ -25,7 +25,7 @@ MAIN = "from conformance.cli import main; main()"
 PLANTED = f"""
 import sys
 sys.path.insert(0, {str(HERE)!r})
-from planted import Mutant
+from mutant_backends import Mutant
 
 class Lib(Mutant):
     def __init__(self):

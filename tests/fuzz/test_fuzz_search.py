@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from planted import Function, Mutant
+from mutant_backends import Function, Mutant
 from searching import search, until_found
 
 from conformance.backends.capabilities import Capabilities, Exclusion
