@@ -114,10 +114,12 @@ class Session:
     def run(self, backend: str, *more: str) -> pytest.RunResult:
         words = ["--conformance-backend", backend, *self.arguments, *more]
         # Finding plugins by their entry points, hypothesis's among them, would take most of the
-        # time; a process of its own finds this one so.
+        # time; a process of its own finds this one so. Here it has been imported before,
+        # too late for its assertions to be rewritten.
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-            return self.pytester.runpytest_inprocess("-p", "conformance.pytest_plugin", *words)
+            options = ("-p", "conformance.pytest_plugin", "--assert=plain")
+            return self.pytester.runpytest_inprocess(*options, *words)
 
     def run_apart(self, backend: str, *more: str) -> pytest.RunResult:
         """The same in a process of its own."""
