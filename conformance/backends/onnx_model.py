@@ -17,6 +17,9 @@ PREFIX = "onnx."
 NEWEST = 22
 """The newest version of an operator that there is a specification of."""
 
+RELEASED = 5
+"""The first operator set after the very first that came with a release."""
+
 OLDEST_ONNX = "1.14"
 """The oldest release of the package onnx that models were made with."""
 
@@ -88,9 +91,12 @@ def model(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> by
     graph = helper.make_graph(
         [node], "one", [helper.make_tensor_value_info(DATA, element, data.shape)], outputs
     )
-    opset = helper.make_opsetid("", int(version))
+    # Operator sets 2 to 4 came with no release; what came before and after has one IR version.
+    released = helper.make_opsetid("", max(int(version), RELEASED))
     made = helper.make_model(
-        graph, opset_imports=[opset], ir_version=helper.find_min_ir_version_for([opset])
+        graph,
+        opset_imports=[helper.make_opsetid("", int(version))],
+        ir_version=helper.find_min_ir_version_for([released]),
     )
     return bytes(made.SerializeToString())
 
@@ -130,9 +136,9 @@ outputs = [
     for output in schema.outputs
 ]
 data = helper.make_tensor_value_info({DATA!r}, {element}, {list(data.shape)})
-opset = helper.make_opsetid("", {version})
+released = helper.make_opsetid("", {max(int(version), RELEASED)})
 model = helper.make_model(
     helper.make_graph([node], "one", [data], outputs),
-    opset_imports=[opset],
-    ir_version=helper.find_min_ir_version_for([opset]),
+    opset_imports=[helper.make_opsetid("", {version})],
+    ir_version=helper.find_min_ir_version_for([released]),
 )"""

@@ -15,6 +15,7 @@ from conformance.cli.formats import page, write
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
+    backend_options,
     env_option,
     ops_option,
     question_options,
@@ -71,7 +72,7 @@ interrupted (143 by SIGTERM, 129 by SIGHUP), with what was found.
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--backend", required=True, metavar="NAME", help="The backend, as check takes it.")
+@backend_options("The backend, as check takes it.", required=True)
 @env_option
 @ops_option
 @question_options(CHECK_LEVEL, CHECK_PRECISION)

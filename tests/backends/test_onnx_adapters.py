@@ -16,8 +16,10 @@ from conformance.backends.onnxruntime import CAPABILITIES
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
+from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.spec.loader import find
+from conformance.suite import cases
 
 pytestmark = pytest.mark.needs("onnx-reference")
 
@@ -49,6 +51,17 @@ ONE_AXIS = [
     (22, 4, pool([2], strides=[2], ceil_mode=1, pads=[0, 1]), [1.5, 3.5]),
 ]
 """AveragePool of one axis with the values 1 to n, which every reader gets right."""
+
+
+@pytest.mark.parametrize("op", [op for op in cases.shipped() if op.startswith("onnx.")])
+def test_the_package_onnx_accepts_a_model_of_every_operator(op: str) -> None:
+    import onnx
+
+    spec = find(op)
+    case = next(case for case in cases.of(spec) if case.types["T"] == "f32")
+    made = onnx.load_from_string(model(op, [data_of(spec, case)], case.attributes))
+    onnx.checker.check_model(made)
+    assert f"{made.graph.node[0].op_type}-{made.opset_import[0].version}" == op[5:]
 
 
 @pytest.mark.parametrize(("version", "size", "attributes", "expected"), ONE_AXIS)
