@@ -8,12 +8,16 @@ from each_extra import EXTRAS, own_tests, touched
 
 BACKENDS = ROOT / "conformance" / "backends"
 
+EXAMPLES = {"numba": (ROOT / "clients" / "python" / "cuda_pool.py", "run")}
+"""Extras of no adapter but of an example, and the folder of its tests."""
+
 
 @pytest.mark.parametrize("extra", EXTRAS)
-def test_an_adapter_touches_its_extra_and_tests_it(extra: str) -> None:
+def test_what_uses_an_extra_touches_it_and_has_tests(extra: str) -> None:
     adapter = BACKENDS / f"{extra.replace('-', '_')}.py"
-    assert extra in touched([adapter], 0)
-    assert "backends" in {file.parent.name for file in own_tests(extra)}
+    user, folder = EXAMPLES.get(extra, (adapter, "backends"))
+    assert extra in touched([user], 0)
+    assert folder in {file.parent.name for file in own_tests(extra)}
 
 
 def test_of_many_that_are_touched_two_are_taken_and_each_in_turn() -> None:
