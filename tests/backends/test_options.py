@@ -212,6 +212,7 @@ def test_what_carries_the_name_carries_the_options(file, tmp_path):
     assert "backend.spec" in shown.output
 
 
+@pytest.mark.exhaustive
 def test_shards_of_other_options_are_of_another_run(file, tmp_path):
     for part, factor in ((1, 2), (2, 3)):
         invoked(

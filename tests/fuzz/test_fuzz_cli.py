@@ -108,6 +108,7 @@ class TestEarlierFailures:
         assert again.exit_code == 1
         assert "first seen after 1 cases" in again.stdout
 
+    @pytest.mark.exhaustive
     def test_are_left_alone_with_a_seed(self, elsewhere: Path) -> None:
         assert fuzz(*FIND, "--seed", "1").exit_code == 1
         found = fuzz("--backend", "numpy", "--op", "AvgPool-14", "--cases", "5", "--seed", "2")

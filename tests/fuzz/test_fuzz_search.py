@@ -40,7 +40,7 @@ PLANTED = [
 
 
 class TestPlanted:
-    @pytest.mark.parametrize(("op", "mutant"), PLANTED)
+    @pytest.mark.parametrize(("op", "mutant"), tiers.first(PLANTED))
     def test_is_found_soon_and_small(self, op: str, mutant: str) -> None:
         found = search(Mutant(op, mutant), op, cases=400, progress=until_found).found
         assert len(found) == 1
@@ -48,6 +48,7 @@ class TestPlanted:
         assert found[0].vector.inputs[0].size <= 12
         assert found[0].calls <= 301
 
+    @pytest.mark.exhaustive
     def test_the_minimal_case_cannot_be_made_simpler(self) -> None:
         op = "AvgPool-14"
         backend = Mutant(op, "kernel-1-ignores-pads")
@@ -70,6 +71,7 @@ class TestPlanted:
         assert found.cause.failures > 20
         assert found.cause.faults == {"every-channel-shows-the-first"}
 
+    @pytest.mark.exhaustive
     def test_of_an_exception_one_for_each_complaint(self) -> None:
         def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
             if inputs[0].shape[1] == 3:
@@ -149,6 +151,7 @@ class TestHonest:
         with pytest.raises(UsageError, match="declares none of these operators"):
             search(NumPy(), "MaxPool-1", cases=1)
 
+    @pytest.mark.exhaustive
     def test_larger_sizes_than_specifications_draw(self) -> None:
         sizes: list[int] = []
 
