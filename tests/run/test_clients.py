@@ -207,6 +207,29 @@ class TestHeader:
             )
 
 
+BUGS = {"ceil-rounds-down", "exclude-pad-lost-with-same", "same-lower-like-upper"}
+"""What is wrong with the kernel of tests/run/acme."""
+
+
+def names(log):
+    return {one["id"] for finding in log.findings for one in finding.diagnosis["faults"]}
+
+
+@pytest.mark.needs("cc")
+def test_a_search_finds_them_on_cases_of_a_few_elements(tmp_path):
+    program = built("cc", Path(__file__).with_name("acme") / "runner.c", tmp_path / "runner")
+    shown = invoked(
+        "fuzz", "--backend", f"exec:{program}", "--op", "AvgPool-1", "--cases", 120, "--seed", 1,
+        "--out", tmp_path / "out", "--database", tmp_path / "database",
+    )  # fmt: skip
+    assert shown.exit_code == 1, shown.output
+    run = read(tmp_path / "out" / "run.jsonl")
+    assert names(run) == BUGS
+    smallest = {one.smallest for one in run.findings}
+    shapes = [one.asked["shapes"]["data"] for one in run.results if one.id in smallest]
+    assert max(map(np.prod, shapes)) <= 12
+
+
 @pytest.mark.needs("cc")
 def test_three_bugs_of_a_kernel_are_named_and_nothing_else_is(tmp_path):
     """Somebody who had the kernel and docs/protocol.md alone wrote runner.c, and had the names of
@@ -219,9 +242,7 @@ def test_three_bugs_of_a_kernel_are_named_and_nothing_else_is(tmp_path):
     )
     assert shown.exit_code == 1
     run = read(tmp_path / "out" / "run.jsonl")
-    named = {one["id"] for finding in run.findings for one in finding.diagnosis["faults"]}
-    bugs = {"ceil-rounds-down", "exclude-pad-lost-with-same", "same-lower-like-upper"}
-    assert named == bugs
+    assert names(run) == BUGS
     failed = [one for one in run.results if one.status.value in ("fail", "error")]
     assert sum(len(finding.ids) for finding in run.findings) == len(failed) > 150
 
