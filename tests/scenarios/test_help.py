@@ -128,3 +128,10 @@ def test_a_closed_output_is_no_defect() -> None:
     found = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stderr
     assert found.stderr == ""
+
+
+def test_the_package_is_a_command_too() -> None:
+    command = [sys.executable, "-m", "conformance", "check", "--nope"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert "Usage: conformance check" in found.stderr
