@@ -144,6 +144,7 @@ def checked_device(torch: Any, name: str) -> Any:
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).cpu()
+    # A name that is none, a build without CUDA, and a device without this operator raise these.
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         why = str(error).partition("\n")[0][:200]
         found = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.diagnosis.agreement import Place
 from conformance.diagnosis.conditions import Separation
-from conformance.diagnosis.search import Explanation, Faults
+from conformance.diagnosis.explanation import Explanation, Faults
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 

@@ -8,7 +8,7 @@ from itertools import islice
 import numpy as np
 
 from conformance.diagnosis.agreement import Place, place_of
-from conformance.diagnosis.search import Faults
+from conformance.diagnosis.explanation import Faults
 from conformance.model import Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec

@@ -16,7 +16,8 @@ from conformance.diagnosis.cause import (
 from conformance.diagnosis.conditions import separation
 from conformance.diagnosis.deciding import decider, unasked
 from conformance.diagnosis.evidence import Evidence
-from conformance.diagnosis.search import Explanation, Search
+from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.search import Search
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status

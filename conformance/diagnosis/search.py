@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, combinations, product
 
 from conformance.diagnosis.agreement import Agreement, Place
 from conformance.diagnosis.evidence import Evidence
+from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
 from conformance.spec.variation import circular
@@ -52,48 +53,6 @@ each failure that is equal."""
 STRAINED = 0.1
 """Passed vectors on which sums in order would have failed, at most, of each failure that is equal
 to such sums; or as many as there are failures that lie in the interval of another order."""
-
-Faults = tuple[Fault, ...]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Faults that a backend has together, and the failures that they explain.
-
-    ``agrees`` says by id how. ``alternatives`` are other faults that explain exactly these, as
-    well. Of the vectors at ``places``, ``failing`` failed with outputs that could be looked at,
-    and ``passing`` passed, all as an implementation with these faults may; ``strained`` of these
-    would have failed, had it added up its terms in order. ``elsewhere`` are the other places.
-    """
-
-    faults: Faults
-    agrees: Mapping[str, Agreement]
-    places: frozenset[Place]
-    elsewhere: frozenset[Place]
-    failing: int
-    passing: int
-    strained: int = 0
-    alternatives: tuple[Faults, ...] = ()
-
-    @property
-    def whole(self) -> bool:
-        """Whether the faults are everywhere."""
-        return not self.elsewhere
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The names of the faults."""
-        return tuple(fault.id for fault in self.faults)
-
-    @property
-    def worth(self) -> tuple[int, bool, int, int]:
-        """What makes one explanation better than another of the same failures."""
-        return len(self.agrees), self.whole, -self.strained, self.equal
-
-    @property
-    def equal(self) -> int:
-        """How many failures agree in every element."""
-        return sum(one is Agreement.EQUAL for one in self.agrees.values())
 
 
 class Search:
@@ -251,9 +210,7 @@ class Search:
             self._found = before
         else:
             for found in having:
-                self._found = {
-                    ids: _as_well(one, found, others) for ids, one in self._found.items()
-                }
+                self._found = {ids: as_well(one, found, others) for ids, one in self._found.items()}
         self._unexplained = unexplained
 
     def _seek(self, hypotheses: Sequence[Faults], *, patience: int | None = None) -> None:
@@ -353,7 +310,7 @@ class Search:
         )
         for vector in best.agrees:
             del self._unexplained[vector]
-        alternatives = _fewest(best.faults, alike)
+        alternatives = fewest(best.faults, alike)
         self._found[best.ids] = self._joined(replace(best, alternatives=alternatives))
 
     def _joined(self, found: Explanation) -> Explanation:
@@ -379,29 +336,6 @@ class Search:
         if key not in self._cache:
             self._cache[key] = Altered(self._evidence.spec, *(fault.variant for fault in faults))
         return self._cache[key]
-
-
-def _as_well(one: Explanation, found: Explanation, others: Sequence[Explanation]) -> Explanation:
-    """An explanation in place of ``found``, with those of its candidates that ``others`` allow."""
-    if one.agrees.keys() != found.agrees.keys():
-        return one
-    choices = (some for other in others for some in (other.faults, *other.alternatives))
-    allowed = _ids(chain(*choices))
-    more = (some for some in (found.faults, *found.alternatives) if _ids(some) <= allowed)
-    return replace(one, alternatives=_fewest(one.faults, (*one.alternatives, *more)))
-
-
-def _ids(faults: Iterable[Fault]) -> set[str]:
-    return {fault.id for fault in faults}
-
-
-def _fewest(best: Faults, alternatives: Iterable[Faults]) -> tuple[Faults, ...]:
-    """The alternatives that say no more than what is there already."""
-    found: list[Faults] = []
-    for some in sorted(alternatives, key=len):
-        if not any(_ids(one) <= _ids(some) for one in (best, *found)):
-            found.append(some)
-    return tuple(found)
 
 
 def _choices(found: Explanation) -> list[Faults]:

@@ -9,7 +9,8 @@ import tiers
 from stored import Kept
 
 from conformance.diagnosis.evidence import Evidence
-from conformance.diagnosis.search import Explanation, Search
+from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.search import Search
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, result
 from conformance.grade.outcome import Ending, Outcome

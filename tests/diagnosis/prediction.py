@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from conformance.diagnosis.agreement import Place, place_of
 from conformance.diagnosis.cause import candidates
-from conformance.diagnosis.search import Explanation
+from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges

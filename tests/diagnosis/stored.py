@@ -14,7 +14,8 @@ from conformance.audit.kills import Bank
 from conformance.diagnosis.agreement import Asked
 from conformance.diagnosis.cause import candidates, is_named
 from conformance.diagnosis.evidence import Evidence
-from conformance.diagnosis.search import Explanation, Search
+from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.search import Search
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.precision import DEFAULT

@@ -9,7 +9,7 @@ from prediction import Fresh
 from stored import Operator
 
 from conformance.diagnosis.agreement import Place
-from conformance.diagnosis.search import Explanation
+from conformance.diagnosis.explanation import Explanation
 
 OP = "onnx.GlobalMaxPool-22"
 HELD_OUT = 4

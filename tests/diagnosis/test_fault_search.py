@@ -13,7 +13,7 @@ from faulty import CORE, answered, bank, explained, searched
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.diagnosis.search import Explanation
+from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
 from conformance.model import FAILED, Vector
 from conformance.reference.subject import Altered, Subject

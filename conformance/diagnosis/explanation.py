@@ -1,0 +1,75 @@
+"""Faults that a backend has together, and the failures that they explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from conformance.diagnosis.agreement import Agreement, Place
+from conformance.spec.catalogue import Fault
+
+Faults = tuple[Fault, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Faults that a backend has together, and the failures that they explain.
+
+    ``agrees`` says by id how. ``alternatives`` are other faults that explain exactly these, as
+    well. Of the vectors at ``places``, ``failing`` failed with outputs that could be looked at,
+    and ``passing`` passed, all as an implementation with these faults may; ``strained`` of these
+    would have failed, had it added up its terms in order. ``elsewhere`` are the other places.
+    """
+
+    faults: Faults
+    agrees: Mapping[str, Agreement]
+    places: frozenset[Place]
+    elsewhere: frozenset[Place]
+    failing: int
+    passing: int
+    strained: int = 0
+    alternatives: tuple[Faults, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the faults are everywhere."""
+        return not self.elsewhere
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The names of the faults."""
+        return tuple(fault.id for fault in self.faults)
+
+    @property
+    def worth(self) -> tuple[int, bool, int, int]:
+        """What makes one explanation better than another of the same failures."""
+        return len(self.agrees), self.whole, -self.strained, self.equal
+
+    @property
+    def equal(self) -> int:
+        """How many failures agree in every element."""
+        return sum(one is Agreement.EQUAL for one in self.agrees.values())
+
+
+def as_well(one: Explanation, found: Explanation, others: Sequence[Explanation]) -> Explanation:
+    """An explanation in place of ``found``, with those of its candidates that ``others`` allow."""
+    if one.agrees.keys() != found.agrees.keys():
+        return one
+    choices = (some for other in others for some in (other.faults, *other.alternatives))
+    allowed = ids_of(chain(*choices))
+    more = (some for some in (found.faults, *found.alternatives) if ids_of(some) <= allowed)
+    return replace(one, alternatives=fewest(one.faults, (*one.alternatives, *more)))
+
+
+def ids_of(faults: Iterable[Fault]) -> set[str]:
+    return {fault.id for fault in faults}
+
+
+def fewest(best: Faults, alternatives: Iterable[Faults]) -> tuple[Faults, ...]:
+    """The alternatives that say no more than what is there already."""
+    found: list[Faults] = []
+    for some in sorted(alternatives, key=len):
+        if not any(ids_of(one) <= ids_of(some) for one in (best, *found)):
+            found.append(some)
+    return tuple(found)
