@@ -6,7 +6,10 @@ what, its ``hint`` says what to do, and its ``exit_code`` is what the command li
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 EXIT_OK = 0
@@ -121,3 +124,15 @@ class Interrupted(KeyboardInterrupt):
 
 class Unsupported(Exception):
     """Raised by a backend for a case that it does not claim to support; the reason is shown."""
+
+
+def closest(name: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """``did you mean 'x'?`` for the candidate most like ``name``, if one is like it (``cutoff``)."""
+    return _closest(name, frozenset(candidates), cutoff)
+
+
+@lru_cache(maxsize=1024)
+def _closest(name: str, candidates: frozenset[str], cutoff: float) -> str | None:
+    # Many mutants speak of a name that some operators lack: the same words, again and again.
+    found = difflib.get_close_matches(name, sorted(candidates), n=1, cutoff=cutoff)
+    return f"did you mean '{found[0]}'?" if found else None

@@ -19,9 +19,8 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from conformance.dtypes import Array
-from conformance.errors import UsageError
+from conformance.errors import UsageError, closest
 from conformance.model import Case
-from conformance.spec.expressions import closest
 from conformance.spec.loader import find
 
 if TYPE_CHECKING:

@@ -287,7 +287,7 @@ class TestNothingGradedIsNeverGreen:
             (["--conformance-backend", "nump"], "did you mean 'numpy'?"),
             (["--conformance-backend", "mylib.py:rum"], "did you mean 'run'?"),
             (["--conformance-suite", "nowhere"], "no suite and no folder is called 'nowhere'"),
-            (["--conformance-op", "AvgPol-1"], "Did you mean 'AvgPool-1'?"),
+            (["--conformance-op", "AvgPol-1"], "did you mean 'AvgPool-1'?"),
             (["--conformance-precision", "f8=exact"], "unknown dtype 'f8'"),
             (["conformance::AvgPool-1/f64"], "no selected vector has an id that begins with 'f64'"),
             (["conformance::AvgPool/f32"], "unknown operator of this suite 'AvgPool'"),

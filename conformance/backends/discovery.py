@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import re
@@ -20,7 +19,7 @@ from conformance.backends.address import Address, parse
 from conformance.backends.options import read
 from conformance.backends.program import file_of, is_program
 from conformance.backends.protocol import Backend, as_backend
-from conformance.errors import BackendError, ConformanceError
+from conformance.errors import BackendError, ConformanceError, closest
 from conformance.grade.outcome import NAME_LIMIT, describe
 
 T = TypeVar("T")
@@ -163,8 +162,8 @@ def _named(name: str) -> EntryPoint:
 
 
 def _suggested(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean '{close[0]}'? " if close else ""
+    near = closest(name, known)
+    return f"{near} " if near else ""
 
 
 def _missing_requirements(entry: EntryPoint) -> list[str]:

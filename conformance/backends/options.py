@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.errors import BackendError
+from conformance.errors import BackendError, closest
 
 TYPES = (str, int, float, bool)
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -82,10 +81,10 @@ def read(candidate: object, given: Mapping[str, str], origin: str) -> dict[str, 
         return {name: declared[name].read(text, origin) for name, text in given.items()}
     if not declared:
         raise BackendError(f"{origin}: it has no options", hint=f"leave '{unknown[:80]}' out")
-    close = difflib.get_close_matches(unknown, declared, n=1)
+    near = closest(unknown, declared)
     raise BackendError(
         f"{origin}: no option '{unknown[:80]}'",
-        hint=(f"did you mean '{close[0]}'? " if close else "")
+        hint=(f"{near} " if near else "")
         + f"options: {', '.join(described(tuple(declared.values())))}",
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
 import importlib
 import sys
@@ -14,7 +13,7 @@ import click
 
 from conformance import __version__
 from conformance.cli import streams
-from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError, Interrupted
+from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError, Interrupted, closest
 from conformance.run.interruption import handled
 from conformance.safe_text import visible
 
@@ -79,9 +78,8 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-        if args[0] not in COMMANDS and close:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {close[0]!r}?")
+        if args[0] not in COMMANDS and (hint := closest(args[0], COMMANDS)):
+            ctx.fail(f"no such command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -13,12 +13,11 @@ from typing import Any
 
 from conformance import renamed
 from conformance.complaint import unnumbered
-from conformance.errors import Problem, SpecError
+from conformance.errors import Problem, SpecError, closest
 from conformance.grade.findings import WORDS, names
 from conformance.grade.findings import unnumbered as without_counts
 from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
 from conformance.model import FAILED, Result
-from conformance.spec.kinds import closest
 from conformance.spec.model import OpSpec
 from conformance.spec.source import Path, Source
 from conformance.suite.vector_ids import current

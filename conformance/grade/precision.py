@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 from collections.abc import Iterable, Mapping
 
 from conformance.dtypes import DTYPES
-from conformance.errors import UsageError
+from conformance.errors import UsageError, closest
 from conformance.model import PRECISIONS
 
 FLOATS = tuple(name for name, row in DTYPES.items() if row.is_float)
@@ -51,10 +50,9 @@ def known(given: str, options: Iterable[str], what: str) -> str:
     options = list(options)
     if given in options:
         return given
-    close = difflib.get_close_matches(str(given), options, n=1)
     raise UsageError(
         f"unknown {what} {given!r}",
-        hint=f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(options)}.",
+        hint=closest(str(given), options) or f"choose one of: {', '.join(options)}",
     )
 
 

@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from conformance import renamed
 from conformance.dtypes import DTYPES
-from conformance.errors import EvaluationError, UsageError
+from conformance.errors import EvaluationError, UsageError, closest
 from conformance.model import Case
 from conformance.spec.environment import Environment
-from conformance.spec.expressions import Expression, Kind, closest
+from conformance.spec.expressions import Expression, Kind
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import case_scope, compile_at, scope_of
 from conformance.spec.source import Path, Source

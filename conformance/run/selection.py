@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from conformance.errors import SuiteError, UsageError
+from conformance.errors import SuiteError, UsageError, closest
 from conformance.grade.precision import matching
 from conformance.run.shard import Shard, shuffled
 from conformance.suite.entries import Entry
@@ -90,6 +89,5 @@ def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
 
 
 def _no_match(text: str, ids: Sequence[str]) -> UsageError:
-    close = difflib.get_close_matches(text, ids, n=1, cutoff=0.8)
-    hint = f"Did you mean {close[0]}?" if close else f"An id looks like {ids[0]}."
+    hint = closest(text, ids, cutoff=0.8) or f"an id looks like {ids[0]}"
     return UsageError(f"no selected vector has an id that begins with {text!r}", hint=hint)

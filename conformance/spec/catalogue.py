@@ -19,10 +19,10 @@ from conformance.errors import (
     Problem,
     SpecError,
     UsageError,
+    closest,
 )
 from conformance.spec import structure
 from conformance.spec.choices import choices, filled
-from conformance.spec.expressions import closest
 from conformance.spec.families import FAMILIES, INDEX_RULES
 from conformance.spec.folding import FALSE, TRUE
 from conformance.spec.loader import find, lineage, names, read_text

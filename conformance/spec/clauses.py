@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from conformance.spec.expressions import Expression, closest
+from conformance.errors import closest
+from conformance.spec.expressions import Expression
 from conformance.spec.families import Family
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import Draw, Edge, Observation, Reject, Requirement, Variant

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from functools import reduce
 
-from conformance.errors import ExpressionError
+from conformance.errors import ExpressionError, closest
 from conformance.spec.functions import FUNCTIONS, logical, made, negated, numeric, of_type
-from conformance.spec.kinds import Kind, closest, elementwise, listed
+from conformance.spec.kinds import Kind, elementwise, listed
 from conformance.spec.syntax import refuse
 from conformance.spec.tree import ARITHMETIC, COMPARISONS, TURNED, Node, constant, member
 

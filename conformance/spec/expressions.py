@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from conformance.errors import EvaluationError, ExpressionError
+from conformance.errors import EvaluationError, ExpressionError, closest
 from conformance.spec import arithmetic
 from conformance.spec.closures import Run, closure
 from conformance.spec.compiler import Compiler
 from conformance.spec.functions import of_type, repeated
-from conformance.spec.kinds import Domain, Kind, closest
+from conformance.spec.kinds import Domain, Kind
 from conformance.spec.syntax import parse
 from conformance.spec.tree import Node
 

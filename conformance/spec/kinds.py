@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
 
 
 class Domain(IntEnum):
@@ -82,15 +80,3 @@ def elementwise(type_: str, operands: Iterable[Kind], values: frozenset[str] | N
 def listed(names: Iterable[str] | None) -> str:
     """Names in order, for a message: ``a, b, c``."""
     return ", ".join(sorted(names or ()))
-
-
-def closest(name: str, candidates: Iterable[str]) -> str | None:
-    """``did you mean 'x'?`` for the candidate most like ``name``, if one is like it."""
-    return _closest(name, frozenset(candidates))
-
-
-@lru_cache(maxsize=1024)
-def _closest(name: str, candidates: frozenset[str]) -> str | None:
-    # Many mutants speak of a name that some operators lack: the same words, again and again.
-    found = difflib.get_close_matches(name, sorted(candidates), n=1)
-    return f"did you mean '{found[0]}'?" if found else None

@@ -10,10 +10,9 @@ from itertools import chain
 from pathlib import Path
 
 from conformance.data import directory
-from conformance.errors import Problem, SpecError, UsageError
+from conformance.errors import Problem, SpecError, UsageError, closest
 from conformance.spec import structure
 from conformance.spec.assemble import assemble
-from conformance.spec.expressions import closest
 from conformance.spec.inheritance import extended
 from conformance.spec.model import OpSpec
 from conformance.spec.reader import KEPT, MAX_BYTES, parse

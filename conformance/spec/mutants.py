@@ -12,10 +12,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from conformance.errors import ExpressionError, UsageError
+from conformance.errors import ExpressionError, UsageError, closest
 from conformance.spec import structure
 from conformance.spec.catalogue import Fault, Stated, stated
-from conformance.spec.expressions import closest
 from conformance.spec.model import OpSpec
 from conformance.spec.reader import KEPT, parse
 from conformance.spec.source import Path, Source

@@ -7,7 +7,8 @@ from dataclasses import replace
 from keyword import iskeyword
 from typing import Any
 
-from conformance.spec.expressions import Expression, closest
+from conformance.errors import closest
+from conformance.spec.expressions import Expression
 from conformance.spec.families import Family
 from conformance.spec.functions import FUNCTIONS
 from conformance.spec.kinds import Kind

@@ -9,8 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.errors import Problem, SpecError
-from conformance.spec.kinds import closest
+from conformance.errors import Problem, SpecError, closest
 
 MAX_PROBLEMS = 100
 """Problems after which a file is not read on."""

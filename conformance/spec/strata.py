@@ -18,10 +18,10 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.data import directory
-from conformance.errors import ExpressionError
+from conformance.errors import ExpressionError, closest
 from conformance.spec import structure
 from conformance.spec.choices import choices, filled
-from conformance.spec.expressions import closest, compile_expression
+from conformance.spec.expressions import compile_expression
 from conformance.spec.families import FAMILIES
 from conformance.spec.folding import FALSE
 from conformance.spec.kinds import Kind

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path as FilePath
 from typing import Any
 
+from conformance.errors import closest
 from conformance.quick_schema import Check, accepts
-from conformance.spec.expressions import closest
 from conformance.spec.source import MAX_PROBLEMS, Path, Source
 
 SPEC, FAULTS, MUTANTS, STRATA = "spec", "faults", "mutants", "strata"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from conformance.errors import UsageError
-from conformance.spec.expressions import Expression, closest, compile_expression, reach
+from conformance.errors import UsageError, closest
+from conformance.spec.expressions import Expression, compile_expression, reach
 from conformance.spec.families import FAMILIES
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Variant

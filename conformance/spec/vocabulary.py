@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from conformance.errors import UsageError
+from conformance.errors import UsageError, closest
 from conformance.spec.folding import FALSE, folded
-from conformance.spec.kinds import closest
 from conformance.spec.model import OpSpec
 from conformance.spec.reader import KEPT
 from conformance.spec.scope import scope_of

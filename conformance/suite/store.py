@@ -5,7 +5,6 @@ It may also carry the specifications that its vectors were made from, in ``speci
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from conformance import data
-from conformance.errors import SuiteError, UsageError
+from conformance.errors import SuiteError, UsageError, closest
 from conformance.model import Vector
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
@@ -210,11 +209,10 @@ def _open_name(name: str, shipped: Path) -> Suite:
         names = (*names, suite.name)
     if Path(name).is_dir():
         return _open_folder(Path(name))
-    close = difflib.get_close_matches(name, names, n=1)
     known = f"the shipped suites are {_some(sorted(set(names)))}" if names else "none is shipped"
     raise SuiteError(
         f"no suite and no folder is called {name!r}",
-        hint=f"did you mean {close[0]!r}?" if close else known,
+        hint=closest(name, names) or known,
     )
 
 
@@ -297,10 +295,8 @@ def set_aside(folder: Path) -> Path:
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:
-    close = difflib.get_close_matches(name, known, n=3)
     return UsageError(
-        f"the suite has no {what} {name!r}",
-        hint=f"did you mean {_some(close)}?" if close else f"it has {_some(known)}",
+        f"the suite has no {what} {name!r}", hint=closest(name, known) or f"it has {_some(known)}"
     )
 
 

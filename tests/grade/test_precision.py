@@ -28,14 +28,14 @@ def test_spelled_out_it_reads_back_the_same(asked):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ("standart", "Did you mean 'standard'?"),
-        ("bf61=native", "Did you mean 'bf16'?"),
-        ("f16=nativ", "Did you mean 'native'?"),
-        ("f16=", "Choose one of"),
-        ("double=native", "Choose one of"),
-        ("", "Choose one of"),
+        ("standart", "did you mean 'standard'?"),
+        ("bf61=native", "did you mean 'bf16'?"),
+        ("f16=nativ", "did you mean 'native'?"),
+        ("f16=", "choose one of"),
+        ("double=native", "choose one of"),
+        ("", "choose one of"),
         ("f16=native,f16=exact", "at most once"),
-        ({"f32": None}, "Choose one of"),
+        ({"f32": None}, "choose one of"),
     ],
 )
 def test_anything_else_is_refused_with_a_hint(asked, says):

@@ -47,14 +47,14 @@ def test_ids_their_beginnings_and_digests(small_suite):
 @pytest.mark.parametrize(
     ("ops", "only", "says"),
     [
-        (["AvgPool"], (), "Did you mean 'AvgPool-1'?"),
-        (["Conv-1"], (), "Choose one of"),
-        (["Conv-*"], (), "Choose one of"),
-        (None, ["f32-1x2x6-rump-20c8b273"], "Did you mean f32-1x2x6-ramp-20c8b273?"),
-        (None, ["zzz"], "An id looks like"),
-        (None, [""], "An id looks like"),
-        (["AvgPool-1"], ["f64-"], "An id looks like"),
-        (None, ["f32-", "zzz"], "An id looks like"),
+        (["AvgPool"], (), "did you mean 'AvgPool-1'?"),
+        (["Conv-1"], (), "choose one of"),
+        (["Conv-*"], (), "choose one of"),
+        (None, ["f32-1x2x6-rump-20c8b273"], "did you mean 'f32-1x2x6-ramp-20c8b273'?"),
+        (None, ["zzz"], "an id looks like"),
+        (None, [""], "an id looks like"),
+        (["AvgPool-1"], ["f64-"], "an id looks like"),
+        (None, ["f32-", "zzz"], "an id looks like"),
     ],
 )
 def test_what_matches_nothing_is_refused_with_a_hint(small_suite, ops, only, says):

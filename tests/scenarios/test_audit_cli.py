@@ -135,7 +135,7 @@ class TestUsage:
         shown = audit("--suite", small_suite.path, "--op", "AvgPol-1")
         assert shown.exit_code == 2
         assert "unknown operator of this suite 'AvgPol-1'" in shown.stderr
-        assert "Did you mean 'AvgPool-1'?" in shown.stderr
+        assert "did you mean 'AvgPool-1'?" in shown.stderr
 
     def test_an_unknown_suite(self) -> None:
         shown = audit("--suite", "smokes")

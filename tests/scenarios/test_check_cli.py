@@ -238,7 +238,7 @@ class TestHelp:
     def test_a_misspelt_command(self):
         shown = CliRunner().invoke(main, ["chekc"])
         assert shown.exit_code == 2
-        assert "Did you mean 'check'?" in shown.stderr
+        assert "did you mean 'check'?" in shown.stderr
 
     def test_backends_are_listed_without_their_frameworks(self, command):
         shown = command("backends")

@@ -119,7 +119,7 @@ class TestNames:
     def test_one_that_is_close(self, suite: Suite) -> None:
         found = show(suite, vectors()["nan"].id[:-1] + "_")
         assert found.exit_code == 2
-        assert f"did you mean {vectors()['nan'].id}" in found.stderr
+        assert f"did you mean '{vectors()['nan'].id}'" in found.stderr
 
     def test_one_that_is_nothing(self, suite: Suite) -> None:
         found = show(suite, "xyz")

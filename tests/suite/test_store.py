@@ -102,7 +102,7 @@ class TestReading:
         assert list(suite.vectors([])) == []
         with pytest.raises(UsageError, match=r"no operator 'AvgPool-2'") as caught:
             suite.vectors(["AvgPool-2"])
-        assert caught.value.hint == "did you mean AvgPool-1?"
+        assert caught.value.hint == "did you mean 'AvgPool-1'?"
 
     def test_a_vector_is_found_by_id_beginning_or_digest(self, folder: Path) -> None:
         suite = open_suite(folder)
