@@ -372,6 +372,7 @@ class TestWithXdist:
         assert "8 vectors: 7 passed, 1 not tested at this level" in found.stdout.str()
         assert (session.pytester.path / "loaded.txt").read_text() == "once\n" * 2
 
+    @pytest.mark.exhaustive
     def test_a_crash_loses_one_vector(self, session: Session) -> None:
         found = session.run_apart("hostile.py:crashing", "-n", "1")
         assert found.ret == 1

@@ -201,6 +201,7 @@ class TestScript:
         assert ran.code == 2
         assert not any(file.name == "hacked" for file in step.folder.rglob("*"))
 
+    @pytest.mark.exhaustive
     def test_what_a_backend_prints_is_no_command(self, step):
         lines = r"\n::error::one\n##[error]two\n::add-mask::e\n::stop-commands::x\n::x::\n"
         ran = step(

@@ -50,7 +50,8 @@ def assert_agreed(suite: Suite, op: str) -> None:
 
 
 class TestTheShippedSuite:
-    @pytest.mark.parametrize("op", tiers.first(OPS))
+    @pytest.mark.exhaustive
+    @pytest.mark.parametrize("op", OPS)
     def test_the_package_finds_the_same(self, op: str) -> None:
         assert_agreed(tiers.core(), op)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import compress, product
 
 import pytest
-from tiers import first, sweep
+from tiers import first
 
 from conformance.audit.differs import with_differences
 from conformance.audit.inert import inert
@@ -82,7 +82,7 @@ def _of_integers(catalogue: tuple[Fault, ...], part: Part) -> set[str]:
 class TestProofs:
     @pytest.mark.parametrize(
         ("rank", "profile"),
-        sweep(product((3, 4), ("equal-pads", "one-number")), lambda _, profile: [profile]),
+        first(product((3, 4), ("equal-pads", "one-number"))),
     )
     def test_no_recorded_case_shows_what_is_proven(
         self, rank: int, profile: str, exhaustive: bool

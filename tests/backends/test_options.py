@@ -223,6 +223,7 @@ def test_shards_of_other_options_are_of_another_run(file, tmp_path):
         api.merge([tmp_path / "1" / "run.jsonl", tmp_path / "2" / "run.jsonl"], "smoke")
 
 
+@pytest.mark.exhaustive
 def test_a_script_calls_the_class_with_them(file, tmp_path):
     run = api.check("smoke", f"{file}:Scaled?factor=2", ops=["AvgPool-1"])
     failed = next(one for one in run.results if one.kind == "value")

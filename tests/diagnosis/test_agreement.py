@@ -161,6 +161,7 @@ def test_where_what_is_accepted_cannot_be_worked_out_only_what_is_equal_agrees()
     assert asked(op, data, attributes, values, indices).agreement(mutant, {}) is Agreement.NONE
 
 
+@pytest.mark.exhaustive
 def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
     """Where both act, rounding differs everywhere from what the mutants give together."""
     names = ("nan-left-out-of-mean", "same-forgets-dilations-in-right-shape")

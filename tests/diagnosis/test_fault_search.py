@@ -88,6 +88,7 @@ def test_composite_backends(one: dict[str, Any], request: pytest.FixtureRequest)
     check(one["op"], one["faults"])
 
 
+@pytest.mark.exhaustive
 def test_faults_that_would_depend_on_each_other_are_not_tried_together() -> None:
     """Where windows start may be taken from how many there are, or the other way round."""
     spec, fault = (

@@ -100,6 +100,7 @@ class TestFound:
 
 
 class TestEarlierFailures:
+    @pytest.mark.exhaustive
     def test_are_tried_first_without_a_seed(self, elsewhere: Path) -> None:
         assert fuzz(*FIND).exit_code == 1
         (file,) = (elsewhere / ".conformance" / "fuzz").iterdir()
@@ -137,6 +138,7 @@ class Flaky(NumPy):
 """
 
 
+@pytest.mark.exhaustive
 def test_what_does_not_fail_again_is_told(elsewhere: Path) -> None:
     (elsewhere / "flaky.py").write_text(FLAKY)
     found = fuzz("--backend", "flaky.py:Flaky", "--op", "AvgPool-1", "--cases", "60", "--seed", "1")

@@ -64,6 +64,7 @@ class TestPlanted:
         assert both <= set().union(*(one.cause.faults for one in found))
         assert len(found) == 2
 
+    @pytest.mark.exhaustive
     def test_one_bug_is_one_finding_however_often_it_shows(self) -> None:
         op = "AdaptiveMaxPool-8"
         outcome = search(Mutant(op, "every-channel-shows-the-first"), op, cases=300)
@@ -92,7 +93,7 @@ class TestPlanted:
             return NumPy().run(op, inputs, attributes)
 
         op = "AdaptiveAvgPool-8"
-        found = search(Function(op, "lenient", run), op, cases=600).found
+        found = search(Function(op, "lenient", run), op, cases=300).found
         assert {one.result.kind for one in found} == {"accepted"}
         assert all(one.vector.inputs[0].size <= 2 for one in found)
 
@@ -140,7 +141,7 @@ class TestHonest:
                 asked.append((inputs[0].dtype.name, inputs[0].ndim, attributes))
                 return super().run(op, inputs, attributes)
 
-        outcome = search(Narrow(), "AvgPool-1", "MaxPool-1", cases=200)
+        outcome = search(Narrow(), "AvgPool-1", "MaxPool-1", cases=100)
         assert outcome.found == []
         assert {one[:2] for one in asked} == {("float32", 4)}
         assert outcome.covered.keys() == {"AvgPool-1"}
@@ -178,7 +179,8 @@ class TestHonest:
 
 
 class TestTheSameSeed:
-    @pytest.mark.parametrize("op", tiers.first(["AvgPool-14", "AdaptiveMaxPool-8"]))
+    @pytest.mark.exhaustive
+    @pytest.mark.parametrize("op", ["AvgPool-14", "AdaptiveMaxPool-8"])
     def test_gives_the_same_findings(self, op: str) -> None:
         mutants = [one for of, one in PLANTED if of == op]
 
@@ -289,17 +291,11 @@ def test_the_timeout_follows_the_speed_of_the_backend() -> None:
 
 
 class TestEarlierFailures:
-    def test_come_first(self) -> None:
+    def test_come_first_and_are_no_failures_where_they_pass(self) -> None:
         op = "AvgPool-14"
         backend = Mutant(op, "kernel-1-ignores-pads")
         (found,) = search(backend, op, cases=200, progress=until_found).found
         again = search(backend, op, known={op: [found.vector.case]}, cases=1)
         assert again.found[0].vector.id == found.vector.id
         assert again.found[0].cases == 1
-
-    def test_are_no_failures_where_they_pass(self) -> None:
-        op = "AvgPool-14"
-        (found,) = search(
-            Mutant(op, "kernel-1-ignores-pads"), op, cases=200, progress=until_found
-        ).found
         assert search(NumPy(), op, known={op: [found.vector.case]}, cases=1).found == []

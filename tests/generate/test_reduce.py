@@ -28,7 +28,7 @@ CATALOGUE = faults(SPEC)
 @pytest.fixture(scope="module")
 def drawn(exhaustive: bool) -> tuple[list[Vector], Kills]:
     cases = list(any_case(SPEC, [], root=0, effort=Effort(base=60, aimed=1)))
-    cases = cases[:: 1 if exhaustive else 3]
+    cases = cases[:: 1 if exhaustive else 4]
     vectors = with_twins(SPEC, (build(SPEC, case) for case in cases))
     kills = Bank(SPEC, CATALOGUE).all_kills(vectors)
     return vectors, dict(zip((vector.id for vector in vectors), kills, strict=True))
@@ -43,7 +43,7 @@ def test_far_fewer_are_left_in_their_order(
     drawn: tuple[list[Vector], Kills], few: list[Vector]
 ) -> None:
     # Of so few drawn cases, in thirteen patterns, many are the only one that shows something.
-    assert len(few) < 0.6 * len(drawn[0])
+    assert len(few) < 0.7 * len(drawn[0])
     ids = [vector.id for vector in few]
     assert ids == [vector.id for vector in drawn[0] if vector.id in ids]
 

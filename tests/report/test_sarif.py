@@ -188,6 +188,7 @@ class TestLimits:
         told = run["invocations"][0]["toolExecutionNotifications"][-1]["message"]["text"]
         assert told == "4 results are left out; the run log has all."
 
+    @pytest.mark.exhaustive
     def test_compressed_size(self, monkeypatch):
         monkeypatch.setattr(sarif, "MAX_COMPRESSED", 100_000)
         noise = random.Random(1)

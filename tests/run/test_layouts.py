@@ -66,6 +66,7 @@ def test_however_a_kernel_is_called_each_verdict_is_that_of_one_in_the_specified
     assert declared["index_layout"] == ["WC", "HWC", "DHWC"]
 
 
+@pytest.mark.exhaustive
 def test_a_program_gets_its_own_layout_in_the_checks_of_the_protocol_too():
     failed = [one for one in checks(PROGRAM, open_suite("smoke"), 60) if not one.passed]
     assert failed == []

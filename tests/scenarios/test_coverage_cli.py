@@ -278,6 +278,7 @@ class TestProve:
         shown = CliRunner().invoke(main, words)
         assert "undecided" in shown.stdout
 
+    @pytest.mark.exhaustive
     def test_what_is_proven_of_other_strata_is_found_anew(self, spec: Path, kept: Path) -> None:
         found = proofs.read(kept)
         wrong = {

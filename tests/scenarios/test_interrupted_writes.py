@@ -251,7 +251,7 @@ class TestGenerate:
             return left
 
         left = {}
-        for step in count(1, 1 if exhaustive else 6):
+        for step in count(1, 1 if exhaustive else 9):
             left[step] = left_at(step)
             if not left[step]:
                 break

@@ -97,6 +97,7 @@ def test_so_is_what_the_manifest_says_of_them(made: Suite, shipped: Suite) -> No
     assert made.manifest.seed == shipped.manifest.seed
 
 
+@pytest.mark.exhaustive
 def test_recording_them_again_gives_the_same_text(tmp_path: Path) -> None:
     out, again = tmp_path / "suite", tmp_path / "again"
     words = [["generate", "--op", OP, "--out", str(out)]]
