@@ -27,6 +27,7 @@ MODULES = {
     "litert": ("ai_edge_litert", "flatbuffers"),
     "tvm": ("tvm", "onnx"),
     "numba": ("numba",),
+    "dask": ("distributed",),
     "dev": ("playwright", "axe_playwright_python", "material"),
 }
 """What each extra installs that tests import; ``test`` and ``generate`` are always there."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -47,6 +47,12 @@ class Suite:
 
     path: Path
     manifest: Manifest
+
+    def __reduce__(self) -> tuple[Callable[..., Suite], tuple[Path | None, Manifest]]:
+        """Without what was read, and the shipped one without its folder, which is another where
+        it is sent to."""
+        shipped = self.path == data.directory("vectors").resolve()
+        return _sent, (None if shipped else self.path, self.manifest)
 
     @property
     def name(self) -> str:
@@ -181,6 +187,11 @@ class Suite:
     @cached_property
     def _entries(self) -> dict[str, Entry]:
         return {entry.id: entry for entry in self.manifest.vectors}
+
+
+def _sent(path: Path | None, manifest: Manifest) -> Suite:
+    """A suite of another process."""
+    return Suite(data.directory("vectors").resolve() if path is None else path, manifest)
 
 
 def open_suite(path: Path | str | None = None) -> Suite:
