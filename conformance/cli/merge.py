@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.checking import LOG, exit_code
+from conformance.cli.checking import LOG, exit_code, write_log
 from conformance.cli.formats import clear, page, write
 from conformance.errors import UsageError
-
-if TYPE_CHECKING:
-    from conformance.log.run_log import RunLog
 
 EXAMPLES = """
 \b
@@ -64,29 +60,10 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
     run = api.merge(logs, suite)
     wanted = (page(out, "--out"),)
     clear(wanted)
-    _write(run.log, out)
+    write_log(run.log, out)
     try:
         write(run.log, wanted)
     finally:  # whatever cannot be written, the run is told
         click.echo(f"log: {out / LOG}", err=True)
         click.echo(summary(run.log, **terminal()))
     ctx.exit(exit_code(run))
-
-
-def _write(run: RunLog, out: Path) -> None:
-    """The log appears whole or not at all: until then the folder has that of an earlier run."""
-    from conformance.errors import LogError
-    from conformance.log.writer import LogWriter
-    from conformance.replacement import replacing
-
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with replacing(out / LOG) as new, LogWriter(new) as writer:
-            for event in (run.header, *run.results, *run.findings, run.footer):
-                assert event is not None  # of a run that has ended
-                writer.write(event)
-    except OSError as error:
-        raise LogError(
-            f"{out / LOG}: the run log cannot be written: {error.strerror or error}",
-            hint="choose another folder with --out",
-        ) from error
