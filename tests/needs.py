@@ -28,7 +28,8 @@ MODULES = {
     "tvm": ("tvm", "onnx"),
     "numba": ("numba",),
     "dask": ("distributed",),
-    "dev": ("playwright", "axe_playwright_python", "material"),
+    "remote": ("upath", "s3fs"),
+    "dev": ("playwright", "axe_playwright_python", "material", "moto"),
 }
 """What each extra installs that tests import; ``test`` and ``generate`` are always there."""
 

@@ -22,6 +22,7 @@ from conformance.cli.options import (
     repeat_option,
     selection_options,
 )
+from conformance.cli.places import Target
 from conformance.errors import UsageError
 
 SUITE = "suite"
@@ -112,8 +113,9 @@ tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
 )
 @click.option(
     "--report",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write a run log and an HTML page into this folder.",
+    type=Target(),
+    metavar="DIR",
+    help="Write a run log and an HTML page into this folder, or to an address such as s3://.",
 )
 @format_option("the --report folder")
 @click.option(

@@ -12,6 +12,7 @@ import click
 
 from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, processes_option
+from conformance.cli.places import Target
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -68,11 +69,12 @@ leaves the old suite unchanged.
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(new=True),
     metavar="DIR",
     default=Path("vectors"),
     show_default=True,
-    help="Write the suite into this folder; it must be new, empty or a suite.",
+    help="Write the suite into this folder, which must be new, empty or a suite, or to an address "
+    "such as s3://bucket/suite, where nothing may be.",
 )
 @click.option(
     "--seed",

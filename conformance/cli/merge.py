@@ -8,6 +8,7 @@ import click
 
 from conformance.cli.checking import LOG, exit_code, write_log
 from conformance.cli.formats import clear, page, write
+from conformance.cli.places import Source, Target
 from conformance.errors import UsageError
 
 EXAMPLES = """
@@ -26,13 +27,11 @@ missing, duplicated, incomplete or from another run, or a log is damaged;
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument(
-    "logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=Source())
 @click.option(
     "--out",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(),
     metavar="DIR",
     help="Write the merged run log and its page into this folder.",
 )
