@@ -38,6 +38,7 @@ PROGRAMS = {
     "cc": "apt-get install gcc",
     "c++": "apt-get install g++",
     "node": "apt-get install nodejs",
+    "openssl": "apt-get install openssl",
     "onednn": "apt-get install g++ libdnnl-dev",
 }
 """Programs and libraries that are no Python packages, and a command that installs them."""

@@ -197,6 +197,60 @@ def test_no_process_stays(number: signal.Signals, tmp_path: Path) -> None:
     assert not alive
 
 
+@pytest.mark.needs("openssl")
+@pytest.mark.exhaustive
+def test_certificates_of_one_authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import dask
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    def openssl(*words: str) -> None:
+        subprocess.run(["openssl", *words], cwd=tmp_path, check=True, capture_output=True)
+
+    for name in ("ca", "stranger"):
+        own = ["-keyout", f"{name}.key", "-out", f"{name}.pem", "-subj", f"/CN={name}"]
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *own)
+    openssl(
+        "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=m", "-keyout", "m.key", "-out", "m"
+    )
+    authority = ["-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"]
+    openssl("x509", "-req", "-in", "m", *authority, "-days", "1", "-out", "m.pem")
+
+    def settings(name: str) -> dict[str, str]:
+        tls = "distributed.comm.tls"
+        files = {"cert": str(tmp_path / f"{name}.pem"), "key": str(tmp_path / f"{name}.key")}
+        return {f"{tls}.ca-file": str(tmp_path / "ca.pem")} | {
+            f"{tls}.{who}.{kind}": file
+            for who in ("client", "scheduler", "worker")
+            for kind, file in files.items()
+        }
+
+    monkeypatch.setattr(workers, "CONNECTING", 10)
+    with (
+        dask.config.set(settings("m")),
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            protocol="tls",
+            security=Security(require_encryption=True),
+            dashboard_address="127.0.0.1:0",
+        ) as there,
+    ):
+        address = there.scheduler_address
+        assert address.startswith("tls://")
+        with connected(address) as found:
+            assert done(found, Square(11)) == [121]
+        for name in ("stranger", "m"):
+            plain = address if name == "stranger" else address.replace("tls", "tcp")
+            with (
+                dask.config.set(settings(name)),
+                pytest.raises(UsageError, match="no scheduler answers"),
+                connected(plain),
+            ):
+                raise AssertionError
+
+
 @pytest.mark.exhaustive
 def test_a_command_whose_worker_is_killed_writes_the_same(tmp_path: Path) -> None:
     words = ["generate", "--op", "AvgPool-1", "--drawn", "60", "--seed", "4", "--out"]
