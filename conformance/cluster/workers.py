@@ -156,6 +156,7 @@ def _local(count: int) -> Iterator[Client]:
             dashboard_address="127.0.0.1:0",
             memory_limit=0,
             silence_logs=logging.CRITICAL,
+            preload=["conformance.cluster.preload"],
         ) as cluster,
         Client(cluster) as client,
     ):
