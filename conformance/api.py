@@ -119,6 +119,7 @@ def check(
     shuffle: int | None = None,
     shard: str | None = None,
     earlier: RunLog | None = None,
+    findings: bool = True,
     on_event: Callable[[Event], None] | None = None,
 ) -> Run:
     """Run every vector of a suite through a backend and judge the outputs.
@@ -145,6 +146,7 @@ def check(
     of several parts of them, which together are all; alone it makes no claim. ``earlier`` is what
     another run of the same question left when it was cut short: its results are kept, come first
     and are not asked again; if it is complete it is the answer.
+    ``findings`` False leaves out the distinct failures, which :func:`merge` finds.
     ``on_event`` sees each event as it happens.
 
     Ctrl-C, SIGTERM and SIGHUP end the call: its workers end, ``on_event`` sees the findings so far
@@ -192,6 +194,7 @@ def check(
         shuffle=shuffle,
         shard=None if shard is None else Shard.parse(shard),
         done={(one.op, one.id): one for one in earlier.results} if earlier else {},
+        findings=findings,
     )
     collected = _Collected(on_event)
     interruption = Interruption()

@@ -27,7 +27,9 @@ MODULES = {
     "litert": ("ai_edge_litert", "flatbuffers"),
     "tvm": ("tvm", "onnx"),
     "numba": ("numba",),
-    "dev": ("playwright", "axe_playwright_python", "material"),
+    "dask": ("distributed",),
+    "remote": ("upath", "s3fs"),
+    "dev": ("playwright", "axe_playwright_python", "material", "moto"),
 }
 """What each extra installs that tests import; ``test`` and ``generate`` are always there."""
 
@@ -36,6 +38,7 @@ PROGRAMS = {
     "cc": "apt-get install gcc",
     "c++": "apt-get install g++",
     "node": "apt-get install nodejs",
+    "openssl": "apt-get install openssl",
     "onednn": "apt-get install g++ libdnnl-dev",
 }
 """Programs and libraries that are no Python packages, and a command that installs them."""

@@ -37,7 +37,11 @@ class Chunk:
 
 
 def audit(
-    suite: Suite, ops: Sequence[str], *, processes: int, progress: parallel.Progress
+    suite: Suite,
+    ops: Sequence[str],
+    *,
+    processes: int | parallel.Workers,
+    progress: parallel.Progress,
 ) -> list[Score]:
     """The score of a suite for each of some operators, whose specifications it has."""
     work = [chunk for op in ops for chunk in _chunks(suite, op)]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import ops_option, processes_option
+from conformance.cli.crew import Crew
+from conformance.cli.options import cluster_options, ops_option, processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
 
@@ -27,6 +28,8 @@ Examples:
       the shipped suite, every operator
   conformance audit --suite smoke --op AvgPool-1 -j 2
       the smoke suite, one operator, in two processes
+  conformance audit --cluster local:2
+      by the workers of a Dask cluster; docs/cluster.md
   conformance audit --dtypes f32 --ranks 4
       only the vectors for a backend of f32 images
   conformance audit --profile no-dilation --ranks 4
@@ -59,6 +62,7 @@ excused is killed after all.
 @ops_option
 @part_options
 @processes_option
+@cluster_options
 @click.option(
     "--parts",
     is_flag=True,
@@ -88,6 +92,8 @@ def audit(
     ranks: str | None,
     profile: str | None,
     processes: int,
+    cluster: str | None,
+    insecure: bool,
     parts: bool,
     holdout: bool,
     draw: int,
@@ -107,8 +113,9 @@ def audit(
     if claimed is not None:
         suite = part(suite, asked, claimed)
     there = [op for op in asked if op in suite.manifest.ops]
-    with Progress(1, "auditing") as progress:
-        scores = run.audit(suite, there, processes=processes, progress=progress.at)
+    crew = Crew(processes, cluster, insecure)
+    with crew.working() as workers, Progress(1, "auditing") as progress:
+        scores = run.audit(suite, there, processes=workers, progress=progress.at)
         if claimed is not None:
             scores = [score.less(never(whole, score.op, claimed)) for score in scores]
         shown = (
@@ -118,7 +125,7 @@ def audit(
                         suite.specs[op],
                         suite.specs.faults(op),
                         draw,
-                        processes=processes,
+                        processes=workers,
                         progress=progress.at,
                     )
                 )

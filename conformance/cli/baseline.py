@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.places import Source
+
 EXAMPLES = """
 \b
 Examples:
@@ -27,7 +29,7 @@ say why each failure is tolerated; see docs/ci.md.
     "--from",
     "log",
     required=True,
-    type=click.Path(path_type=Path),
+    type=Source(),
     metavar="RUN.jsonl",
     help="The log of a complete run, written by conformance check --report.",
 )

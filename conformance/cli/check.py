@@ -8,11 +8,13 @@ from pathlib import Path
 import click
 
 from conformance.cli.checking import LOG, checked, conclude, exit_code
+from conformance.cli.crew import Crew
 from conformance.cli.formats import format_option, page, targets
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
     backend_options,
+    cluster_options,
     env_option,
     min_strength_option,
     process_options,
@@ -20,6 +22,8 @@ from conformance.cli.options import (
     repeat_option,
     selection_options,
 )
+from conformance.cli.places import Target
+from conformance.errors import UsageError
 
 SUITE = "suite"
 """Where the report folder keeps a completed suite."""
@@ -53,6 +57,8 @@ Examples:
       resume an interrupted run
   conformance check --backend numpy --report out/3 --shard 3/8
       shard 3 of 8, one per machine; then: conformance merge
+  conformance check --backend mylib --report out --cluster tls://lab:8786
+      shards on the workers of a Dask cluster, merged; docs/cluster.md
 \b
 A backend is a name (see conformance backends), a package.module:object that
 can be imported, or a path/to/file.py:object. The object is a function
@@ -107,8 +113,9 @@ tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
 )
 @click.option(
     "--report",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write a run log and an HTML page into this folder.",
+    type=Target(),
+    metavar="DIR",
+    help="Write a run log and an HTML page into this folder, or to an address such as s3://.",
 )
 @format_option("the --report folder")
 @click.option(
@@ -122,6 +129,7 @@ tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
     metavar="K/N",
     help="Run part K of N. A shard makes no claim; `conformance merge` joins all of them.",
 )
+@cluster_options
 @click.option(
     "--shuffle",
     type=click.IntRange(0, 2**32 - 1),
@@ -152,37 +160,48 @@ def check(
     formats: tuple[str, ...],
     resume: bool,
     shard: str | None,
+    cluster: str | None,
+    insecure: bool,
     shuffle: int | None,
 ) -> None:
     """Test a backend against a suite of vectors."""
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
+    crew = Crew(1 if cluster is None else jobs or 1, cluster, insecure)
+    if cluster is not None and (shard is not None or executor == "inline"):
+        raise UsageError(
+            "--cluster makes shards of its own, with the backend in a process of its own",
+            hint="leave --shard and --executor out",
+        )
     if complete:
         suite = _completed(suite, ops, backend, env, report, jobs, resume)
-    run = checked(
-        suite,
-        backend,
-        report=report,
-        wanted=wanted,
-        resume=resume,
-        ops=ops or None,
-        only=only,
-        level=level,
-        precision=precision,
-        executor=executor,
-        jobs=jobs,
-        timeout=timeout,
-        memory=memory,
-        env=env,
-        repeat=repeat,
-        known_failures=known_failures,
-        require=require,
-        strict=strict,
-        min_strength=min_strength,
-        shuffle=shuffle,
-        shard=shard,
-    )
+    asked = {} if shard is None else {"shard": shard}
+    with crew.working() as workers:
+        run = checked(
+            suite,
+            backend,
+            report=report,
+            wanted=wanted,
+            resume=resume,
+            workers=None if isinstance(workers, int) else workers,
+            ops=ops or None,
+            only=only,
+            level=level,
+            precision=precision,
+            executor=executor,
+            jobs=jobs,
+            timeout=timeout,
+            memory=memory,
+            env=env,
+            repeat=repeat,
+            known_failures=known_failures,
+            require=require,
+            strict=strict,
+            min_strength=min_strength,
+            shuffle=shuffle,
+            **asked,
+        )
     try:
         conclude(run, wanted, report)
     finally:
@@ -202,7 +221,6 @@ def _completed(
 ) -> str | None:
     """The completed suite, as ``--suite`` names it."""
     from conformance.cli.completing import completed
-    from conformance.errors import UsageError
     from conformance.suite.store import open_suite
     from conformance.verdict import NO_CLAIM
 

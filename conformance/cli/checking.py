@@ -17,7 +17,9 @@ from conformance.errors import EXIT_DEFECT, UsageError
 if TYPE_CHECKING:
     from conformance.api import Run
     from conformance.log.reader import Unfinished
+    from conformance.log.run_log import RunLog
     from conformance.log.writer import LogWriter
+    from conformance.parallel import Workers
     from conformance.run.engine import Event
     from conformance.run.executor import Executor
 
@@ -31,15 +33,20 @@ def checked(
     report: Path | None,
     wanted: Sequence[Target],
     resume: bool,
+    workers: Workers | None = None,
     **asked: Any,
 ) -> Run:
     """Run :func:`conformance.api.check` with what is ``asked``; its log goes into ``report``.
 
-    With ``resume`` it goes on with the log that is there. The files ``wanted`` of an earlier run
-    are removed as soon as this one begins. Raises what it raises.
+    With ``resume`` it goes on with the log that is there. ``workers`` of a cluster do it in shards.
+    The files ``wanted`` of an earlier run are removed as soon as this one begins. Raises what it
+    raises.
     """
     from conformance import api
 
+    if workers is not None:
+        assert isinstance(backend, str)
+        return _merged(suite, backend, workers, report, wanted, resume, asked)
     earlier = _earlier(report) if resume else None
     with kept_clean(), ExitStack() as stack:
         try:
@@ -60,6 +67,34 @@ def checked(
     return run
 
 
+def _merged(
+    suite: str | None,
+    backend: str,
+    workers: Workers,
+    report: Path | None,
+    wanted: Sequence[Target],
+    resume: bool,
+    asked: dict[str, Any],
+) -> Run:
+    """The same from shards on a cluster; the log is there when the last of them is."""
+    from conformance.cli.clustered import clustered, forget
+
+    if resume and report is None:
+        raise _nowhere()
+    del asked["executor"]
+    try:
+        run = clustered(suite, backend, workers, report=report, resume=resume, **asked)
+    except KeyboardInterrupt:
+        if report is not None:
+            click.echo("to resume: run the same command with --resume", err=True)
+        raise
+    clear(wanted)
+    if report is not None:
+        write_log(run.log, report)
+        forget(report)
+    return run
+
+
 def conclude(run: Run, wanted: Sequence[Target], report: Path | None) -> None:
     """Write the reports of a run, and tell its summary whether or not they can be written."""
     from conformance.cli.text import terminal
@@ -73,6 +108,25 @@ def conclude(run: Run, wanted: Sequence[Target], report: Path | None) -> None:
         click.echo(summary(run.log, **terminal()), err=take_stdout(wanted))
 
 
+def write_log(run: RunLog, out: Path) -> None:
+    """The log appears whole or not at all: until then the folder has that of an earlier run."""
+    from conformance.errors import LogError
+    from conformance.log.writer import LogWriter
+    from conformance.replacement import replacing
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with replacing(out / LOG) as new, LogWriter(new) as writer:
+            for event in (run.header, *run.results, *run.findings, run.footer):
+                assert event is not None  # of a run that has ended
+                writer.write(event)
+    except OSError as error:
+        raise LogError(
+            f"{out / LOG}: the run log cannot be written: {error.strerror or error}",
+            hint="choose another folder with --out",
+        ) from error
+
+
 def exit_code(run: Run) -> int:
     """What a command ends with after a run."""
     return EXIT_DEFECT if run.log.problems else int(run.footer["exit_code"])
@@ -83,10 +137,7 @@ def _earlier(report: Path | None) -> Unfinished | None:
     from conformance.log.reader import read_unfinished
 
     if report is None:
-        raise UsageError(
-            "--resume needs --report, the folder with the run log",
-            hint="add --report DIR, the folder of the interrupted run",
-        )
+        raise _nowhere()
     earlier = read_unfinished(report / LOG)
     if earlier is None:
         click.echo(f"nothing to resume in {report}: starting a new run", err=True)
@@ -94,6 +145,13 @@ def _earlier(report: Path | None) -> Unfinished | None:
         there, of = len(earlier.run.results), earlier.run.header["suite"]["vectors"]
         click.echo(f"resuming {report / LOG}: {there} of {of} vectors are done", err=True)
     return earlier
+
+
+def _nowhere() -> UsageError:
+    return UsageError(
+        "--resume needs --report, the folder with the run log",
+        hint="add --report DIR, the folder of the interrupted run",
+    )
 
 
 class _Watch:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.places import Source
 from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_OK
 
 EXAMPLES = """
@@ -28,8 +29,8 @@ is unsupported in the second; 2 the logs cannot be compared.
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("old", metavar="OLD.jsonl", type=click.Path(path_type=Path))
-@click.argument("new", metavar="NEW.jsonl", type=click.Path(path_type=Path))
+@click.argument("old", metavar="OLD.jsonl", type=Source())
+@click.argument("new", metavar="NEW.jsonl", type=Source())
 @click.option(
     "--limit",
     type=click.IntRange(min=0),

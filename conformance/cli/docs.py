@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.places import Source
 from conformance.cli.progress import Progress
 
 EXAMPLES = """
@@ -26,7 +27,7 @@ bytes. "conformance spec show" prints the same in the terminal.
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=Source())
 @click.option(
     "--out",
     required=True,

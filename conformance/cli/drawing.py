@@ -6,14 +6,18 @@ import time
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.progress import Progress
 
+if TYPE_CHECKING:
+    from conformance.cli.crew import Crew
+
 
 def draw(
-    ops: Sequence[str], out: Path, root: int, backend: str | None, count: int, processes: int
+    ops: Sequence[str], out: Path, root: int, backend: str | None, count: int, crew: Crew
 ) -> None:
     """Write a drawn suite; what an interrupted run of the same command has done is kept."""
     from conformance import __version__
@@ -63,11 +67,11 @@ def draw(
                 spec, count, root=root, folder=folder, claim=claims[op] if claims else None
             )
         ]
-        there = sum((folder / one.file).is_file() for one in work)
+        there = sum(one.there for one in work)
         if there:
             click.echo(f"resuming: {there} of {len(work)} containers are there", err=True)
         try:
-            with Progress(1, "drawing") as progress, disk(out):
+            with crew.working() as processes, Progress(1, "drawing") as progress, disk(out):
                 packer = Packer(folder, {})
                 draw_all(work, packer, processes=processes, progress=progress.at)
                 conclude(folder, packer, manifest)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
+from conformance.cli.places import Target
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ MAX_DECLARATION = 1 << 20
 @click.option(
     "--out",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(new=True),
     metavar="DIR",
     help="A new folder.",
 )

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -220,7 +220,7 @@ def _write(
     suite = written(out / SUITE, specs, failures, guidance, seed=seed)
     wanted = (page(out, "--out"),)
     # A backend of this package needs no watching; others are watched as in the search.
-    bounds = {} if backend in _trusted() else {"timeout": timeout, "memory": memory}
+    bounds: dict[str, Any] = {} if backend in _trusted() else {"timeout": timeout, "memory": memory}
     run = checked(
         str(out / SUITE),
         backend,

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.options import processes_option
+from conformance.cli.crew import Crew
+from conformance.cli.options import cluster_options, processes_option
+from conformance.cli.places import Target
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ Examples:
       only what this backend declares to support
   conformance generate --drawn 50000 --op AvgPool-1 --out drawn -j 2
       50,000 drawn vectors, not selected, in a packed suite
+  conformance generate --drawn 50000 --out drawn --cluster local:8
+      the same bytes from the workers of a Dask cluster; docs/cluster.md
 \b
 Then:
   conformance check --suite my-suite --backend numpy
@@ -65,11 +69,12 @@ leaves the old suite unchanged.
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(new=True),
     metavar="DIR",
     default=Path("vectors"),
     show_default=True,
-    help="Write the suite into this folder; it must be new, empty or a suite.",
+    help="Write the suite into this folder, which must be new, empty or a suite, or to an address "
+    "such as s3://bucket/suite, where nothing may be.",
 )
 @click.option(
     "--seed",
@@ -101,6 +106,7 @@ leaves the old suite unchanged.
     "tests, into a packed suite. Nobody knows which mutants they kill, so a run makes no claim.",
 )
 @processes_option
+@cluster_options
 def generate(
     ops: tuple[str, ...],
     out: Path,
@@ -109,6 +115,8 @@ def generate(
     suite: str,
     drawn: int | None,
     processes: int,
+    cluster: str | None,
+    insecure: bool,
 ) -> None:
     """Generate a suite of test vectors from operator specifications."""
     from conformance.cli.part import claims_of
@@ -120,13 +128,16 @@ def generate(
     from conformance.suite import cases, origin
     from conformance.suite.writer import check_target, write_suite
 
+    crew = Crew(processes, cluster, insecure)
     if drawn is not None:
         from conformance.cli.drawing import draw
 
         if suite != "core":
             raise UsageError("--drawn selects nothing, so it has no --suite", hint="leave one out")
-        draw(ops, out, seed or 0, backend, drawn, processes)
+        draw(ops, out, seed or 0, backend, drawn, crew)
         return
+    if cluster is not None:
+        raise UsageError("--cluster is for --drawn N", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
     specs = loader.chosen(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)

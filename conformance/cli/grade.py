@@ -10,6 +10,7 @@ import click
 from conformance.cli.check import check
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
+from conformance.cli.places import Source
 
 EXAMPLES = """
 \b
@@ -25,7 +26,7 @@ another export.
 
 LEFT_OUT = (
     *("backend", "env", "executor", "jobs", "timeout", "memory", "repeat"),
-    *("complete", "resume", "shard", "shuffle"),
+    *("complete", "resume", "shard", "cluster", "insecure", "shuffle"),
 )
 """Options of `check` that speak of how a backend is run."""
 
@@ -51,7 +52,7 @@ grade = click.Command(
     help=_grade.__doc__,
     epilog=EXAMPLES,
     params=[
-        click.Argument(["folder"], metavar="DIR", type=click.Path(file_okay=False, path_type=Path)),
+        click.Argument(["folder"], metavar="DIR", type=Source(file_okay=False)),
         *(one for one in check.params if one.name not in LEFT_OUT),
     ],
 )

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.cli.checking import LOG, checked, exit_code
+from conformance.cli.crew import Crew
 from conformance.cli.entrants import Entrant, entrants
 from conformance.cli.formats import page, write
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
+    cluster_options,
     min_strength_option,
     process_options,
     question_options,
     repeat_option,
     selection_options,
 )
+from conformance.cli.places import Target
 from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -34,6 +37,8 @@ Examples:
       two versions of one; the old one in its own virtual environment
   conformance matrix --backend openvino --backend torch --out out --resume
       resume an interrupted matrix
+  conformance matrix --backend jax --backend torch --out m --cluster local:2
+      by the workers of a Dask cluster; docs/cluster.md
 \b
 A backend is [LABEL=]NAME[@VENV]. NAME is what conformance check --backend
 takes. VENV is the virtual environment in which it runs, like --env of check.
@@ -63,7 +68,7 @@ INTERRUPTED = "The matrix was interrupted before this backend."
 @click.option(
     "--out",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(),
     metavar="DIR",
     help="Write the matrix into this folder.",
 )
@@ -72,6 +77,7 @@ INTERRUPTED = "The matrix was interrupted before this backend."
 @process_options
 @repeat_option
 @min_strength_option
+@cluster_options
 @click.option(
     "--resume",
     is_flag=True,
@@ -86,21 +92,26 @@ def matrix(
     ops: tuple[str, ...],
     suite: str | None,
     resume: bool,
+    cluster: str | None,
+    insecure: bool,
     **asked: Any,
 ) -> None:
     """Test several backends, or several versions of one, side by side."""
     chosen = entrants(backends)
+    crew = Crew(1 if cluster is None else asked["jobs"] or 1, cluster, insecure)
     _clear(out)
     columns: list[Column] = []
     codes = [EXIT_OK]
     asked |= {"ops": ops or None, "executor": "process"}
     try:
-        for entrant in chosen:
-            column, code = _graded(entrant, suite, out, resume, asked)
-            columns.append(column)
-            codes.append(code)
-            if column.run is not None and column.run.verdict == "interrupted":
-                break
+        with crew.working() as workers:
+            asked["workers"] = None if isinstance(workers, int) else workers
+            for entrant in chosen:
+                column, code = _graded(entrant, suite, out, resume, asked)
+                columns.append(column)
+                codes.append(code)
+                if column.run is not None and column.run.verdict == "interrupted":
+                    break
     except KeyboardInterrupt as stopped:  # while a backend was loaded there is no run yet
         codes.append((stopped if isinstance(stopped, Interrupted) else Interrupted(2)).exit_code)
     _show(columns, chosen, out)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from conformance.cli.checking import LOG, exit_code
+from conformance.cli.checking import LOG, exit_code, write_log
 from conformance.cli.formats import clear, page, write
+from conformance.cli.places import Source, Target
 from conformance.errors import UsageError
-
-if TYPE_CHECKING:
-    from conformance.log.run_log import RunLog
 
 EXAMPLES = """
 \b
@@ -30,13 +27,11 @@ missing, duplicated, incomplete or from another run, or a log is damaged;
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument(
-    "logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=Source())
 @click.option(
     "--out",
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(),
     metavar="DIR",
     help="Write the merged run log and its page into this folder.",
 )
@@ -64,29 +59,10 @@ def merge(ctx: click.Context, logs: tuple[Path, ...], out: Path, suite: str | No
     run = api.merge(logs, suite)
     wanted = (page(out, "--out"),)
     clear(wanted)
-    _write(run.log, out)
+    write_log(run.log, out)
     try:
         write(run.log, wanted)
     finally:  # whatever cannot be written, the run is told
         click.echo(f"log: {out / LOG}", err=True)
         click.echo(summary(run.log, **terminal()))
     ctx.exit(exit_code(run))
-
-
-def _write(run: RunLog, out: Path) -> None:
-    """The log appears whole or not at all: until then the folder has that of an earlier run."""
-    from conformance.errors import LogError
-    from conformance.log.writer import LogWriter
-    from conformance.replacement import replacing
-
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with replacing(out / LOG) as new, LogWriter(new) as writer:
-            for event in (run.header, *run.results, *run.findings, run.footer):
-                assert event is not None  # of a run that has ended
-                writer.write(event)
-    except OSError as error:
-        raise LogError(
-            f"{out / LOG}: the run log cannot be written: {error.strerror or error}",
-            hint="choose another folder with --out",
-        ) from error

@@ -108,6 +108,22 @@ processes_option: Callable[[F], F] = together(
 )
 """``-j`` of commands that run no backend."""
 
+cluster_options: Callable[[F], F] = together(
+    click.option(
+        "--cluster",
+        metavar="PLACE",
+        help="Let the workers of a Dask cluster do the work: local:N starts N here, or give the "
+        "address of a scheduler, tls://HOST:PORT or tcp://127.0.0.1:PORT.",
+    ),
+    click.option(
+        "--insecure",
+        is_flag=True,
+        help="Accept a cluster at a plain tcp:// address of a network. Anyone who reaches it can "
+        "run programs on this machine.",
+    ),
+)
+"""``--cluster`` and ``--insecure``; see :class:`conformance.cli.crew.Crew`."""
+
 process_options: Callable[[F], F] = together(
     click.option(
         "-j",

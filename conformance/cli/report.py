@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.formats import format_option, targets, write
+from conformance.cli.places import Source, Target, refuse_fetched
 from conformance.errors import LogError, UsageError
 
 if TYPE_CHECKING:
@@ -32,12 +33,10 @@ possible, with exit code 2. Runs of different suites cannot be compared.
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument(
-    "logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.argument("logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=Source())
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(),
     metavar="DIR",
     help="Write the page into this folder [default: the folder of the first log].",
 )
@@ -59,6 +58,8 @@ def report(
     """
     from conformance.log.reader import read
 
+    if out is None:
+        refuse_fetched(logs[0], "--out")
     folder = out or logs[0].parent
     if len(logs) > 1:
         if formats:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.places import Source
 from conformance.errors import EXIT_USAGE, SpecError
 
 WIDTH = 100
@@ -56,7 +57,7 @@ Examples:
 """
 )
 @click.argument("op", metavar="OP|FILE")
-@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=Source())
 @click.option(
     "--section",
     "sections",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.options import ops_option, processes_option
+from conformance.cli.places import Suites, Target
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_USAGE
 
@@ -90,7 +91,7 @@ Examples:
       write the files into elsewhere/, to inspect them first
 """
 )
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=Suites())
 @ops_option
 @click.option(
     "--out",
@@ -158,7 +159,7 @@ Then:
 @ops_option
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(new=True),
     metavar="DIR",
     required=True,
     help="Write the completed suite into this folder; it must be new, empty or a suite.",
@@ -207,7 +208,7 @@ def complete(
 
 OUT = click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Target(new=True),
     metavar="DIR",
     required=True,
     help="Write the suite into this folder; it must be new, empty or a suite.",
@@ -244,7 +245,7 @@ Example:
   conformance suite unpack packed --out my-suite
 """
 )
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=Suites())
 @OUT
 def unpack(folder: Path, out: Path) -> None:
     """Unpack a packed suite: one file per vector."""

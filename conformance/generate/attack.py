@@ -63,7 +63,7 @@ def refuted(
     faults: Sequence[Fault],
     count: int,
     *,
-    processes: int,
+    processes: int | parallel.Workers,
     progress: parallel.Progress,
 ) -> Iterator[str]:
     """What the catalogue says and a drawn case refutes, a line each.

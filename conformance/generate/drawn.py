@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from conformance import parallel
 from conformance.errors import UsageError
@@ -17,7 +18,7 @@ from conformance.generate.strategies import SEEDS
 from conformance.model import Case, Vector
 from conformance.replacement import replacing
 from conformance.spec.model import OpSpec
-from conformance.suite.containers import MOST
+from conformance.suite.containers import MAX_BYTES, MOST
 from conformance.suite.lint import question
 from conformance.suite.packing import Packer, container, file_of
 from conformance.suite.writer import listed
@@ -56,13 +57,25 @@ class Drawing:
 
     def run(self) -> str:
         """The file, once it is written."""
-        file = self.folder / self.file
-        if not file.exists():  # it gets its name when it is whole
-            content = container([listed(vector, (DRAWN,)) for vector in self.vectors()])
-            file.parent.mkdir(exist_ok=True)
-            with replacing(file) as new:
-                new.write_bytes(content)
+        if not self.there:
+            self.write(self.content())
         return self.file
+
+    @property
+    def there(self) -> bool:
+        """Whether an earlier run has written it; it gets its name when it is whole."""
+        return (self.folder / self.file).is_file()
+
+    def content(self) -> bytes:
+        """The container."""
+        return container([listed(vector, (DRAWN,)) for vector in self.vectors()])
+
+    def write(self, content: bytes) -> None:
+        """Put the container into the folder."""
+        file = self.folder / self.file
+        file.parent.mkdir(exist_ok=True)
+        with replacing(file) as new:
+            new.write_bytes(content)
 
     def vectors(self) -> Iterator[Vector]:
         """Its vectors. Raises UsageError where an operator has not so many."""
@@ -101,6 +114,20 @@ class Drawing:
         return sound(spec, rank - 2, cases)
 
 
+@dataclass(frozen=True)
+class Sent:
+    """A container that a worker makes which may not see the folder: it is sent, not written."""
+
+    drawing: Drawing
+
+    @property
+    def label(self) -> str:
+        return self.drawing.label
+
+    def run(self) -> bytes:
+        return self.drawing.content()
+
+
 def pieces(
     spec: OpSpec, count: int, *, root: int, folder: Path, claim: Claim | None = None
 ) -> list[Drawing]:
@@ -113,11 +140,31 @@ def pieces(
 
 
 def draw_all(
-    work: list[Drawing], packer: Packer, *, processes: int, progress: parallel.Progress
+    work: list[Drawing],
+    packer: Packer,
+    *,
+    processes: int | parallel.Workers,
+    progress: parallel.Progress,
 ) -> None:
-    """Makes containers in several processes, and has them listed as they are done."""
-    done = parallel.run(
-        work, processes=processes, progress=progress, total=len(work), ahead=2 * processes
-    )
-    for file in done:
-        packer.adopt(file)
+    """Makes containers in several processes, and has them listed as they are done.
+
+    Processes of this machine write them. Workers of a cluster send them, as they need not have the
+    folder; whoever writes them, each is checked before it is listed.
+    """
+    asked: Any = {"progress": progress, "ahead": 2 * parallel.number_of(processes)}
+    if isinstance(processes, int):
+        for file in parallel.run(work, processes=processes, total=len(work), **asked):
+            packer.adopt(file)
+        return
+    missing = [Sent(one) for one in work if not one.there]
+    sent = parallel.run(missing, processes=processes, total=len(missing), **asked)
+    for one in work:
+        if not one.there:
+            content = next(sent)
+            if len(content) > MAX_BYTES:
+                raise UsageError(
+                    f"{one.file}: a worker sent {len(content)} bytes, at most {MAX_BYTES} are read",
+                    hint="look at the workers: they do not run this program",
+                )
+            one.write(content)
+        packer.adopt(one.file)

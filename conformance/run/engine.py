@@ -51,7 +51,8 @@ class Options:
     supported. ``shard`` and ``shuffle`` as in :func:`conformance.run.selection.select`. ``done``
     has the results that are known already, by operator and id: they come first, and the backend is
     not asked again. ``min_strength`` is the percent of mutants that the vectors of each part have
-    to kill, None for the usual bar.
+    to kill, None for the usual bar. ``findings`` False leaves out what several results tell
+    together, for a shard that is merged at once.
     """
 
     ops: Sequence[str] | None = None
@@ -67,6 +68,7 @@ class Options:
     shuffle: int | None = None
     min_strength: float | None = None
     done: Mapping[tuple[str, str], Result] = field(default_factory=dict)
+    findings: bool = True
 
 
 def selected(suite: Suite, options: Options) -> Selection:
@@ -187,14 +189,15 @@ def run(
             interrupted = True
 
     ordered = in_suite_order(kept, suite)
-    yield from found(
-        ordered,
-        suite,
-        level=level,
-        precision=precision,
-        command=options.command,
-        show=options.show,
-    )
+    if options.findings:
+        yield from found(
+            ordered,
+            suite,
+            level=level,
+            precision=precision,
+            command=options.command,
+            show=options.show,
+        )
     yield {
         **footer(
             ordered,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from conformance import remote
 from conformance.errors import SuiteError
 from conformance.suite.archive import DAMAGED
 
@@ -14,10 +15,11 @@ def bounded(file: Path, size: int, most: int) -> bytes:
     if size > most:
         raise SuiteError(f"{file}: {size} bytes, at most {most} are read", hint=DAMAGED)
     try:
-        with file.open("rb") as opened:
-            content = opened.read(size + 1)
+        content = remote.head(file, size + 1)
     except OSError as error:
-        raise SuiteError(f"{file}: cannot be read: {error.strerror}", hint=DAMAGED) from error
+        raise SuiteError(
+            f"{file}: cannot be read: {error.strerror or error}", hint=DAMAGED
+        ) from error
     if len(content) != size:
         found = f"{len(content)}" if len(content) < size else "more"
         raise SuiteError(

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from conformance import renamed
+from conformance import remote, renamed
 from conformance.suite import containers, entries, origin, strength, strict_json, totals
 from conformance.suite.containers import TOOL, Packed
 from conformance.suite.entries import Container, Entry
@@ -220,13 +220,15 @@ def read(path: Path) -> Manifest:
     Raises SuiteError if it cannot be read, is too large, is damaged, of a newer format, or not
     consistent with itself.
     """
+    if remote.is_remote(path):
+        return parse(strict_json.content(path), str(path), path.parent)
     return parse(strict_json.content(path), str(path))
 
 
-def parse(data: bytes, where: str) -> Manifest:
+def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
     """The manifest in the content of its file ``where``; see :func:`read`.
 
-    Containers that it lists are files beside it.
+    Containers that it lists are files beside it, in ``root`` where that is no path.
     """
     document = strict_json.loads(data, where)
     is_packed = isinstance(document, dict) and "containers" in document
@@ -251,7 +253,7 @@ def parse(data: bytes, where: str) -> Manifest:
         else known,
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
         withdrawn=record.texts_by_name("withdrawn"),
-        listed=Listing(_packed(record, Path(where).parent))
+        listed=Listing(_packed(record, Path(where).parent if root is None else root))
         if is_packed
         else entries.current(entries.parse(record, _unnoticed(known))),
         specifications=_origins(record) if record.has("specifications") else {},

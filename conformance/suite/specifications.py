@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
+from conformance import remote
 from conformance.errors import SpecError, SuiteError
 from conformance.model import Case
 from conformance.spec import catalogue, mutants
@@ -151,10 +152,10 @@ class Specifications(Mapping[str, OpSpec]):
         """The bytes of a carried file, which must be those that the manifest lists."""
         file = self._folder / path
         try:
-            if not file.resolve().is_relative_to(self._folder) or not file.is_file():
+            leaves = not remote.is_remote(file) and not file.resolve().is_relative_to(self._folder)
+            if leaves or not file.is_file():
                 raise SuiteError(f"{file}: no such file in the suite's folder", hint=DAMAGED)
-            with file.open("rb") as opened:
-                content = opened.read(MAX_BYTES + 1)
+            content = remote.head(file, MAX_BYTES + 1)
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
             raise SuiteError(f"{file}: cannot be read: {error}", hint=DAMAGED) from error
         expected, found = self._origins[op].files(op)[path], sha256(content).hexdigest()

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from conformance import data
+from conformance import data, remote
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.model import Vector
 from conformance.suite import manifest as manifests
@@ -46,6 +46,12 @@ class Suite:
 
     path: Path
     manifest: Manifest
+
+    def __reduce__(self) -> tuple[Callable[..., Suite], tuple[Path | None, Manifest]]:
+        """Without what was read, and the shipped one without its folder, which is another where
+        it is sent to."""
+        shipped = self.path == data.directory("vectors").resolve()
+        return _sent, (None if shipped else self.path, self.manifest)
 
     @property
     def name(self) -> str:
@@ -182,8 +188,14 @@ class Suite:
         return {entry.id: entry for entry in self.manifest.vectors}
 
 
+def _sent(path: Path | None, manifest: Manifest) -> Suite:
+    """A suite of another process."""
+    return Suite(data.directory("vectors").resolve() if path is None else path, manifest)
+
+
 def open_suite(path: Path | str | None = None) -> Suite:
-    """The shipped suite (None), a part of it by name (``"smoke"``), or the suite in a folder.
+    """The shipped suite (None), a part of it by name (``"smoke"``), or the suite in a folder or at
+    an address (``"s3://bucket/suite"``).
 
     Text that is the name of a shipped suite means that suite, whatever the current folder holds;
     write ``./smoke`` for a folder of that name. Raises SuiteError for a folder that is not a
@@ -192,9 +204,11 @@ def open_suite(path: Path | str | None = None) -> Suite:
     shipped = data.directory("vectors")
     if path is None:
         return _open_folder(shipped)
-    if isinstance(path, str) and _NAME.fullmatch(path):
-        return _open_name(path, shipped)
-    return _open_folder(Path(path))
+    if isinstance(path, str):
+        if _NAME.fullmatch(path):
+            return _open_name(path, shipped)
+        path = remote.place(path) if remote.is_address(path) else Path(path)
+    return _open_folder(path)
 
 
 def _open_name(name: str, shipped: Path) -> Suite:
@@ -218,7 +232,8 @@ def _open_name(name: str, shipped: Path) -> Suite:
 
 def _open_folder(folder: Path) -> Suite:
     try:
-        return _open_whole(folder)
+        with remote.told(folder):
+            return _open_whole(folder)
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
         raise SuiteError(
             f"{folder}: cannot be read: {error}", hint="check the folder's permissions and links"
@@ -226,10 +241,11 @@ def _open_folder(folder: Path) -> Suite:
 
 
 def _open_whole(folder: Path) -> Suite:
-    if not folder.is_dir():
+    away = remote.is_remote(folder)
+    if not away and not folder.is_dir():
         raise SuiteError(f"{folder}: no such folder", hint=_how_to_get_one(folder))
-    root = folder.resolve()
-    if not (root / manifests.FILE_NAME).is_file():
+    root = folder if away else folder.resolve()
+    if not _is_there(root / manifests.FILE_NAME):
         raise SuiteError(
             f"{folder}: no {manifests.FILE_NAME}, so not a suite", hint=_how_to_get_one(folder)
         )
@@ -237,7 +253,10 @@ def _open_whole(folder: Path) -> Suite:
     if not manifest.vectors:
         raise SuiteError(f"{folder}: the suite has no vectors", hint=_how_to_get_one(folder))
     kinds = (".npz",) if manifest.packed is None else (".npz", ".zip")
-    present = set(_suite_files(root, kinds))
+    if away:
+        present = {name for name in remote.names(root) if name.endswith(kinds)}
+    else:
+        present = set(_suite_files(root, kinds))
     missing = sorted(manifest.files.keys() - present)
     if missing:
         raise SuiteError(
@@ -255,6 +274,17 @@ def _open_whole(folder: Path) -> Suite:
     suite = Suite(root, manifest)
     suite.specs.check()
     return suite
+
+
+def _is_there(file: Path) -> bool:
+    """Whether a file can be read. A remote file system says of all that fails that it is not."""
+    if not remote.is_remote(file):
+        return file.is_file()
+    try:
+        remote.head(file, 1)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _suite_files(root: Path, kinds: tuple[str, ...], below: str = "") -> Iterator[str]:
@@ -282,6 +312,8 @@ def _suite_files(root: Path, kinds: tuple[str, ...], below: str = "") -> Iterato
 
 def _how_to_get_one(folder: Path) -> str:
     """What to do about a folder that is no suite, or that an interrupted writer left aside."""
+    if remote.is_remote(folder):
+        return "name an address that a suite was written to"
     aside = set_aside(folder)
     if aside.is_dir() and not folder.exists():
         return f"writing it was interrupted; the old suite is whole: mv {aside} {folder}"

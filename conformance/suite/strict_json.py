@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
+from conformance import remote
 from conformance.errors import SuiteError
 from conformance.suite.archive import DAMAGED
 
@@ -21,10 +22,11 @@ _MAX_DIGITS = 20  # a 64-bit integer with its sign
 def content(path: Path) -> bytes:
     """The bytes of a file. Raises SuiteError if it cannot be read or is larger than MAX_BYTES."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = remote.head(path, MAX_BYTES + 1)
     except OSError as error:
-        raise SuiteError(f"{path}: cannot be read: {error.strerror}", hint=DAMAGED) from error
+        raise SuiteError(
+            f"{path}: cannot be read: {error.strerror or error}", hint=DAMAGED
+        ) from error
     if len(data) > MAX_BYTES:
         raise SuiteError(f"{path}: more than {MAX_BYTES} bytes", hint=DAMAGED)
     return data

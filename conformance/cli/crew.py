@@ -1,0 +1,51 @@
+"""Who does the pieces of a command: processes of this machine, or the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import click
+
+from conformance import parallel
+from conformance.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Crew:
+    """What ``-j``, ``--cluster`` and ``--insecure`` ask for.
+
+    Raises UsageError for what excludes each other, and for a cluster that cannot be one.
+    """
+
+    processes: int
+    cluster: str | None
+    insecure: bool
+
+    def __post_init__(self) -> None:
+        if self.cluster is None:
+            if self.insecure:
+                raise UsageError("--insecure needs --cluster", hint="add --cluster PLACE")
+            return
+        from conformance.cluster.address import parse
+
+        if self.processes != 1:
+            raise UsageError(
+                "the workers of a cluster are its own, so --cluster has no -j",
+                hint="leave one out; local:N starts N workers",
+            )
+        parse(self.cluster, insecure=self.insecure)
+
+    @contextmanager
+    def working(self) -> Iterator[int | parallel.Workers]:
+        """The processes, for as long as the block takes."""
+        if self.cluster is None:
+            yield self.processes
+            return
+        from conformance.cluster.workers import connected
+
+        with connected(self.cluster, insecure=self.insecure) as workers:
+            count = f"{workers.count} worker" + ("s" if workers.count != 1 else "")
+            click.echo(f"cluster: {count}", err=True)
+            yield workers
