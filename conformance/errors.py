@@ -127,7 +127,7 @@ class Unsupported(Exception):
 
 
 def closest(name: str, candidates: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """``did you mean 'x'?`` for the candidate most like ``name``, if one is like it (``cutoff``)."""
+    """``did you mean 'x'?`` for the candidate most like ``name``, if one is that like it."""
     return _closest(name, frozenset(candidates), cutoff)
 
 
