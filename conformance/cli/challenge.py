@@ -300,7 +300,7 @@ def verify(
     from conformance.cli.progress import Progress
     from conformance.errors import EXIT_NOT_CONFORMANT, UsageError
     from conformance.run.isolation import Isolation
-    from conformance.safe_text import visible, wrap
+    from conformance.safe_text import wrap
     from conformance.spec import loader
 
     if env is not None and backend is None:
@@ -328,7 +328,7 @@ def verify(
     failed = [one.name for one in done if one.outcome is Outcome.FAILED]
     missing = [one.name for one in done if one.outcome is Outcome.SKIPPED]
     click.echo()
-    click.echo(visible(found.conclusion["claim"]))
+    click.echo("\n".join(wrap(found.conclusion["claim"], 78)))
     if failed:
         click.echo(f"The record does not verify: {', '.join(failed)}.")
         ctx.exit(EXIT_NOT_CONFORMANT)
