@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from conformance.backends.pieces import Piece
-from conformance.challenge.record import Asked, Record, Tested
+from conformance.challenge.record import Asked, Record, RecordedBackend
 from conformance.challenge.secret import Secret
 from conformance.challenge.selecting import selecting
 from conformance.log.run_log import RunLog
@@ -19,10 +19,10 @@ from conformance.suite.manifest import Manifest
 from conformance.suite.store import Suite
 
 
-def backend_of(identity: Identity, spec: str, more: Iterable[Piece] = ()) -> Tested:
+def backend_of(identity: Identity, spec: str, more: Iterable[Piece] = ()) -> RecordedBackend:
     """The backend ``spec`` as a record has it; ``more`` pieces are told of by who runs it."""
     capabilities = identity.capabilities
-    return Tested(
+    return RecordedBackend(
         spec=spec,
         name=identity.name,
         version=identity.version,
@@ -34,7 +34,7 @@ def backend_of(identity: Identity, spec: str, more: Iterable[Piece] = ()) -> Tes
 
 def record(
     secret: Secret,
-    backend: Tested,
+    backend: RecordedBackend,
     suite: Suite,
     specs: Mapping[str, OpSpec],
     log: RunLog,

@@ -74,7 +74,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Tested:
+class RecordedBackend:
     """The backend: as it was named, what it says of itself, and what it is made of."""
 
     spec: str
@@ -123,7 +123,7 @@ class Record:
     commitment: str
     secret: str
     seed: int
-    backend: Tested
+    backend: RecordedBackend
     suite: str
     level: str
     precision: Mapping[str, str]
@@ -223,6 +223,7 @@ def parse(data: bytes, where: str) -> Record:
         )
     try:
         found = _record(document, where)
+        _ = found.backend.declared
         same = dump(found) == data
     except BackendError as error:
         raise SuiteError(f"{where}: {error.message}", hint=CHANGED) from error
@@ -246,7 +247,7 @@ def _record(document: dict[str, Any], where: str) -> Record:
         commitment=document["commitment"],
         secret=document["secret"],
         seed=document["seed"],
-        backend=Tested(
+        backend=RecordedBackend(
             spec=backend["spec"],
             name=backend["name"],
             version=backend["version"],

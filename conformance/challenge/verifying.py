@@ -75,7 +75,7 @@ class Means:
 def verify(record: Record, means: Means) -> Iterator[Step]:
     """Each step in its order. That the record is whole was seen when it was read."""
     count = len(record.cases)
-    yield Step("record", Outcome.DONE, f"{count} cases; form and SHA-256 are right")
+    yield Step("record", Outcome.DONE, f"{counted(count, 'case')}; form and SHA-256 are right")
     yield _commitment(record, means.published)
     yield _seed(record)
     yield Step("verdict", Outcome.DONE, "follows from the results that the record states")
@@ -110,10 +110,10 @@ def _commitment(record: Record, published: str) -> Step:
 def _seed(record: Record) -> Step:
     if Secret(bytes.fromhex(record.secret)).seed(record.backend.digest) != record.seed:
         return Step("seed", Outcome.FAILED, "it is not that of this secret and this backend")
-    count = len(record.backend.pieces)
+    count = counted(len(record.backend.pieces), "piece")
     if not record.backend.bound:
         return Step("seed", Outcome.DONE, "that of the secret; the backend was not hashed")
-    return Step("seed", Outcome.DONE, f"that of the secret and of the backend's {count} pieces")
+    return Step("seed", Outcome.DONE, f"that of the secret and of the backend: {count}")
 
 
 def _specifications(record: Record, means: Means) -> dict[str, OpSpec]:
@@ -261,7 +261,7 @@ def _same_backend(record: Record, executor: Hashing) -> Step:
     return Step(
         "backend",
         Outcome.DONE,
-        f"the same {len(here.pieces)} pieces"
+        f"the same, {counted(len(here.pieces), 'piece')}"
         + (f"; beside it other files of the machine: {beside}" if beside else ""),
     )
 
@@ -297,6 +297,11 @@ def _outputs(
             f"{_ids(other)}",
         )
     return Step("outputs", Outcome.DONE, f"run again here: the same outputs of {asked} cases")
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things in words."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _ids(cases: Sequence[Asked]) -> str:
