@@ -30,12 +30,11 @@ SUITE = "suite"
     epilog="""
 \b
 Examples:
-  conformance challenge new --out secret.json
+  conformance challenge new --out s.json
       the challenger draws a secret and publishes the printed hash
-  conformance challenge hash --backend mylib.py:MyLib
+  conformance challenge hash --backend my.py
       the maker hands in the backend and publishes its digest
-  conformance challenge run --secret secret.json --backend mylib.py:MyLib
-                        --op AvgPool-1 --out challenge
+  conformance challenge run --secret s.json --backend my.py --op AvgPool-1
       the challenger tests it and publishes challenge/record.json
   conformance challenge verify record.json --commitment HASH
       anybody checks the record
@@ -56,7 +55,7 @@ def challenge() -> None:
     epilog="""
 \b
 Examples:
-  conformance challenge new --out secret.json
+  conformance challenge new --out s.json
 """
 )
 @click.option(
@@ -111,10 +110,9 @@ def hashed(backend: str, env: str | None) -> None:
     epilog="""
 \b
 Examples:
-  conformance challenge run --secret secret.json --backend exec:./runner
-                        --op AvgPool-1 --out challenge -j 2
-  conformance challenge run --secret secret.json --backend mylib.py:MyLib
-                        --op AvgPool-1 --suite smoke --out quick
+  conformance challenge run --secret s.json --backend my.py --op AvgPool-1
+  conformance challenge run --secret s --backend exec:./run --op AvgPool-1 -j 2
+  conformance challenge run --secret s --backend my.py --op 'L*' --suite smoke
       a few vectors in seconds; makes no claim
 \b
 DIR gets record.json, the run log, its page and the suite. Exit codes are
@@ -152,7 +150,8 @@ those of conformance check.
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    required=True,
+    default=Path("challenge"),
+    show_default=True,
     help="Write record, log, page and suite into this folder, which has no record yet.",
 )
 @click.option(

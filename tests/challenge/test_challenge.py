@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -316,3 +318,39 @@ class TestTheSecret:
         shown = invoked("run", "--secret", one.folder / "secret.json", *words)
         assert shown.exit_code == 2
         assert "a challenge is run once" in shown.output
+
+
+class TestTheDocument:
+    TEXT = (ROOT / "docs" / "challenge.md").read_text("utf-8")
+
+    def blocks(self, language: str) -> list[str]:
+        return re.findall(rf"^```{language}\n(.*?)^```", self.TEXT, re.MULTILINE | re.DOTALL)
+
+    def test_computes_commitment_and_seed_without_this_package(
+        self, one: Challenged, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(one.file.parent)
+        (code,) = self.blocks("python")
+        assert "conformance" not in code.replace("opconform", "")
+        found: dict[str, object] = {}
+        exec(compile(code, "challenge.md", "exec"), found)
+        assert found["record"]["seed"] == one.record.seed  # type: ignore[index]
+
+    def test_shows_the_steps_as_they_are_told(
+        self, one: Challenged, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(verifying, "selecting", lambda: {**one.record.versions, "numpy": "1"})
+        found = steps(one.record, one, backend=True, reselect=True)
+        (shown,) = self.blocks("text")
+
+        def plain(text: str) -> str:
+            return re.sub(r"\d[\d.]*|s\b", "", text)
+
+        told = [f"{s.name:11} {s.outcome.value:9} {s.text}" for s in found.values()]
+        assert plain(shown).splitlines() == list(map(plain, told))
+
+    def test_explains_every_key(self, one: Challenged) -> None:
+        listed = self.TEXT[self.TEXT.index("| key | meaning |") :].split("\n\n")[0]
+        keys = {key for row in listed.splitlines()[2:] for key in re.findall(r"`(\w+)`", row)}
+        said = {*json.loads(one.file.read_bytes())} - {"format", "tool", "sha256"}
+        assert said <= keys
