@@ -181,15 +181,18 @@ def _selection(
     if other:
         return Step(name, Outcome.SKIPPED, f"it needs the same versions: {'; '.join(other)}")
     declared = record.backend.declared
-    again = select(
-        specs,
-        folder,
-        suite=record.suite,
-        seed=record.seed,
-        declared=declared,
-        processes=means.processes,
-        progress=means.progress,
-    )
+    try:
+        again = select(
+            specs,
+            folder,
+            suite=record.suite,
+            seed=record.seed,
+            declared=declared,
+            processes=means.processes,
+            progress=means.progress,
+        )
+    except BROKEN as error:
+        return Step(name, Outcome.FAILED, _first(error))
     stated = [(one.case.op, one.case.id, one.level, one.content) for one in record.cases]
     found = [(one.op, one.id, one.level, one.content) for one in again.manifest.vectors]
     if stated != found:

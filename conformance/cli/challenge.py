@@ -111,9 +111,9 @@ def hashed(backend: str, env: str | None) -> None:
 \b
 Examples:
   conformance challenge run --secret s.json --backend my.py --op AvgPool-1
-  conformance challenge run --secret s --backend exec:./run --op AvgPool-1 -j 2
-  conformance challenge run --secret s --backend my.py --op 'L*' --suite smoke
-      a few vectors in seconds; makes no claim
+      core: minutes; with --suite smoke a few vectors in seconds, and no claim
+  conformance challenge run --secret s --backend exec:./run --op 'Avg*' -j 2
+      a program; all operators whose names match
 \b
 DIR gets record.json, the run log, its page and the suite. Exit codes are
 those of conformance check.
@@ -320,10 +320,10 @@ def verify(
             processes=processes,
             progress=progress.at,
         )
-        done.extend(steps(found, means))
-    for one in done:
-        lines = wrap(f"{one.outcome.value:9} {one.text}", 78, " " * 22, f"{one.name:11} ")
-        click.echo("\n".join(lines))
+        for one in steps(found, means):
+            done.append(one)
+            lines = wrap(f"{one.outcome.value:9} {one.text}", 78, " " * 22, f"{one.name:11} ")
+            click.echo("\n".join(lines))
     failed = [one.name for one in done if one.outcome is Outcome.FAILED]
     missing = [one.name for one in done if one.outcome is Outcome.SKIPPED]
     click.echo()
