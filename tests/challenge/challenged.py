@@ -57,6 +57,40 @@ class Mean:
 """
 
 
+PROGRAM = """
+#include "conformance.h"
+
+static int answer(cf_call *call, void *user)
+{
+    const cf_array *data = cf_input(call, 0);
+    const float *in = (const float *)data->data;
+    int64_t stride, shape[3], plane, i;
+    float *out;
+    (void)user;
+
+    if (data->rank != 3 || cf_ints(call, "strides", &stride, 1) != 1 || stride < 1)
+        return cf_reject(call, "strides");
+    shape[0] = data->shape[0];
+    shape[1] = data->shape[1];
+    shape[2] = (data->shape[2] - 2) / stride + 1;
+    out = (float *)cf_output(call, CF_F32, 3, shape);
+    for (plane = 0; plane < shape[0] * shape[1]; plane++)
+        for (i = 0; i < shape[2]; i++) {
+            const float *first = in + plane * data->shape[2] + i * stride;
+            *out++ = (first[0] + first[1]) / 2;
+        }
+    return CF_OK;
+}
+
+int main(void)
+{
+    return cf_serve("mean.c", "1", "{\\"operators\\": [\\"Tiny-1\\"], \\"dtypes\\": [\\"f32\\"]}",
+                    answer, NULL);
+}
+"""
+"""The same backend as a program."""
+
+
 @dataclass(frozen=True)
 class Challenged:
     """A challenge that was run in a folder; ``published`` is its commitment."""
@@ -100,7 +134,8 @@ def specification() -> str:
     return f"{text}equivalent:\n{''.join(stated)}"
 
 
-def challenged(folder: Path, *more: object) -> Challenged:
+def challenged(folder: Path, *more: object, backend: str = "") -> Challenged:
+    """A challenge of the backend in Python, or of another one."""
     tiny.write(folder, specification())
     (folder / "mean.py").write_text(BACKEND, encoding="utf-8")
     new = invoked("new", "--out", folder / "secret.json")
@@ -108,7 +143,8 @@ def challenged(folder: Path, *more: object) -> Challenged:
     published = new.stdout.strip()
     run = invoked(
         *("run", "--secret", folder / "secret.json", "--commitment", published),
-        *("--backend", f"{folder / 'mean.py'}:Mean", "--op", folder / "Tiny-1.yaml"),
+        *("--backend", backend or f"{folder / 'mean.py'}:Mean"),
+        *("--op", folder / "Tiny-1.yaml"),
         *("--out", folder / "out", *more),
     )
     assert (folder / "out" / "record.json").is_file(), run.output

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from challenged import BACKEND, Challenged, challenged, invoked, smaller
+from challenged import BACKEND, PROGRAM, Challenged, challenged, invoked, smaller
 
 from conformance.backends import pieces
 from conformance.challenge import verifying
@@ -265,22 +265,22 @@ class TestTheBackend:
         assert read_log(tmp_path / "out" / "run.jsonl").complete
         assert not failed(steps(one.record, one))
 
-    @pytest.mark.exhaustive
     @pytest.mark.needs("cc")
     def test_is_a_program(self, tmp_path: Path) -> None:
-        source, program = ROOT / "clients" / "c" / "avgpool.c", tmp_path / "runner"
-        compiler = ["cc", "-O2", f"-I{source.parent}", "-o", str(program), str(source), "-lm"]
-        subprocess.run(compiler, check=True)
-        invoked("new", "--out", tmp_path / "secret.json")
-        words = ("--backend", f"exec:{program}")
-        run = invoked(
-            *("run", "--secret", tmp_path / "secret.json", *words, "--op", "AvgPool-1"),
-            *("--suite", "smoke", "--out", tmp_path / "out"),
+        source, program = tmp_path / "mean.c", tmp_path / "mean"
+        source.write_text(PROGRAM)
+        header = ROOT / "clients" / "c"
+        subprocess.run(["cc", f"-I{header}", "-o", program, source, "-lm"], check=True)
+        one = challenged(tmp_path, backend=f"exec:{program}")
+        assert one.record.conclusion["verdict"] == "conformant"
+        assert [(own.kind, own.name) for own in one.record.backend.pieces] == [("file", "mean")]
+        shown = invoked(
+            *("verify", one.file, "--op", one.spec),
+            *("--no-selection", "--backend", f"exec:{program}"),
         )
-        assert run.exit_code == 0, run.output
-        shown = invoked("verify", tmp_path / "out" / "record.json", *words)
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout.count(" ok ") == len(STEPS)
+        assert "backend     ok        the same, 1 piece" in shown.stdout
+        assert "outputs     ok" in shown.stdout
 
 
 class TestTheSecret:

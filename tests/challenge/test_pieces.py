@@ -106,7 +106,7 @@ class TestAModule:
         if Path("/proc/self/maps").exists():
             assert any("_multiarray_umath" in one.name for one in beside)
 
-    @pytest.mark.needs("onnx")
+    @pytest.mark.needs("onnx-reference")
     @pytest.mark.exhaustive
     def test_is_its_distribution_with_an_adapter(self) -> None:
         with Isolation("process", hashed=True).executor_for("onnx-reference") as executor:
