@@ -23,6 +23,7 @@ EXIT_BROKEN_PIPE = 141
 COMMANDS = {
     "check": "Test a backend against a suite of vectors.",
     "fuzz": "Search for the smallest cases on which a backend is wrong.",
+    "challenge": "Test a backend on a suite that nobody could have seen.",
     "matrix": "Test several backends, or several versions of one, side by side.",
     "backends": "List the backends that have a name, or the options of one.",
     "show": "Show one vector and how its expected values are computed.",

@@ -162,14 +162,13 @@ def generate(
                 claims=None if asked is None else asked.by_op,
             )
         )
+        new = plan.known(made)
         vectors: Iterable[tuple[Vector, tuple[str, ...]]] = chain(
             recorded.vectors(known, specs, processes=processes, progress=progress.at),
             (
-                (vector, one.suites[vector.id])
-                for one in made
-                for vector in one.vectors
-                if suite != "smoke" or "smoke" in one.suites[vector.id]
-                if asked is None or asked.asks(specs[one.op], vector.case)
+                (vector, suites)
+                for vector, suites in plan.members(made, suite)
+                if asked is None or asked.asks(specs[vector.case.op], vector.case)
             ),
         )
         written = write_suite(
@@ -178,13 +177,11 @@ def generate(
             name=suite,
             seed=_seed(known) if known and not anew else root,
             versions=versions(),
-            kills={i: killed for one in known for i, killed in one.kills.items()}
-            | {i: killed for one in made for i, killed in one.kills.items()},
-            excused={i: some for one in known for i, some in one.excused.items()}
-            | {i: some for one in made for i, some in one.excused.items()},
+            kills={i: killed for one in known for i, killed in one.kills.items()} | new["kills"],
+            excused={i: some for one in known for i, some in one.excused.items()} | new["excused"],
             strength={one.op: recorded.strength(specs[one.op], one) for one in known}
-            | {one.op: one.strength for one in made},
-            uncovered=[gap for one in made for gap in one.uncovered],
+            | new["strength"],
+            uncovered=new["uncovered"],
             withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
             bases=bases,
         )

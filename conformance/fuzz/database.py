@@ -7,11 +7,10 @@ specification: what failed by another specification is no failure by this one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import prod
 from pathlib import Path
 
-from conformance.errors import ConformanceError, SuiteError
-from conformance.generate.looking import MAX_ELEMENTS, sound
+from conformance.errors import SuiteError
+from conformance.generate.looking import askable
 from conformance.generate.suites import versions
 from conformance.model import Case
 from conformance.replacement import replacing
@@ -45,7 +44,7 @@ def read(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
         raise SuiteError(f"{file}: is of another specification", hint=_HINT)
     cases = [one.case for one in found.recorded[:MOST]]
     for case in cases:
-        if not _is_one(spec, case):
+        if not askable(spec, case):
             raise SuiteError(f"{file}: {case.id} is no case of {spec.op}", hint=_HINT)
     return tuple(cases)
 
@@ -58,18 +57,6 @@ def keep(folder: Path, spec: OpSpec, new: Iterable[Case], old: Sequence[Case]) -
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(file_of(folder, spec)) as file:
         file.write_bytes(content)
-
-
-def _is_one(spec: OpSpec, case: Case) -> bool:
-    """Whether it can be asked: it is valid, or is called a negative test, and is not too large."""
-    try:
-        shape = case.shapes[spec.data.name]
-        if case.reject is not None:
-            named = case.reject in {one.name for one in spec.reject}
-            return named and prod(max(1, one) for one in shape) <= MAX_ELEMENTS
-        return case.pattern in spec.data.patterns and bool(sound(spec, len(shape) - 2, [case]))
-    except (ConformanceError, ValueError, TypeError, KeyError, IndexError):
-        return False
 
 
 _HINT = "delete the file: it only says which cases to try first"

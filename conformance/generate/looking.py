@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from conformance.audit.membership import base_type
 from conformance.dtypes import DTYPES
-from conformance.errors import EvaluationError
+from conformance.errors import ConformanceError, EvaluationError
 from conformance.generate.crossing import case_of
 from conformance.generate.values import data_of
 from conformance.model import Case
@@ -208,6 +209,19 @@ def sound(spec: OpSpec, axes: int, cases: list[Case]) -> list[Case]:
     graded."""
     seen = Sight(spec, axes, edges=False).look(table_of(spec, cases, axes), patiently=True)
     return [cases[row] for row in seen.origin]
+
+
+def askable(spec: OpSpec, case: Case) -> bool:
+    """Whether a case from outside can be evaluated: it is valid, or is called a negative test, and
+    is not too large."""
+    try:
+        shape = case.shapes[spec.data.name]
+        if case.reject is not None:
+            named = case.reject in {one.name for one in spec.reject}
+            return named and prod(max(1, one) for one in shape) <= MAX_ELEMENTS
+        return case.pattern in spec.data.patterns and bool(sound(spec, len(shape) - 2, [case]))
+    except (ConformanceError, ValueError, TypeError, KeyError, IndexError):
+        return False
 
 
 def rarity(spec: OpSpec, cases: list[Case]) -> NDArray[np.int64]:

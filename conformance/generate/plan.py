@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import prod
+from typing import Any
 
 from conformance import parallel
 from conformance.audit.kills import Bank
@@ -102,6 +103,24 @@ class OperatorTask:
     def _parts(self, standing: Sequence[Standing]) -> Parts:
         found = parts_of(self.spec, standing)
         return found if self.claim is None else as_claimed(self.whole, self.spec, found, self.claim)
+
+
+def members(made: Sequence[Made], suite: str) -> Iterator[tuple[Vector, tuple[str, ...]]]:
+    """The vectors of a ``suite``, core or smoke, each with all that it belongs to."""
+    for one in made:
+        for vector in one.vectors:
+            if suite != "smoke" or "smoke" in one.suites[vector.id]:
+                yield vector, one.suites[vector.id]
+
+
+def known(made: Sequence[Made]) -> dict[str, Any]:
+    """What is known of the vectors, as :func:`conformance.suite.writer.write_suite` takes it."""
+    return {
+        "kills": {i: killed for one in made for i, killed in one.kills.items()},
+        "excused": {i: some for one in made for i, some in one.excused.items()},
+        "strength": {one.op: one.strength for one in made},
+        "uncovered": [gap for one in made for gap in one.uncovered],
+    }
 
 
 def _size(case: Case) -> tuple[int, str]:

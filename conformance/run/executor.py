@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from conformance.backends.address import told
 from conformance.backends.capabilities import Capabilities
+from conformance.backends.pieces import Piece
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.grade.outcome import Outcome, describe
 from conformance.model import Vector
@@ -20,7 +21,9 @@ class Identity:
     """What a backend says of itself before the run; ``capabilities`` None if it declares none.
 
     ``facts`` are for the run log only, as is ``process``, what
-    :func:`conformance.run.environment.of_process` tells where the backend runs.
+    :func:`conformance.run.environment.of_process` tells where the backend runs. ``pieces`` is what
+    it is made of, None where nobody asked, and ``beside`` what lies beside it
+    (:mod:`conformance.backends.pieces`).
     """
 
     name: str
@@ -28,6 +31,8 @@ class Identity:
     capabilities: Capabilities | None = None
     facts: dict[str, str] = field(default_factory=dict, compare=False)
     process: dict[str, Any] = field(default_factory=dict, compare=False)
+    pieces: tuple[Piece, ...] | None = None
+    beside: tuple[Piece, ...] = field(default=(), compare=False)
 
 
 class Executor(ABC):

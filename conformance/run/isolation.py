@@ -29,6 +29,7 @@ class Isolation:
     ``executor`` is ``process`` or ``inline``, ``jobs`` the number of processes, ``timeout`` the
     seconds for a vector, ``memory`` the bytes of resident memory for a process, as a number or as
     in ``"2G"``, ``env`` the folder of a virtual environment that the processes run in.
+    ``hashed`` asks what the backend is made of, which only processes of its own can say.
     """
 
     executor: str | None = None
@@ -36,6 +37,7 @@ class Isolation:
     timeout: float | None = None
     memory: int | str | None = None
     env: str | None = None
+    hashed: bool = False
 
     def executor_for(self, backend: object) -> Executor:
         """The executor of a backend: an object, or the text that names it. One stays as it is.
@@ -50,7 +52,7 @@ class Isolation:
         if self.executor is not None:
             kind = known(self.executor, EXECUTORS, "executor")
         elif named and os.name == "posix":
-            plain = backend in TRUSTED and set(bounds) == {None}
+            plain = backend in TRUSTED and set(bounds) == {None} and not self.hashed
             kind = "inline" if plain else "process"
         else:
             kind = "inline"
@@ -68,7 +70,7 @@ class Isolation:
             timeout = DEFAULT_TIMEOUT if self.timeout is None else self.timeout
             jobs = 1 if self.jobs is None else self.jobs
             limits = Limits(timeout, self._bytes(), start=max(START, timeout))
-            return ProcessExecutor(backend, limits, jobs=jobs, env=self.env)
+            return ProcessExecutor(backend, limits, jobs=jobs, env=self.env, hashed=self.hashed)
         if bounds not in ((None, None, None, None), (1, None, None, None)):
             raise UsageError(
                 "jobs, timeout, memory and env need processes of their own for the backend",

@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.backends import pieces
 from conformance.backends.capabilities import Capabilities
+from conformance.backends.pieces import Piece
 from conformance.dtypes import DTYPES, name_of
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import (
@@ -75,6 +77,11 @@ def introduction(identity: Identity) -> bytes:
         "facts": identity.facts,
         "process": identity.process,
     }
+    if identity.pieces is not None:
+        told["pieces"], told["beside"] = (
+            [[one.kind, one.name, one.sha256] for one in some]
+            for some in (identity.pieces, identity.beside)
+        )
     return pack({"hello": told})
 
 
@@ -114,7 +121,14 @@ def introduced(header: Header) -> Identity:
         capabilities=None if declared is None else Capabilities.from_json(declared),
         facts=_member(told, "facts", _is_facts, {}),
         process=_process(told["process"]) if "process" in told else of_system(),
+        pieces=_pieces(told, "pieces") if "pieces" in told else None,
+        beside=_pieces(told, "beside") if "beside" in told else (),
     )
+
+
+def _pieces(told: Header, name: str) -> tuple[Piece, ...]:
+    """What a worker says that its backend is made of."""
+    return tuple(Piece(*one) for one in _member(told, name, _are_pieces))
 
 
 def _process(told: Any) -> dict[str, Any]:
@@ -304,6 +318,23 @@ def _is_facts(value: Any) -> bool:
 
 def _are_versions(value: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(v, str | None) for v in value.values())
+
+
+def _are_pieces(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= pieces.MOST and all(map(_is_piece, value))
+
+
+def _is_piece(value: Any) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and value[0] in pieces.KINDS
+        and isinstance(value[1], str)
+        and value[1].isprintable()
+        and len(value[1]) <= pieces.MAX_NAME
+        and isinstance(value[2], str)
+        and pieces.SHA256.fullmatch(value[2]) is not None
+    )
 
 
 def _is_ending(value: Any) -> bool:

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import Any, Self
 
 from conformance.backends.discovery import place
+from conformance.backends.pieces import of_program
 from conformance.backends.program import is_program
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import LOST, Ending, Outcome
@@ -49,10 +50,19 @@ class ProcessExecutor(Executor):
 
     ``env`` is another virtual environment than this one for them to run in. A process that crashes,
     hangs, takes too much memory or talks nonsense loses the vector that it was working on, and is
-    replaced. POSIX only. Raises :class:`UsageError` elsewhere, and for an ``env`` that is none.
+    replaced. With ``hashed`` its identity says what it is made of, and all processes have to agree.
+    POSIX only. Raises :class:`UsageError` elsewhere, and for an ``env`` that is none.
     """
 
-    def __init__(self, spec: str, limits: Limits, *, jobs: int = 1, env: str | None = None) -> None:
+    def __init__(
+        self,
+        spec: str,
+        limits: Limits,
+        *,
+        jobs: int = 1,
+        env: str | None = None,
+        hashed: bool = False,
+    ) -> None:
         if os.name != "posix":
             raise UsageError(
                 "backends can be run in processes of their own on Linux and macOS only",
@@ -70,6 +80,7 @@ class ProcessExecutor(Executor):
         self.limits = limits
         self.jobs = jobs
         self.env = env
+        self._hashed = hashed
         self._python = None if env is None else python_of(env)
         self._words = spec if env is None else place(spec)
         self.ahead = DEPTH * jobs - 1
@@ -208,12 +219,16 @@ class ProcessExecutor(Executor):
             identity = messages.introduced(header)
         except BackendError as error:
             raise Lost(Ending.CRASHED, error=error) from error
+        if self._hashed and is_program(self.spec):
+            made = of_program(self.spec, worker.process.pid)
+            identity = replace(identity, pieces=made.pieces, beside=made.beside)
         if self._introduction is None:
             self._introduction = identity
         elif identity != self._introduction:
             self._give_up(
                 "a new process of the backend declares other capabilities than the first one, "
-                "or another name or version, so their answers do not belong together"
+                "or another name or version, or is made of other files, so their answers do not "
+                "belong together"
             )
             return
         worker.ready = True
@@ -283,7 +298,7 @@ class ProcessExecutor(Executor):
 
     def _start(self) -> None:
         try:
-            process = WorkerProcess(self._words, self._variables, self._python)
+            process = WorkerProcess(self._words, self._variables, self._python, hashed=self._hashed)
         except OSError as error:
             why = f"no process could be started ({error.strerror or error})"
             self._not_started(unloadable(self.spec, why))

@@ -35,6 +35,9 @@ PIPES, SPARE = 3, 20
 
 NO_STREAMS = (subprocess.DEVNULL, subprocess.DEVNULL)
 
+HASHED = "hashed"
+"""The argument by which a worker of ours is asked what its backend is made of."""
+
 DYING = 1.0
 """Seconds that the end of a process may take."""
 
@@ -65,7 +68,14 @@ class WorkerProcess:
     there.
     """
 
-    def __init__(self, spec: str, variables: Mapping[str, str], python: Path | None = None) -> None:
+    def __init__(
+        self,
+        spec: str,
+        variables: Mapping[str, str],
+        python: Path | None = None,
+        *,
+        hashed: bool = False,
+    ) -> None:
         with ExitStack() as ours, ExitStack() as theirs:
             theirs_in, self.questions = _pipe(theirs, ours)
             self.answers, theirs_out = _pipe(ours, theirs)
@@ -74,7 +84,8 @@ class WorkerProcess:
             if is_program(spec):
                 words, streams, own = command_line(spec), pipes, ()
             else:
-                words = command(python, (str(os.getpid()), *map(str, pipes), spec))
+                more = (HASHED,) if hashed else ()
+                words = command(python, (str(os.getpid()), *map(str, pipes), spec, *more))
                 streams, own = NO_STREAMS, pipes
             self._process = subprocess.Popen(  # noqa: S603 - no shell
                 words,

@@ -13,9 +13,11 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from conformance.backends import pieces
 from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend
 from conformance.errors import BackendError, ConformanceError
@@ -23,6 +25,7 @@ from conformance.grade.outcome import Ending, Outcome, describe
 from conformance.run import messages, wire
 from conformance.run.executor import identity_of
 from conformance.run.inline import call
+from conformance.run.process import HASHED
 
 PR_SET_PDEATHSIG = 1
 READ = 1 << 20
@@ -31,15 +34,16 @@ READ = 1 << 20
 def main() -> None:
     """Serve as the arguments of this process say."""
     parent, questions, answers = (int(word) for word in sys.argv[1:4])
-    spec = sys.argv[4]
+    spec, hashed = sys.argv[4], sys.argv[5:] == [HASHED]
     del sys.argv[1:]
-    serve(parent, questions, answers, spec)
+    serve(parent, questions, answers, spec, hashed=hashed)
 
 
-def serve(parent: int, questions: int, answers: int, spec: str) -> None:
+def serve(parent: int, questions: int, answers: int, spec: str, *, hashed: bool = False) -> None:
     """Load a backend, say who it is, and answer questions until there are no more.
 
-    ``parent`` is the process to live for; ``questions`` and ``answers`` are file descriptors.
+    ``parent`` is the process to live for; ``questions`` and ``answers`` are file descriptors. Where
+    ``hashed``, it also says what the backend is made of.
     """
     _prepare(parent, questions, answers)
     own = os.getpid()
@@ -51,7 +55,7 @@ def serve(parent: int, questions: int, answers: int, spec: str) -> None:
         while view:
             view = view[os.write(answers, view) :]
 
-    backend = _load(spec, send)
+    backend = _load(spec, send, hashed=hashed)
     if backend is None:
         return
     inbox = wire.Inbox()
@@ -76,12 +80,17 @@ def _answer(backend: Backend, header: dict[str, Any], payload: bytes) -> bytes:
     return messages.answer(header["number"], outcome, header["limit"])
 
 
-def _load(spec: str, send: Callable[[bytes], None]) -> Backend | None:
+def _load(spec: str, send: Callable[[bytes], None], *, hashed: bool) -> Backend | None:
     """The backend, after it was introduced; None after its failure was reported."""
     try:
+        before = pieces.Before.now() if hashed else None
         backend = load(spec)
         try:
-            message = messages.introduction(identity_of(backend, spec))
+            identity = identity_of(backend, spec)
+            if before is not None:
+                made = pieces.of_python(spec, before)
+                identity = replace(identity, pieces=made.pieces, beside=made.beside)
+            message = messages.introduction(identity)
         except (TypeError, ValueError, RecursionError) as error:
             raise BackendError(
                 f"{spec}: its description of itself is invalid: {describe(error)}",

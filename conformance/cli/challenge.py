@@ -1,0 +1,353 @@
+"""``conformance challenge``: a suite that nobody has seen, and a record that others can verify."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from conformance.cli.options import (
+    CHECK_LEVEL,
+    CHECK_PRECISION,
+    backend_options,
+    env_option,
+    process_options,
+    processes_option,
+    question_options,
+)
+
+if TYPE_CHECKING:
+    from conformance.backends.pieces import Piece
+    from conformance.run.executor import Executor, Identity
+
+RECORD = "record.json"
+SUITE = "suite"
+
+
+@click.group(
+    epilog="""
+\b
+Examples:
+  conformance challenge new --out s.json
+      the challenger draws a secret and publishes the printed hash
+  conformance challenge hash --backend my.py
+      the maker hands in the backend and publishes its digest
+  conformance challenge run --secret s.json --backend my.py --op AvgPool-1
+      the challenger tests it and publishes challenge/record.json
+  conformance challenge verify record.json --commitment HASH
+      anybody checks the record
+
+What each step proves is in docs/challenge.md.
+"""
+)
+def challenge() -> None:
+    """Test a backend on a suite that nobody could have seen.
+
+    A public suite can be learned by heart. A challenger publishes the hash of a secret; then the
+    backend is handed in; the seed of the suite is a hash of both. The record reveals the secret, so
+    that others can check it.
+    """
+
+
+@challenge.command(
+    epilog="""
+\b
+Examples:
+  conformance challenge new --out s.json
+"""
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    required=True,
+    help="Write the secret into this new file, which only you may read.",
+)
+def new(out: Path) -> None:
+    """Draw a secret and print its commitment.
+
+    Publish the commitment before you see the backend, and one for each challenge. Keep the secret
+    to yourself until the record is published, which reveals it.
+    """
+    from conformance.challenge.secret import Secret, write
+
+    secret = Secret.draw()
+    write(secret, out)
+    click.echo(secret.commitment)
+    click.echo(f"publish this commitment; keep {out} secret", err=True)
+
+
+@challenge.command(
+    "hash",
+    epilog="""
+\b
+Examples:
+  conformance challenge hash --backend exec:./runner
+  conformance challenge hash --backend torch --env venvs/torch-2.13
+""",
+)
+@backend_options("The backend, as for conformance check.", required=True)
+@env_option
+def hashed(backend: str, env: str | None) -> None:
+    """Print what a backend is made of, and the digest that a challenge binds.
+
+    The backend is loaded, not asked. A Python backend is its modules, all files of the
+    distributions that they came with, and the shared objects that it loads. A program is its file,
+    its arguments and its shared objects. Files of the system and of Python itself are left out.
+    """
+    from conformance.backends import pieces
+
+    found = _identity(backend, env)
+    own = found.pieces or ()
+    for one in own:
+        click.echo(f"{one.sha256 or 'not hashed':64}  {one.kind} {one.name}")
+    click.echo(f"{pieces.digest(own)}  all {len(own)}")
+
+
+@challenge.command(
+    epilog="""
+\b
+Examples:
+  conformance challenge run --secret s.json --backend my.py --op AvgPool-1
+      core: minutes; with --suite smoke a few vectors in seconds, and no claim
+  conformance challenge run --secret s --backend exec:./run --op 'Avg*' -j 2
+      a program; all operators whose names match
+\b
+DIR gets record.json, the run log, its page and the suite. Exit codes are
+those of conformance check.
+"""
+)
+@click.option(
+    "--secret",
+    "secret_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    required=True,
+    help="The secret that `conformance challenge new` wrote.",
+)
+@click.option("--commitment", metavar="HASH", help="Refuse a secret whose commitment is not this.")
+@backend_options("The backend that was handed in, as for conformance check.", required=True)
+@env_option
+@click.option(
+    "--op",
+    "ops",
+    multiple=True,
+    metavar="OP",
+    required=True,
+    help="An operator, a pattern, or a specification file; repeatable.",
+)
+@click.option(
+    "--suite",
+    type=click.Choice(["core", "smoke"]),
+    default="core",
+    show_default=True,
+    help="core: as strong as the shipped suite in what the backend declares; minutes. smoke: fewer "
+    "vectors, and no claim.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    default=Path("challenge"),
+    show_default=True,
+    help="Write record, log, page and suite into this folder, which has no record yet.",
+)
+@click.option(
+    "--remote",
+    is_flag=True,
+    help="The backend computes on a device whose files cannot be hashed here. The record then has "
+    "no verdict.",
+)
+@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@process_options
+@click.pass_context
+def run(
+    ctx: click.Context,
+    secret_file: Path,
+    commitment: str | None,
+    backend: str,
+    env: str | None,
+    ops: tuple[str, ...],
+    suite: str,
+    out: Path,
+    remote: bool,
+    level: str,
+    precision: str,
+    jobs: int | None,
+    timeout: float | None,
+    memory: str | None,
+) -> None:
+    """Select a new suite, test the backend on it, and write the record.
+
+    The seed is a hash of the secret and of the backend's digest. Cases are selected for what the
+    backend declares to support.
+    """
+    from conformance.backends import pieces
+    from conformance.challenge import making, record
+    from conformance.challenge.outputs import Hashing
+    from conformance.challenge.secret import read
+    from conformance.challenge.selecting import select
+    from conformance.cli.checking import checked, conclude, exit_code
+    from conformance.cli.formats import page
+    from conformance.cli.progress import Progress
+    from conformance.errors import UsageError
+    from conformance.replacement import replacing
+    from conformance.run.isolation import Isolation
+    from conformance.spec import loader
+
+    secret = read(secret_file)
+    if commitment is not None and commitment != secret.commitment:
+        raise UsageError(
+            f"{secret_file}: its commitment is {secret.commitment}",
+            hint="give the secret whose commitment was published",
+        )
+    if (out / RECORD).exists():
+        raise UsageError(
+            f"{out / RECORD} exists, and a challenge is run once", hint="name another folder"
+        )
+    specs = loader.chosen(ops)
+    runner = Isolation("process", jobs, timeout, memory, env, hashed=True)
+    asked = runner.executor_for(backend)
+    identity = _loaded(asked)
+    tested = making.backend_of(identity, backend, [pieces.remote("not hashed")] if remote else ())
+    click.echo(f"backend: {tested.digest}, {len(tested.pieces)} pieces", err=True)
+    if not tested.bound:
+        click.echo("not hashed: " + _not_hashed(tested.pieces), err=True)
+        click.echo("the record will have no verdict", err=True)
+    with Progress(1, "selecting") as progress:
+        selected = select(
+            specs,
+            out / SUITE,
+            suite=suite,
+            seed=secret.seed(tested.digest),
+            declared=identity.capabilities,
+            processes=jobs or 1,
+            progress=progress.at,
+        )
+    executor = Hashing(runner.executor_for(backend), identity.pieces)
+    wanted = (page(out, "--out"),)
+    found = checked(
+        str(out / SUITE),
+        executor,
+        report=out,
+        wanted=wanted,
+        resume=False,
+        level=level,
+        precision=precision,
+    )
+    conclude(found, wanted, out)
+    if found.footer["interrupted"]:
+        click.echo("interrupted, so there is no record: run it again", err=True)
+        ctx.exit(exit_code(found))
+    made = making.record(secret, tested, selected, specs, found.log, executor.digests)
+    with replacing(out / RECORD) as file:
+        file.write_bytes(record.dump(made))
+    click.echo(f"record: {out / RECORD}", err=True)
+    ctx.exit(exit_code(found))
+
+
+@challenge.command(
+    epilog="""
+\b
+Examples:
+  conformance challenge verify record.json --commitment HASH
+      the order of things, the vectors, and the selection
+  conformance challenge verify record.json --backend exec:./runner
+      run the same binary again, and compare its outputs
+  conformance challenge verify record.json --no-selection
+      in seconds: do not select again
+\b
+Exit codes: 0 all that was done is right; 1 a step failed; 2 wrong usage, or a
+file that is no record, or one that was changed.
+"""
+)
+@click.argument("file", metavar="RECORD", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--commitment", metavar="HASH", help="The commitment that was published.")
+@backend_options("The backend, to run it again.")
+@env_option
+@click.option(
+    "--op",
+    "ops",
+    multiple=True,
+    metavar="FILE",
+    help="The specification of an operator that is not shipped; repeatable.",
+)
+@click.option("--no-selection", is_flag=True, help="Do not select the cases again.")
+@processes_option
+@click.pass_context
+def verify(
+    ctx: click.Context,
+    file: Path,
+    commitment: str | None,
+    backend: str | None,
+    env: str | None,
+    ops: tuple[str, ...],
+    no_selection: bool,
+    processes: int,
+) -> None:
+    """Check a record, and say what was checked.
+
+    The case list is evaluated here, and inputs and expected values are compared. Under the same
+    versions the cases are selected again. With the backend at hand it is run again, and its outputs
+    are compared.
+    """
+    from conformance.challenge import record
+    from conformance.challenge.verifying import Means, Outcome, Step
+    from conformance.challenge.verifying import verify as steps
+    from conformance.cli.progress import Progress
+    from conformance.errors import EXIT_NOT_CONFORMANT, UsageError
+    from conformance.run.isolation import Isolation
+    from conformance.safe_text import wrap
+    from conformance.spec import loader
+
+    if env is not None and backend is None:
+        raise UsageError("--env needs --backend", hint="add --backend NAME")
+    found = record.read(file)
+    own = loader.chosen(ops, ()) if ops else {}
+    done: list[Step] = []
+    with Progress(1, "verifying") as progress:
+        means = Means(
+            find=lambda op: own.get(op) or loader.find(op),
+            published=commitment or "",
+            executor=None
+            if backend is None
+            else lambda: Isolation("process", processes, env=env, hashed=True).executor_for(
+                backend
+            ),
+            reselect=not no_selection,
+            processes=processes,
+            progress=progress.at,
+        )
+        for one in steps(found, means):
+            done.append(one)
+            lines = wrap(f"{one.outcome.value:9} {one.text}", 78, " " * 22, f"{one.name:11} ")
+            click.echo("\n".join(lines))
+    failed = [one.name for one in done if one.outcome is Outcome.FAILED]
+    missing = [one.name for one in done if one.outcome is Outcome.SKIPPED]
+    click.echo()
+    click.echo("\n".join(wrap(found.conclusion["claim"], 78)))
+    if failed:
+        click.echo(f"The record does not verify: {', '.join(failed)}.")
+        ctx.exit(EXIT_NOT_CONFORMANT)
+    more = f" Not checked: {', '.join(missing)}." if missing else ""
+    click.echo(f"What was checked is right.{more}")
+
+
+def _identity(backend: str, env: str | None) -> Identity:
+    from conformance.run.isolation import Isolation
+
+    return _loaded(Isolation("process", env=env, hashed=True).executor_for(backend))
+
+
+def _loaded(executor: Executor) -> Identity:
+    """Who a backend is and what it is made of: it is loaded, and not asked."""
+    from conformance.cli.streams import kept_clean
+
+    with kept_clean(), executor:
+        return executor.identity
+
+
+def _not_hashed(own: Sequence[Piece]) -> str:
+    return ", ".join(f"{one.kind} {one.name}" for one in own if not one.sha256)
