@@ -1,0 +1,71 @@
+"""The bank of exploits and of honest odd kernels: what their files say, and how they are graded."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.kernels import KernelRun, grade_kernel
+
+HERE = Path(__file__).parent
+OPERATOR = "onnx.GlobalAveragePool-22"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One file. ``level`` is the isolation at which an exploit has to be refused."""
+
+    path: Path
+    about: str
+    level: int = 0
+    op: str = OPERATOR
+    suite: str = "smoke"
+    timeout: float = 30.0
+    precision: str = "standard"
+    convention: str = "auto"
+    needs: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def guide_only(self) -> bool:
+        """Whether somebody wrote it who saw the guide alone."""
+        return self.path.parent.name == "guide_only"
+
+
+def read(path: Path) -> Kernel:
+    """A kernel with what the last paragraph of its docstring says, ``name: value`` by line."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    about, _, fields = text.rpartition("\n\n")
+    told = dict(line.split(": ", 1) for line in fields.splitlines())
+    known = {"level": int, "timeout": float}
+    more = {name: known.get(name, str)(value) for name, value in told.items()}
+    return Kernel(path, " ".join(about.split()), **more)
+
+
+def kernels(kind: str) -> list[Kernel]:
+    """All ``exploits`` or all ``honest`` kernels, those of others too."""
+    return [read(path) for path in sorted((HERE / kind).rglob("*.py"))]
+
+
+def graded(kernel: Kernel, level: int, seed: int | None = None) -> KernelRun:
+    """The verdict of grade-kernel at a level of isolation."""
+    return grade_kernel(
+        kernel.path,
+        op=kernel.op,
+        suite=kernel.suite,
+        isolation=level,
+        timeout=kernel.timeout,
+        precision=kernel.precision,
+        convention=kernel.convention,
+        seed=seed,
+    )
+
+
+def reasons(run: KernelRun) -> str:
+    """The kinds of failure, for people who read a failing test."""
+    found = {(one.kind, one.message[:200]) for one in run.run.results if one.kind}
+    return f"{run.run.footer['sentence']} {sorted(found)[:4]} {run.remarks}"
