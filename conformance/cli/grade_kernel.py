@@ -21,8 +21,7 @@ Examples:
       refuse to grade where the kernel could read this machine
   conformance grade-kernel exec:./runner --op AvgPool-1
       a program in any language; see docs/protocol.md
-  conformance grade-kernel "exec:docker run -i --rm --network none mine" \\
-      --op AvgPool-1 --isolation 2
+  conformance grade-kernel "exec:docker run -i k" --op AvgPool-1 --isolation 2
       a program in a container of your own
 \b
 The data come from a seed that is drawn now and shown at the end. Each vector

@@ -127,6 +127,8 @@ def prepared(
         else:
             words = _words(box, kernel, spec, asked)
             limits = Limits(asked.timeout, None, start=max(START, asked.timeout))
+            with ProcessExecutor(spec_of(words), limits):
+                pass  # one that cannot be loaded is told before a suite is made
             inner = ProcessExecutor(spec_of(words), limits, jobs=asked.jobs)
         suite = fresh_suite(
             spec,

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import ast
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from tiers import core
+
+from conformance import check
+from conformance.grade.precision import parse_precision
 from conformance.kernels import KernelRun, grade_kernel
+from conformance.kernels.isolation import Box, Isolation, spec_of
+from conformance.model import FAILED
+from conformance.run.limits import Limits
+from conformance.run.pool import ProcessExecutor
+from conformance.run.single import Examiner
 
 HERE = Path(__file__).parent
 OPERATOR = "onnx.GlobalAveragePool-22"
@@ -25,6 +35,8 @@ class Kernel:
     precision: str = "standard"
     convention: str = "auto"
     needs: str = ""
+    public: str = ""
+    """Whether the published core suite ``refuses`` it or ``passes`` it, as measured."""
 
     @property
     def name(self) -> str:
@@ -63,6 +75,23 @@ def graded(kernel: Kernel, level: int, seed: int | None = None) -> KernelRun:
         convention=kernel.convention,
         seed=seed,
     )
+
+
+def public(kernel: Kernel) -> str:
+    """Whether ``conformance check`` on the published core suite passes or refuses a kernel."""
+    suite, precision = core(), parse_precision(kernel.precision)
+    claims = json.dumps({})
+    with Box(Isolation(0)) as box:
+        source = kernel.path.read_text(encoding="utf-8")
+        words = box.kernel(kernel.path.name, source, kernel.op, kernel.convention, claims)
+        spec = spec_of(words)
+        with ProcessExecutor(spec, Limits(kernel.timeout)) as executor:
+            examiner = Examiner(executor, suite.specs, "must", precision)
+            for vector in suite.vectors([kernel.op]):
+                if examiner.ask(vector)[0].status in FAILED:
+                    return "refuses"  # as a whole check would, which takes longer
+        run = check(suite, spec, ops=[kernel.op], timeout=kernel.timeout)
+        return "passes" if run.footer["exit_code"] == 0 else "refuses"
 
 
 def reasons(run: KernelRun) -> str:
