@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -136,10 +137,9 @@ def grade_kernel(
         timeout=timeout or DEFAULT_TIMEOUT,
         memory=memory,
     )
-    with Progress(1, "generating") as progress:
-        preparing = prepared(kernel, asked, progress.at)
-        ready = preparing.__enter__()
-    try:
+    with ExitStack() as stack:
+        with Progress(1, "generating") as progress:
+            ready = stack.enter_context(prepared(kernel, asked, progress.at))
         run = checked(
             str(ready.suite.path),
             ready.executor,
@@ -150,8 +150,6 @@ def grade_kernel(
             precision=precision,
         )
         graded = finished(ready, run)
-    finally:
-        preparing.__exit__(None, None, None)
     conclude(run, wanted, report)
     for remark in graded.remarks:
         click.echo(remark)

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance import api
 from conformance.errors import EXIT_NOT_CONFORMANT
-from conformance.kernels.grading import Asked, prepared
+from conformance.kernels.grading import Asked, Prepared, prepared
 from conformance.run.limits import DEFAULT_TIMEOUT
 
 
@@ -104,7 +104,7 @@ def grade_kernel(
         return finished(ready, run)
 
 
-def finished(ready: Any, run: api.Run) -> KernelRun:
+def finished(ready: Prepared, run: api.Run) -> KernelRun:
     """The result of a check of what was ``prepared``, before its folders are gone."""
     remarks = tuple(ready.remarks(run.footer["precision_reached"]))
     return KernelRun(

@@ -7,9 +7,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from tiers import core
-
-from conformance import check
+from conformance import check, load_suite
 from conformance.grade.precision import parse_precision
 from conformance.kernels import KernelRun, grade_kernel
 from conformance.kernels.isolation import Box, Isolation, spec_of
@@ -79,7 +77,7 @@ def graded(kernel: Kernel, level: int, seed: int | None = None) -> KernelRun:
 
 def public(kernel: Kernel) -> str:
     """Whether ``conformance check`` on the published core suite passes or refuses a kernel."""
-    suite, precision = core(), parse_precision(kernel.precision)
+    suite, precision = load_suite(), parse_precision(kernel.precision)
     claims = json.dumps({})
     with Box(Isolation(0)) as box:
         source = kernel.path.read_text(encoding="utf-8")
