@@ -43,6 +43,12 @@ SLICE = 60
 DRAWN = {"core": 24, SMOKE: 6}
 """Drawn cases of each rank."""
 
+ROUNDS = 4
+"""How often data are drawn for a case, until the suite kills what the published one kills."""
+
+APART = 1 << 34
+"""Between the numbers of two rounds; those of one are below."""
+
 LARGEST = 6000
 """Elements of the data of a drawn case, at most."""
 
@@ -94,6 +100,13 @@ def fresh_suite(
     asked += [(case, "must") for case in _drawn(spec, seed, DRAWN[suite])]
     measured = suite != SMOKE  # of a smoke suite nothing is claimed
     found = _built(spec, asked, measured=measured, processes=processes, progress=progress)
+    for attempt in range(1, ROUNDS) if measured else ():
+        again = _still_wanted(spec, chosen, found)
+        if not again:
+            break
+        number = 2 * seed + attempt * APART
+        asked = [(other_data(one.case, number), one.level) for one in again]
+        found += _built(spec, asked, measured=True, processes=processes, progress=progress)
     kills = {vector.id: own for vector, own in found}
     strength = recorded.unmeasured(spec)
     if measured:
@@ -107,6 +120,27 @@ def fresh_suite(
 def _reseeded(chosen: Sequence[Recorded], seed: int) -> list[tuple[Case, str]]:
     """The cases with other data, each with its level. Data of two seeds have nothing in common."""
     return [(other_data(one.case, 2 * seed), one.level) for one in chosen]
+
+
+def _still_wanted(
+    spec: OpSpec, chosen: Sequence[Recorded], found: Sequence[tuple[Vector, tuple[Kill, ...]]]
+) -> list[Recorded]:
+    """The cases that kill a mutant with their own data which, in their element type and rank,
+    nothing kills with the data so far."""
+
+    def part(case: Case) -> tuple[str, int]:
+        return case.types[spec.data.type], len(case.shapes[spec.data.name])
+
+    killed = {(part(vector.case), kill.fault) for vector, own in found for kill in own}
+    at_must = {(part(v.case), kill.fault) for v, own in found for kill in own if kill.must}
+    return [
+        one
+        for one in chosen
+        if any(
+            (part(one.case), fault) not in (killed if fault in one.excused else at_must)
+            for fault in one.kills
+        )
+    ]
 
 
 def other_data(case: Case, number: int) -> Case:

@@ -183,3 +183,20 @@ def test_a_hidden_folder_is_left_out_and_its_neighbours_are_not(tmp_path):
         (tmp_path / name).mkdir(parents=True)
     found = set(isolation.without(tmp_path, [tmp_path / "a" / "hidden"]))
     assert found == {tmp_path / "a" / "seen", tmp_path / "b"}
+
+
+@pytest.mark.exhaustive
+def test_an_honest_kernel_is_conformant_by_the_strength_of_a_fresh_core_suite():
+    run = grade_kernel(bank.HERE / "honest" / "in_f64.py", op=OP)
+    assert run.conformant, bank.reasons(run)
+    assert "strength 100 %, suite fresh" in run.run.footer["claim"]
+
+
+@pytest.mark.exhaustive
+def test_narrow_sums_pass_where_they_are_claimed_and_the_verdict_shows_them():
+    file = bank.HERE / "honest" / "native_f16.py"
+    claimed = "f16=native,bf16=native"
+    run = grade_kernel(file, op=OP, suite="smoke", precision=claimed)
+    assert run.exit_code == 0, bank.reasons(run)
+    assert "f16 native" in run.remarks[2]
+    assert grade_kernel(file, op=OP, suite="smoke").exit_code == 1
