@@ -7,7 +7,7 @@ import table
 from conformance.kernels.isolation import best_here
 
 EXPLOITS, HONEST = bank.kernels("exploits"), bank.kernels("honest")
-HANDFUL = ("cached_by_address", "exits_with_0", "leaves_a_process")
+HANDFUL = ("cached_by_address", "leaves_a_process")
 ODD = ("threads_in_any_order",)
 ATTACK = "reads_parent_memory"
 """The exploits, odd kernels and attack of the quick tier."""

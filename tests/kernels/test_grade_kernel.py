@@ -49,14 +49,14 @@ def test_the_command_states_isolation_seed_precision_and_no_claim(tmp_path):
     assert not re.search(r"^conformant", done.output, re.IGNORECASE | re.MULTILINE)
 
 
-def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path):
+def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path, exhaustive):
     spec = loader.find(OP)
     made = [
         fresh_suite(spec, tmp_path / str(number), seed=seed, suite="smoke")
-        for number, seed in enumerate((1, 1, 2))
+        for number, seed in enumerate((1, 2, 1) if exhaustive else (1, 2))
     ]
-    one, again, other = ({entry.id for entry in suite.manifest.vectors} for suite in made)
-    assert one == again
+    one, other, *again = ({entry.id for entry in suite.manifest.vectors} for suite in made)
+    assert all(ids == one for ids in again)
     assert not one & other
     assert not one & {entry.id for entry in tiers.core().manifest.vectors}
     pairs = list(pairwise(made[0].vectors()))
@@ -65,6 +65,7 @@ def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path):
     assert all(a.inputs[0].tobytes() != b.inputs[0].tobytes() for a, b in twins)
 
 
+@pytest.mark.exhaustive
 def test_source_is_graded_as_a_file_is():
     run = grade_kernel(RIGHT, op=OP, suite="smoke", isolation=0)
     assert run.exit_code == 0, bank.reasons(run)
@@ -113,6 +114,7 @@ def test_a_file_that_is_not_there_is_told_of():
         grade_kernel(ROOT / "README.md", op=OP)
 
 
+@pytest.mark.exhaustive
 def test_a_program_is_graded_and_isolated():
     words = [sys.executable, "-I", str(Path(runner.__file__)), "KERNEL", "1", OP, "auto", "{}"]
     words[3] = str(bank.HERE / "honest" / "numpy_sum.py")
@@ -122,6 +124,7 @@ def test_a_program_is_graded_and_isolated():
     assert run.isolation == level
 
 
+@pytest.mark.exhaustive
 def test_what_a_kernel_does_not_claim_is_not_tested():
     run = grade_kernel(RIGHT, op=OP, suite="smoke", isolation=0, dtypes=["f32"], ranks=[4])
     graded = {(one.dtype, one.rank) for one in run.run.results if one.status == "pass"}
