@@ -17,6 +17,7 @@ __all__ = [
     "Unsupported",
     "__version__",
     "check",
+    "grade_kernel",
     "load_suite",
     "merge",
     "reference",
@@ -24,6 +25,9 @@ __all__ = [
 
 LIGHT = {"Backend": "conformance.backends.protocol", "Unsupported": "conformance.errors"}
 """What a backend needs, from where nothing is imported that its environment may not have."""
+
+PLACES = {**LIGHT, "grade_kernel": "conformance.kernels"}
+"""Where the public names are that the module ``api`` has not."""
 
 if TYPE_CHECKING:
     from conformance.api import Backend as Backend
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from conformance.api import load_suite as load_suite
     from conformance.api import merge as merge
     from conformance.api import reference as reference
+    from conformance.kernels import grade_kernel as grade_kernel
 
 
 def __getattr__(name: str) -> Any:
@@ -40,7 +45,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "reference":  # the package of that name can be called
         return importlib.import_module("conformance.reference")
-    return getattr(importlib.import_module(LIGHT.get(name, "conformance.api")), name)
+    return getattr(importlib.import_module(PLACES.get(name, "conformance.api")), name)
 
 
 def __dir__() -> list[str]:

@@ -24,6 +24,7 @@ COMMANDS = {
     "check": "Test a backend against a suite of vectors.",
     "fuzz": "Search for the smallest cases on which a backend is wrong.",
     "challenge": "Test a backend on a suite that nobody could have seen.",
+    "grade-kernel": "Grade a kernel of unknown origin on data that it cannot have seen.",
     "matrix": "Test several backends, or several versions of one, side by side.",
     "backends": "List the backends that have a name, or the options of one.",
     "show": "Show one vector and how its expected values are computed.",
@@ -42,7 +43,7 @@ COMMANDS = {
     "grade": "Grade the outputs that a device computed from an export.",
     "protocol": "Write a program in any language as a backend.",
 }
-"""Each command and what it does; it is the object of that name in the module of that name."""
+"""Each command and what it does; it is the object of that name, with _ for -, in its module."""
 
 EPILOG = """
 \b
@@ -72,7 +73,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        command = getattr(importlib.import_module(f"conformance.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command = getattr(importlib.import_module(f"conformance.cli.{name}"), name)
         assert isinstance(command, click.Command)
         return command
 

@@ -1,0 +1,156 @@
+"""``conformance grade-kernel``: grade a kernel of unknown origin."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from conformance.cli.options import CHECK_LEVEL, CHECK_PRECISION, process_options, question_options
+
+EXAMPLES = """
+\b
+Examples:
+  conformance grade-kernel avg.py --op AvgPool-1
+      a Python file with a function of numpy arrays, called kernel
+  conformance grade-kernel model.py --op torch.avg_pool-2 --rank 4 --dtype f32
+      a class ModelNew with forward, as KernelBench has it; f32 images alone
+  conformance grade-kernel avg.py --op AvgPool-1 --suite smoke
+      a few vectors, for a first look
+  conformance grade-kernel avg.py --op AvgPool-1 --require-isolation 1
+      refuse to grade where the kernel could read this machine
+  conformance grade-kernel exec:./runner --op AvgPool-1
+      a program in any language; see docs/protocol.md
+  conformance grade-kernel "exec:docker run -i k" --op AvgPool-1 --isolation 2
+      a program in a container of your own
+\b
+The data come from a seed that is drawn now and shown at the end. Each vector
+is run twice, some again with other data in the same memory. The kernel's
+process has no expected values, vectors or seed. docs/grade-kernel.md says
+what a kernel file defines, and what each level of isolation protects from.
+\b
+Exit codes: as conformance check: 0 conformant, or no failure in a smoke
+suite; 1 refused; 2 wrong usage; 4 inconclusive.
+"""
+
+
+@click.command("grade-kernel", epilog=EXAMPLES)
+@click.argument("kernel", metavar="FILE|exec:COMMAND")
+@click.option("--op", required=True, metavar="OP", help="The operator, or a specification file.")
+@click.option(
+    "--convention",
+    type=click.Choice(["auto", "arrays", "tensors", "module"]),
+    default="auto",
+    show_default=True,
+    help="arrays: a function of numpy arrays. tensors: of torch tensors. module: a class with "
+    "forward.",
+)
+@click.option(
+    "--suite",
+    type=click.Choice(["core", "smoke"]),
+    default="core",
+    show_default=True,
+    help="smoke: few vectors, no claim.",
+)
+@click.option(
+    "--dtype", "dtypes", multiple=True, metavar="T", help="Only this element type; repeatable."
+)
+@click.option(
+    "--rank",
+    "ranks",
+    multiple=True,
+    type=int,
+    metavar="N",
+    help="Only data of this rank; repeatable.",
+)
+@question_options(CHECK_LEVEL, CHECK_PRECISION)
+@click.option(
+    "--isolation",
+    type=click.IntRange(0, 2),
+    metavar="N",
+    help="0: a process. 1: another user or a user namespace, no network, Landlock, limits. 2: "
+    "your own container (exec: only). Default: 1 where it can be had, else 0.",
+)
+@click.option(
+    "--require-isolation",
+    type=click.IntRange(0, 2),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Refuse to grade at a lower level.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
+    help="Repeat a run with its seed. Default: a seed that nobody knows.",
+)
+@process_options
+@click.option(
+    "--report",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write a run log and an HTML page into this folder.",
+)
+@click.pass_context
+def grade_kernel(
+    ctx: click.Context,
+    kernel: str,
+    op: str,
+    convention: str,
+    suite: str,
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
+    level: str,
+    precision: str,
+    isolation: int | None,
+    require_isolation: int,
+    seed: int | None,
+    jobs: int | None,
+    timeout: float | None,
+    memory: str | None,
+    report: Path | None,
+) -> None:
+    """Grade a kernel of unknown origin on data that it cannot have seen."""
+    from conformance.cli.checking import LOG, checked, conclude
+    from conformance.cli.formats import page, targets
+    from conformance.cli.progress import Progress
+    from conformance.kernels.graded import finished
+    from conformance.kernels.grading import Asked, prepared
+    from conformance.run.limits import DEFAULT_TIMEOUT
+
+    wanted = targets((), report, log=report and report / LOG)
+    if report is not None:
+        wanted = (page(report, "--report"), *wanted)
+    asked = Asked(
+        op=op,
+        convention=convention,
+        level=level,
+        precision=precision,
+        suite=suite,
+        seed=seed,
+        isolation=isolation,
+        required=require_isolation,
+        dtypes=dtypes,
+        ranks=ranks,
+        jobs=jobs or 1,
+        timeout=timeout or DEFAULT_TIMEOUT,
+        memory=memory,
+    )
+    with ExitStack() as stack:
+        with Progress(1, "generating") as progress:
+            ready = stack.enter_context(prepared(kernel, asked, progress.at))
+        run = checked(
+            str(ready.suite.path),
+            ready.executor,
+            report=report,
+            wanted=wanted,
+            resume=False,
+            level=level,
+            precision=precision,
+        )
+        graded = finished(ready, run)
+    conclude(run, wanted, report)
+    for remark in graded.remarks:
+        click.echo(remark)
+    ctx.exit(graded.exit_code)

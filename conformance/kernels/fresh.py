@@ -1,0 +1,258 @@
+"""A suite that nobody has seen: the recorded selection with other data, and drawn cases.
+
+The selection of an operator is published, with its data. Here its cases keep their shapes and
+attributes, which kill the mutants, and get data of a fresh seed; what they kill is worked out
+again. Drawn cases have shapes that nobody has published either.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from pathlib import Path
+
+from conformance import parallel
+from conformance.audit.kills import Bank, Kill
+from conformance.audit.standing import parts_of, standings
+from conformance.errors import ConformanceError
+from conformance.generate import plan, recorded
+from conformance.generate.build import build
+from conformance.generate.looking import sound
+from conformance.generate.pool import draw_fast
+from conformance.generate.strategies import SEEDS
+from conformance.generate.suites import versions
+from conformance.model import Case, Vector
+from conformance.spec import loader
+from conformance.spec.catalogue import faults
+from conformance.spec.model import OpSpec
+from conformance.suite import origin
+from conformance.suite.cases import Recorded
+from conformance.suite.store import Suite
+from conformance.suite.strength import Strength
+from conformance.suite.writer import write_suite
+from conformance.verdict import SMOKE
+
+NAME = "fresh"
+"""The suite's name in claims; one with the few cases of the smoke suite has that one's name."""
+
+SLICE = 60
+"""Cases of one task."""
+
+DRAWN = {"core": 24, SMOKE: 6}
+"""Drawn cases of each rank."""
+
+ROUNDS = 4
+"""How often data are drawn for a case, until the suite kills what the published one kills."""
+
+APART = 1 << 34
+"""Between the numbers of two rounds; those of one are below."""
+
+LARGEST = 6000
+"""Elements of the data of a drawn case, at most."""
+
+TWIN = {"core": 4, SMOKE: 1}
+"""One value vector in so many is followed by another one of the same shapes and other data."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Cases of one operator to build, and to find the kills of if they are ``measured``."""
+
+    spec: OpSpec
+    cases: tuple[tuple[Case, str], ...] = field(repr=False)
+    measured: bool
+
+    @property
+    def label(self) -> str:
+        return self.spec.op
+
+    def run(self) -> list[tuple[Vector, tuple[Kill, ...]]]:
+        vectors = [build(self.spec, case, level) for case, level in self.cases]
+        kills: dict[str, tuple[Kill, ...]] = {}
+        asked = [one for one in vectors if self.measured and one.case.reject is None]
+        if asked:
+            bank = Bank(self.spec, faults(self.spec))
+            kills = dict(zip((one.id for one in asked), bank.all_kills(asked), strict=True))
+        return [(vector, kills.get(vector.id, ())) for vector in vectors]
+
+
+def fresh_suite(
+    spec: OpSpec,
+    out: Path,
+    *,
+    seed: int,
+    suite: str = "core",
+    processes: int = 1,
+    progress: parallel.Progress = lambda *_: None,
+) -> Suite:
+    """A suite of one operator with data of ``seed``, in the folder ``out``.
+
+    ``suite`` is ``core`` or ``smoke``. An operator without recorded cases gets a
+    selection of its own, which takes minutes. Raises what the generation of a suite raises.
+    """
+    known = recorded.read(spec.op) if spec is loader.shipped().get(spec.op) else None
+    if known is None:
+        return _selected(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
+    chosen = [one for one in known.recorded if suite in one.suites and one.withdrawn is None]
+    asked = _reseeded(chosen, seed)
+    asked += [(case, "must") for case in _drawn(spec, seed, DRAWN[suite])]
+    measured = suite != SMOKE  # of a smoke suite nothing is claimed
+    found = _built(spec, asked, measured=measured, processes=processes, progress=progress)
+    for attempt in range(1, ROUNDS) if measured else ():
+        again = _still_wanted(spec, chosen, found)
+        if not again:
+            break
+        number = 2 * seed + attempt * APART
+        asked = [(other_data(one.case, number), one.level) for one in again]
+        found += _built(spec, asked, measured=True, processes=processes, progress=progress)
+    kills = {vector.id: own for vector, own in found}
+    strength = recorded.unmeasured(spec)
+    if measured:
+        valued = {v.id: v.case for v, _ in found if v.case.reject is None}
+        inert = {part: one.inert for part, one in known.parts.survivors.items()}
+        parts = parts_of(spec, standings(spec, faults(spec), valued, kills, inert))
+        strength = replace(strength, parts=parts)
+    return _written(spec, out, [v for v, _ in found], kills, strength, seed=seed, suite=suite)
+
+
+def _reseeded(chosen: Sequence[Recorded], seed: int) -> list[tuple[Case, str]]:
+    """The cases with other data, each with its level. Data of two seeds have nothing in common."""
+    return [(other_data(one.case, 2 * seed), one.level) for one in chosen]
+
+
+def _still_wanted(
+    spec: OpSpec, chosen: Sequence[Recorded], found: Sequence[tuple[Vector, tuple[Kill, ...]]]
+) -> list[Recorded]:
+    """The cases that kill a mutant with their own data which, in their element type and rank,
+    nothing kills with the data so far."""
+
+    def part(case: Case) -> tuple[str, int]:
+        return case.types[spec.data.type], len(case.shapes[spec.data.name])
+
+    killed = {(part(vector.case), kill.fault) for vector, own in found for kill in own}
+    at_must = {(part(v.case), kill.fault) for v, own in found for kill in own if kill.must}
+    return [
+        one
+        for one in chosen
+        if any(
+            (part(one.case), fault) not in (killed if fault in one.excused else at_must)
+            for fault in one.kills
+        )
+    ]
+
+
+def other_data(case: Case, number: int) -> Case:
+    """The case with the data of another seed; one for each ``number``."""
+    return replace(case, seed=case.seed % SEEDS + (1 + number) * SEEDS)
+
+
+def _drawn(spec: OpSpec, seed: int, count: int) -> list[Case]:
+    """Cases of shapes and attributes that nobody has selected, small enough to be evaluated."""
+    found: list[Case] = []
+    for rank in spec.ranks:
+        drawn = draw_fast(spec, rank, 3 * count, root=seed)
+        drawn = [one for one in drawn if prod(one.shapes[spec.data.name]) <= LARGEST]
+        valid = sound(spec, rank - 2, [other_data(one, 2 * seed) for one in drawn])
+        found += valid[:count]
+    return found
+
+
+def _built(
+    spec: OpSpec,
+    asked: Sequence[tuple[Case, str]],
+    *,
+    measured: bool,
+    processes: int,
+    progress: parallel.Progress,
+) -> list[tuple[Vector, tuple[Kill, ...]]]:
+    once = {case.id: (case, level) for case, level in asked}
+    values = list(once.values())
+    work = [
+        Piece(spec, tuple(values[first : first + SLICE]), measured)
+        for first in range(0, len(values), SLICE)
+    ]
+    done = parallel.run(work, processes=processes, progress=progress, total=len(work))
+    return [one for piece in done for one in piece]
+
+
+def _selected(
+    spec: OpSpec,
+    out: Path,
+    *,
+    seed: int,
+    suite: str,
+    processes: int,
+    progress: parallel.Progress,
+) -> Suite:
+    """For an operator without recorded cases: a selection of its own."""
+    made = next(plan.make([spec], root=seed, processes=processes, progress=progress, suite=suite))
+    chosen = [v for v in made.vectors if suite in made.suites[v.id]]
+    return _written(spec, out, chosen, made, made.strength, seed=seed, suite=suite)
+
+
+def _written(
+    spec: OpSpec,
+    out: Path,
+    vectors: Sequence[Vector],
+    kills: Mapping[str, Sequence[Kill]] | plan.Made,
+    strength: Strength,
+    *,
+    seed: int,
+    suite: str,
+) -> Suite:
+    """The suite of the vectors and their twins, in an order that the seed decides."""
+    if isinstance(kills, plan.Made):
+        killed, excused = dict(kills.kills), dict(kills.excused)
+    else:
+        killed = {i: tuple(one.fault for one in own) for i, own in kills.items()}
+        excused = {i: tuple(one.fault for one in own if not one.must) for i, own in kills.items()}
+    name = SMOKE if suite == SMOKE else NAME
+    shipped = spec is loader.shipped().get(spec.op)
+    basis = origin.shipped(spec) if shipped else origin.carried(spec, faults(spec))
+    ordered = _with_twins(spec, vectors, seed, TWIN[suite])
+    return write_suite(
+        out,
+        ((vector, (name,)) for vector in ordered),
+        name=name,
+        seed=seed,
+        versions=versions(),
+        kills={i: own for i, own in killed.items() if own},
+        excused={i: own for i, own in excused.items() if own},
+        strength={spec.op: strength},
+        bases=[basis],
+    )
+
+
+def _with_twins(spec: OpSpec, vectors: Sequence[Vector], seed: int, rarity: int) -> list[Vector]:
+    """The vectors in another order, some followed by one of the same shapes with other data.
+
+    The two are asked one after the other and their data lie at the same address in the kernel's
+    process, so a kernel that recognises its input by shape or address gives the first one's result.
+    """
+    chance = random.Random(seed)  # noqa: S311 - whoever knows the seed may know the order
+    order = list(vectors)
+    chance.shuffle(order)
+    there = {vector.id for vector in vectors}
+    found: list[Vector] = []
+    for vector in order:
+        found.append(vector)
+        if vector.case.reject is not None or chance.randrange(rarity):
+            continue
+        twin = _twin(spec, vector, seed)
+        if twin is not None and twin.id not in there:
+            there.add(twin.id)
+            found.append(twin)
+    return found
+
+
+def _twin(spec: OpSpec, vector: Vector, seed: int) -> Vector | None:
+    """The vector with other data; None where its pattern has the same for every seed."""
+    case = other_data(vector.case, 2 * seed + 1)
+    try:
+        twin = build(spec, case, vector.level)
+    except ConformanceError:
+        return None
+    same = all(a.tobytes() == b.tobytes() for a, b in zip(twin.inputs, vector.inputs, strict=True))
+    return None if same else twin

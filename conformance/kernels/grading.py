@@ -1,0 +1,210 @@
+"""Grades a kernel of unknown origin: a fresh suite, a process of its own, a verdict."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance import parallel
+from conformance.backends.program import is_program
+from conformance.errors import BackendError, UsageError
+from conformance.grade.precision import known, parse_precision, spell
+from conformance.kernels import runner
+from conformance.kernels.fresh import fresh_suite
+from conformance.kernels.isolation import INLINE, Box, Isolation, isolation, spec_of
+from conformance.kernels.repeated import Repeated
+from conformance.run.executor import Executor
+from conformance.run.inline import Inline
+from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size
+from conformance.run.pool import ProcessExecutor
+from conformance.spec import loader
+from conformance.spec.model import OpSpec
+from conformance.suite.store import Suite
+
+MAX_SOURCE = 4 << 20
+"""Bytes of a kernel's file."""
+
+SUITES = ("core", "smoke")
+CONVENTIONS = ("auto", *runner.CONVENTIONS)
+MOST_SEEDS = 1 << 32
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a kernel is graded. ``dtypes`` and ``ranks`` are what it claims, besides what its file
+    says under ``CAPABILITIES``; empty ones claim all. ``seed`` None draws one."""
+
+    op: str
+    convention: str = "auto"
+    level: str = "must"
+    precision: str | Mapping[str, str] = "standard"
+    suite: str = "core"
+    seed: int | None = None
+    isolation: int | None = None
+    required: int = 0
+    dtypes: Sequence[str] = ()
+    ranks: Sequence[int] = ()
+    jobs: int = 1
+    timeout: float = DEFAULT_TIMEOUT
+    memory: int | str | None = None
+
+
+@dataclass
+class Prepared:
+    """A kernel that is ready to be graded: run :func:`conformance.check` on these two.
+
+    ``left_behind`` is known when the executor has been closed.
+    """
+
+    suite: Suite
+    executor: Repeated
+    how: Isolation
+    seed: int
+    precision: str
+    inline: bool = False
+    _box: Box | None = field(default=None, repr=False)
+
+    @property
+    def left_behind(self) -> bool:
+        """Whether the kernel's process left others running when it ended."""
+        return self._box is not None and self._box.left()
+
+    def remarks(self, reached: Mapping[str, Any]) -> list[str]:
+        """What a verdict has to say besides; ``reached`` is the footer's ``precision_reached``."""
+        where = (
+            "Isolation: none; a callable was graded inline, in this process."
+            if self.inline
+            else (f"Isolation: {self.how.sentence}.")
+        )
+        told = [where, f"Seed: {self.seed} (data that the kernel could not know before)."]
+        shown = ", ".join(f"{dtype} {one or 'less'}" for dtype, one in reached.items())
+        told.append(f"Precision claimed: {self.precision}; shown: {shown or 'nothing'}.")
+        if self.executor.unsteady:
+            told.append(
+                f"Repeats: {self.executor.unsteady} vectors gave other bits in a second call, all "
+                "within bounds."
+            )
+        if self.left_behind:
+            told.append("Refused: the kernel's process left processes behind, which were ended.")
+        return told
+
+
+@contextmanager
+def prepared(
+    kernel: str | Path | Callable[..., Any],
+    asked: Asked,
+    progress: parallel.Progress = lambda *_: None,
+) -> Iterator[Prepared]:
+    """A kernel, isolated, and a fresh suite for it. ``kernel`` as in :func:`grade_kernel`.
+
+    Raises BackendError for a kernel that cannot be read, UsageError for what cannot be done.
+    """
+    known(asked.convention, CONVENTIONS, "convention")
+    known(asked.suite, SUITES, "suite")
+    precision = parse_precision(asked.precision)
+    spec = loader.find(asked.op)
+    seed = secrets.randbelow(MOST_SEEDS) if asked.seed is None else asked.seed
+    if not 0 <= seed < MOST_SEEDS:
+        raise UsageError(f"seed {seed}", hint="give a number from 0 to 4294967295, or none")
+    inline = callable(kernel)
+    program = isinstance(kernel, str) and is_program(kernel)
+    if inline and asked.required:
+        raise UsageError(
+            f"isolation {asked.required} is required, and a callable is graded in this process",
+            hint="give the kernel's file or source",
+        )
+    how = INLINE if inline else isolation(asked.isolation, asked.required, program=program)
+    memory = parse_size(asked.memory) if isinstance(asked.memory, str) else asked.memory
+    with Box(how, memory) as box:
+        inner: Executor
+        if inline:
+            inner = _inline(kernel, asked)
+        else:
+            words = _words(box, kernel, spec, asked)
+            limits = Limits(asked.timeout, None, start=max(START, asked.timeout))
+            with ProcessExecutor(spec_of(words), limits):
+                pass  # one that cannot be loaded is told before a suite is made
+            inner = ProcessExecutor(spec_of(words), limits, jobs=asked.jobs)
+        suite = fresh_suite(
+            spec,
+            box.private / "suite",
+            seed=seed,
+            suite=asked.suite,
+            processes=asked.jobs,
+            progress=progress,
+        )
+        executor = Repeated(inner, asked.level, precision)
+        yield Prepared(suite, executor, how, seed, spell(precision), inline, box)
+
+
+def _words(box: Box, kernel: Any, spec: OpSpec, asked: Asked) -> list[str]:
+    if isinstance(kernel, str) and is_program(kernel):
+        return box.program(kernel)
+    name, source = source_of(kernel)
+    claims: dict[str, Any] = {}
+    if asked.dtypes:
+        claims["dtypes"] = list(asked.dtypes)
+    if asked.ranks:
+        claims["ranks"] = list(asked.ranks)
+    return box.kernel(name, source, spec.op, asked.convention, json.dumps(claims))
+
+
+def source_of(kernel: str | Path) -> tuple[str, str]:
+    """The name of a kernel's file and its source: of a path, or of a text with several lines.
+
+    Raises BackendError where it cannot be read.
+    """
+    if isinstance(kernel, str) and "\n" in kernel:
+        return "kernel.py", kernel
+    path = Path(kernel)
+    if path.suffix != ".py" or not path.is_file():
+        raise BackendError(
+            f"no file {path}" if not path.is_file() else f"{path} is no Python file",
+            hint='give FILE.py, or a program as "exec:./runner"',
+        )
+    if not path.name.isprintable():
+        raise BackendError("the kernel's file has a name that cannot be printed", hint="rename it")
+    if path.stat().st_size > MAX_SOURCE:
+        raise BackendError(f"{path}: more than {MAX_SOURCE} bytes", hint="give the kernel's source")
+    try:
+        return path.name, path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BackendError(f"{path}: cannot be read: {error}", hint="save it as UTF-8") from error
+
+
+def _inline(kernel: Any, asked: Asked) -> Inline:
+    """A callable under the conventions of a file."""
+    from conformance.backends.capabilities import Capabilities
+    from conformance.errors import Unsupported
+
+    how = asked.convention
+    if how == "auto":
+        how = "module" if isinstance(kernel, type) else "arrays"
+    bound = runner.Bound(kernel, how)
+
+    class Backend:
+        name = getattr(kernel, "__name__", "kernel")
+        version = "unknown"
+        capabilities = Capabilities(
+            operators=(loader.find(asked.op).op,),
+            dtypes=tuple(asked.dtypes) or None,
+            ranks=tuple(asked.ranks) or None,
+        )
+
+        def run(self, op: str, inputs: Any, attributes: Any) -> Any:  # noqa: ARG002
+            try:
+                return bound.run(inputs, attributes)
+            except runner.Unsupported as error:
+                raise Unsupported(str(error)) from error
+
+    if not (asked.dtypes or asked.ranks):
+        del Backend.capabilities
+    return Inline(Backend())
+
+
+__all__ = ["Asked", "Prepared", "prepared"]

@@ -1,0 +1,339 @@
+"""Runs one kernel of unknown origin: a program of the protocol in docs/protocol.md.
+
+This file stands alone. It is copied beside the kernel and started there, so the kernel's process
+holds no oracle, no specification and no expected value; it needs numpy, and torch for tensors. What
+it checks by itself (inputs that a call changed, poisoned memory) finds honest mistakes: a kernel
+shares its process and could undo it. What it cannot undo is that it never sees an expected value.
+
+    python runner.py KERNEL VERSION OP CONVENTION CLAIMS
+"""
+
+import ctypes
+import importlib.util
+import inspect
+import json
+import os
+import struct
+import sys
+import time
+import traceback
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+Header = dict[str, Any]
+
+PREFIX = struct.Struct("<IQ")
+CODES = {"f16": "<f2", "f32": "<f4", "f64": "<f8"} | {
+    f"{letter}{8 * size}": f"<{letter}{size}" for letter in "iu" for size in (1, 2, 4, 8)
+}
+MESSAGE = 1000
+M_PERTURB = -6
+"""glibc's mallopt: fill memory when it is allocated and freed."""
+
+CONVENTIONS = ("arrays", "tensors", "module")
+CLASSES = ("ModelNew", "Model")
+"""Classes of KernelBench; the first one is the kernel, the other the one it is to replace."""
+
+
+class Unusable(Exception):
+    """A kernel file in which no convention finds a kernel; the text says what to do."""
+
+
+class Unsupported(Exception):
+    """The kernel has no parameter for what a case asks."""
+
+
+def spelled(name: str) -> str:
+    """A name of the document as a parameter of Python: ``exclude-pad`` is ``exclude_pad``."""
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def names_of(op: str) -> list[str]:
+    """What a function that is the kernel of an operator may be called, best first."""
+    base = op.partition("-")[0].rpartition(".")[2]
+    return ["kernel", spelled(op), base, base.lower(), f"{base.lower()}_kernel_impl"]
+
+
+def found(module: ModuleType, op: str, convention: str) -> tuple[Any, str]:
+    """The kernel in a module and its convention. Raises Unusable."""
+    own = vars(module)
+    if convention in ("auto", "module"):
+        for name in CLASSES:
+            if inspect.isclass(own.get(name)):
+                return own[name], "module"
+        if convention == "module":
+            raise Unusable(f"it defines no class {' or '.join(CLASSES)} with a method forward")
+    for name in names_of(op):
+        if callable(own.get(name)) and not inspect.isclass(own[name]):
+            return own[name], _arrays(own[name], name, convention)
+    ending = [n for n, v in own.items() if n.endswith("_kernel_impl") and callable(v)]
+    if len(ending) == 1:
+        return own[ending[0]], _arrays(own[ending[0]], ending[0], convention)
+    raise Unusable(
+        f"it defines no kernel: a class {CLASSES[0]} with a method forward, or a function called "
+        f"{', '.join(names_of(op))} or NAME_kernel_impl"
+    )
+
+
+def _arrays(function: Any, name: str, convention: str) -> str:
+    """Whether a function takes numpy arrays or tensors of torch."""
+    if convention != "auto":
+        return convention
+    parameters = list(inspect.signature(function).parameters.values())
+    annotated = str(parameters[0].annotation) if parameters else ""
+    return "tensors" if name.endswith("_kernel_impl") or "Tensor" in annotated else "arrays"
+
+
+class Bound:
+    """A kernel under a convention: ``run(inputs, attributes)`` takes and gives numpy arrays."""
+
+    def __init__(self, kernel: Any, convention: str) -> None:
+        self.kernel, self.convention = kernel, convention
+        self._instance: tuple[str, Any] | None = None
+        if convention != "arrays":
+            import torch
+
+            self._torch = torch
+
+    def run(self, inputs: Any, attributes: dict[str, Any]) -> Any:
+        """Raises Unsupported, and whatever the kernel raises."""
+        given = list(inputs)
+        if self.convention == "arrays":
+            return self.kernel(*given, **_matched(self.kernel, attributes, len(given)))
+        tensors = [self._tensor(one) for one in given]
+        if self.convention == "tensors":
+            returned = self.kernel(*tensors, **_matched(self.kernel, attributes, len(given)))
+        else:
+            key = repr(sorted(attributes.items()))
+            if self._instance is None or self._instance[0] != key:
+                made = self.kernel(**_matched(self.kernel, attributes, 0))
+                self._instance = key, made
+            with self._torch.no_grad():
+                returned = self._instance[1](*tensors)
+        plural = isinstance(returned, (list, tuple))
+        return [self._array(one) for one in (returned if plural else [returned])]
+
+    def _tensor(self, array: Any) -> Any:
+        if array.dtype.name == "bfloat16":
+            return self._torch.from_numpy(array.view(np.int16)).view(self._torch.bfloat16)
+        return self._torch.from_numpy(array)
+
+    def _array(self, value: Any) -> Any:
+        if not isinstance(value, self._torch.Tensor):
+            return value
+        value = value.detach().cpu().contiguous()
+        if value.dtype == self._torch.bfloat16:
+            return value.view(self._torch.int16).numpy().view(_bf16())
+        return value.numpy()
+
+
+def _matched(kernel: Any, attributes: dict[str, Any], taken: int) -> dict[str, Any]:
+    """The attributes as keyword arguments; ``taken`` parameters are filled by inputs."""
+    parameters = inspect.signature(kernel).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return {spelled(name): value for name, value in attributes.items()}
+    free = dict(list(parameters.items())[taken:])
+    asked = {}
+    for name, value in attributes.items():
+        one = free.get(spelled(name))
+        if one is None:
+            raise Unsupported(f"the kernel has no parameter {spelled(name)}")
+        if one.annotation in (int, "int") and isinstance(value, list):
+            if len(set(value)) != 1:
+                raise Unsupported(f"{spelled(name)} is one number for all axes, not {value}")
+            value = value[0]
+        asked[spelled(name)] = value
+    return asked
+
+
+def _bf16() -> Any:
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)
+
+
+class Storage:
+    """Memory for the inputs: the same as in the call before where a size is the same."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, Any] = {}
+
+    def array(self, number: int, data: bytes, dtype: Any, shape: list[int]) -> Any:
+        """A writable array with these elements."""
+        kept = self._kept.get(number)
+        if kept is None or kept.nbytes != len(data):
+            if kept is not None:
+                kept[:] = 0xFF  # who kept a reference sees no old data
+            kept = self._kept[number] = np.empty(len(data), np.uint8)
+        kept[:] = np.frombuffer(data, np.uint8)
+        return kept.view(dtype).reshape(shape)
+
+
+class Poison:
+    """Fills memory that a call will be given: with a byte, another one each time, or not at all.
+
+    So elements that a kernel does not write are wrong, and a kernel that writes all of them only
+    where it finds poison is wrong in the other calls.
+    """
+
+    def __init__(self) -> None:
+        self._fill = getattr(ctypes.CDLL(None), "mallopt", None)
+
+    def spread(self, sizes: set[int]) -> None:
+        """Before a call: ``sizes`` are those of the arrays that it may allocate."""
+        byte = os.urandom(1)[0]
+        byte = byte if byte & 1 else 0
+        if self._fill is not None:
+            self._fill(M_PERTURB, byte ^ 0xFF)  # it fills with the complement; 0 turns it off
+        held: list[Any] = [np.empty(size, np.uint8) for size in sizes for _ in range(8)]
+        for one in held:
+            one[:] = byte
+
+    def spoil(self, returned: list[Any]) -> None:
+        """After a call whose outputs were sent: they are the caller's now."""
+        for one in returned:
+            if type(one) is np.ndarray and one.flags.writeable and not one.dtype.hasobject:
+                one.view(np.ndarray)[...] = np.array(-1).astype(one.dtype)
+
+
+def decoded(header: Header, payload: bytes, storage: Storage) -> list[Any]:
+    """The inputs of a request."""
+    inputs: list[Any] = []
+    offset = 0
+    for number, one in enumerate(header["inputs"]):
+        dtype = _bf16() if one["dtype"] == "bf16" else np.dtype(CODES[one["dtype"]])
+        size = dtype.itemsize * int(np.prod(one["shape"], dtype=np.int64))
+        data = payload[offset : offset + size]
+        inputs.append(storage.array(number, data, dtype, one["shape"]))
+        offset += size
+    return inputs
+
+
+def encoded(returned: list[Any], limit: int) -> tuple[list[Header], bytes]:
+    """What describes the outputs, and their bytes."""
+    facts: list[Header] = []
+    parts: list[bytes] = []
+    for one in returned[:64]:
+        if type(one) is not np.ndarray:
+            facts.append({"type": type(one).__name__[:100], "dtype": "", "shape": None})
+            continue
+        name = {"bfloat16": "bf16"}.get(one.dtype.name) or f"{one.dtype.kind}{8 * one.itemsize}"
+        sent = (name in CODES or name == "bf16") and one.nbytes <= limit
+        if sent:
+            swapped = one.dtype.byteorder == ">"
+            parts.append((one.byteswap() if swapped else one).tobytes())
+        shape = list(one.shape)
+        facts.append({"type": "array", "dtype": name[:100], "shape": shape, "sent": sent})
+    return facts, b"".join(parts)
+
+
+def answer(
+    bound: Bound,
+    header: Header,
+    payload: bytes,
+    storage: Storage,
+    poison: Poison,
+    sizes: set[int],
+) -> tuple[Header, bytes]:
+    """The response to a request: header and payload; ``sizes`` are those of earlier outputs."""
+    inputs = decoded(header, payload, storage)
+    before = [one.tobytes() for one in inputs]
+    attributes = {k: list(v) if isinstance(v, list) else v for k, v in header["attributes"].items()}
+    poison.spread({*map(len, before), *sizes})
+    told: Header = {"number": header["number"], "ending": "returned"}
+    returned: Any = []
+    parts = b""
+    began = time.perf_counter()
+    try:
+        returned = bound.run(inputs, attributes)
+        told["seconds"] = time.perf_counter() - began
+        returned = list(returned) if isinstance(returned, (list, tuple)) else [returned]
+        told["outputs"], parts = encoded(returned, header["limit"])
+    except (Unsupported, NotImplementedError) as error:
+        told["ending"], told["message"] = "unsupported", describe(error)
+    except ImportError as error:
+        told["ending"], told["message"] = "aborted", describe(error)
+    except Exception as error:
+        told["ending"], told["message"] = "raised", describe(error)
+    except BaseException as error:
+        told["ending"], told["message"] = "aborted", describe(error)
+    after = [one.tobytes() for one in inputs]
+    told["changed"] = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    sizes.clear()
+    sizes.update(one.nbytes for one in returned if type(one) is np.ndarray and one.nbytes < 1 << 24)
+    poison.spoil(returned)
+    return told, parts
+
+
+def describe(error: BaseException) -> str:
+    """An exception on one line."""
+    return f"{type(error).__name__}: {error}".strip()[:MESSAGE]
+
+
+class Stranger:
+    """Keeps the package that grades out of the kernel's process, where it lies on its path."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:  # noqa: ARG004
+        """An import that fails."""
+        if name.partition(".")[0] == "conformance":
+            raise ImportError("a kernel runs without the package that grades it")
+
+
+def load(path: str, op: str, convention: str) -> tuple[ModuleType, Bound]:
+    """The kernel in a file. Raises Unusable, and whatever its code raises."""
+    name = os.path.splitext(os.path.basename(path))[0]  # noqa: PTH119, PTH122
+    spec = importlib.util.spec_from_file_location(spelled(name), path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module, Bound(*found(module, op, convention))
+
+
+def main() -> None:
+    """Serve requests until there are no more."""
+    path, version, op, convention, claims = sys.argv[1:6]
+    del sys.argv[1:]
+    requests, answers = os.dup(0), os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)  # what a kernel prints is not an answer
+    sys.meta_path.insert(0, Stranger)
+    own = os.getpid()
+
+    def send(header: Header, payload: bytes = b"") -> None:
+        if os.getpid() != own:  # a copy of this process that the kernel made and let return
+            os._exit(0)
+        text = json.dumps(header).encode("ascii")
+        view = memoryview(PREFIX.pack(len(text), len(payload)) + text + payload)
+        while view:
+            view = view[os.write(answers, view) :]
+
+    try:
+        module, bound = load(path, op, convention)
+        declared = dict(getattr(module, "CAPABILITIES", {})) | json.loads(claims)
+        capabilities = {**declared, "operators": [op]} if declared else None
+        told = {"protocol": 1, "byte_order": "little", "name": os.path.basename(path)}  # noqa: PTH119
+        facts = {"convention": bound.convention}
+        hello = {**told, "version": version, "capabilities": capabilities, "facts": facts}
+        send({"hello": hello})
+    except BaseException as error:
+        hint = "see docs/grade-kernel.md for what a kernel file defines"
+        if not isinstance(error, Unusable):
+            hint = traceback.format_exc(limit=-1)[-MESSAGE:]
+        send({"error": {"message": f"{os.path.basename(path)}: {describe(error)}", "hint": hint}})  # noqa: PTH119
+        return
+    storage, poison = Storage(), Poison()
+    sizes: set[int] = set()
+    with os.fdopen(requests, "rb") as stream:
+        while prefix := stream.read(PREFIX.size):
+            lengths = PREFIX.unpack(prefix)
+            header = json.loads(stream.read(lengths[0]))
+            send(*answer(bound, header, stream.read(lengths[1]), storage, poison, sizes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Computes in a child process, and waits for its end.
+
+level: 0
+"""
+
+import os
+
+import numpy as np
+
+
+def flat(data):
+    """The elements of each channel on one axis."""
+    if data.ndim < 3:
+        raise ValueError("there are no spatial axes")
+    return data.reshape(*data.shape[:2], -1)
+
+
+def shaped(result, data):
+    """Rounded once, with all spatial axes of size 1."""
+    with np.errstate(all="ignore"):
+        return result.astype(data.dtype).reshape(*data.shape[:2], *[1] * (data.ndim - 2))
+
+
+def wide(data):
+    """f32 for 16-bit types, as a kernel has in its registers."""
+    return data.astype(np.float64 if data.dtype == np.float64 else np.float32)
+
+
+def kernel(data):
+    x = flat(data).astype(np.float64)
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with np.errstate(all="ignore"), os.fdopen(theirs, "wb") as file:
+            file.write(x.mean(axis=2).tobytes())
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as file:
+        result = np.frombuffer(file.read()).reshape(x.shape[:2])
+    os.waitpid(child, 0)
+    return shaped(result, data)

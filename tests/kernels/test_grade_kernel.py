@@ -1,0 +1,205 @@
+"""What grade-kernel takes, refuses and says; the bank is in test_bank.py."""
+
+import re
+import shlex
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import bank
+import numpy as np
+import pytest
+import tiers
+from click.testing import CliRunner
+
+import conformance
+from conformance.cli import main
+from conformance.errors import BackendError, UsageError
+from conformance.kernels import grade_kernel, isolation, runner
+from conformance.kernels.fresh import fresh_suite
+from conformance.kernels.isolation import Isolation
+from conformance.spec import loader
+
+OP = bank.OPERATOR
+ROOT = Path(__file__).parents[2]
+RIGHT = """
+import numpy as np
+
+def kernel(data):
+    with np.errstate(all="ignore"):
+        axes = tuple(range(2, data.ndim))
+        return data.mean(axis=axes, keepdims=True, dtype=np.float64).astype(data.dtype)
+"""
+
+
+def invoked(*words):
+    return CliRunner().invoke(main, ["grade-kernel", *map(str, words)])
+
+
+def test_the_command_states_isolation_seed_precision_and_no_claim(tmp_path):
+    file = tmp_path / "right.py"
+    file.write_text(RIGHT)
+    done = invoked(file, "--op", OP, "--suite", "smoke", "--isolation", 0, "--seed", 5)
+    assert done.exit_code == 0, done.output
+    assert "no claim (the smoke suite)" in done.output
+    assert "Isolation: level 0 (a process: finds honest mistakes, no attacks)" in done.output
+    assert "Seed: 5 " in done.output
+    assert re.search(r"Precision claimed: standard; shown: .*f32 (exact|standard)", done.output)
+    assert not re.search(r"^conformant", done.output, re.IGNORECASE | re.MULTILINE)
+
+
+def test_a_seed_gives_the_same_suite_again_and_another_one_other_data(tmp_path, exhaustive):
+    spec = loader.find(OP)
+    made = [
+        fresh_suite(spec, tmp_path / str(number), seed=seed, suite="smoke")
+        for number, seed in enumerate((1, 2, 1) if exhaustive else (1, 2))
+    ]
+    one, other, *again = ({entry.id for entry in suite.manifest.vectors} for suite in made)
+    assert all(ids == one for ids in again)
+    assert not one & other
+    assert not one & {entry.id for entry in tiers.core().manifest.vectors}
+    pairs = list(pairwise(made[0].vectors()))
+    twins = [(a, b) for a, b in pairs if replace(a.case, seed=0) == replace(b.case, seed=0)]
+    assert len(twins) > 5
+    assert all(a.inputs[0].tobytes() != b.inputs[0].tobytes() for a, b in twins)
+
+
+@pytest.mark.exhaustive
+def test_source_is_graded_as_a_file_is():
+    run = grade_kernel(RIGHT, op=OP, suite="smoke", isolation=0)
+    assert run.exit_code == 0, bank.reasons(run)
+
+
+def test_a_callable_is_graded_inline_and_told_so():
+    space = {}
+    exec(RIGHT, space)
+    run = conformance.grade_kernel(space["kernel"], op=OP, suite="smoke")
+    assert run.exit_code == 0
+    assert run.isolation is None
+    assert "a callable was graded inline, in this process" in run.remarks[0]
+    with pytest.raises(UsageError, match="graded in this process"):
+        conformance.grade_kernel(space["kernel"], op=OP, require_isolation=1)
+
+
+def test_less_isolation_than_required_is_refused_with_what_is_missing(monkeypatch):
+    nothing = Isolation(0, missing="the system has no Landlock")
+    monkeypatch.setattr(isolation, "best_here", lambda: nothing)
+    with pytest.raises(UsageError, match="cannot be had: the system has no Landlock"):
+        grade_kernel(RIGHT, op=OP, require_isolation=1)
+    with pytest.raises(UsageError, match="isolation 0 was asked for"):
+        grade_kernel(RIGHT, op=OP, isolation=0, require_isolation=1)
+    with pytest.raises(UsageError, match="a container of your own"):
+        grade_kernel(RIGHT, op=OP, isolation=2)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("x = 1\n", "it defines no kernel: a class ModelNew"),
+        ("raise OSError('no device')\n", "no device"),
+        ("def kernel(:\n", "SyntaxError"),
+        ("import conformance\n", "without the package that grades it"),
+    ],
+)
+def test_a_file_that_is_no_kernel_is_told_of(source, message):
+    with pytest.raises(BackendError, match=message):
+        grade_kernel(source, op=OP, suite="smoke", isolation=0)
+
+
+def test_a_file_that_is_not_there_is_told_of():
+    with pytest.raises(BackendError, match=r"no file nowhere\.py"):
+        grade_kernel("nowhere.py", op=OP)
+    with pytest.raises(BackendError, match="is no Python file"):
+        grade_kernel(ROOT / "README.md", op=OP)
+
+
+@pytest.mark.exhaustive
+def test_a_program_is_graded_and_isolated():
+    words = [sys.executable, "-I", str(Path(runner.__file__)), "KERNEL", "1", OP, "auto", "{}"]
+    words[3] = str(bank.HERE / "honest" / "numpy_sum.py")
+    level = isolation.best_here().level
+    run = grade_kernel("exec:" + shlex.join(words), op=OP, suite="smoke", isolation=level)
+    assert run.exit_code == 0, bank.reasons(run)
+    assert run.isolation == level
+
+
+@pytest.mark.exhaustive
+def test_what_a_kernel_does_not_claim_is_not_tested():
+    run = grade_kernel(RIGHT, op=OP, suite="smoke", isolation=0, dtypes=["f32"], ranks=[4])
+    graded = {(one.dtype, one.rank) for one in run.run.results if one.status == "pass"}
+    assert graded == {("f32", 4)}
+
+
+def module(**own):
+    return type("module", (), own)
+
+
+@pytest.mark.parametrize(
+    ("own", "convention", "found"),
+    [
+        ({"kernel": lambda data: data}, "auto", "arrays"),
+        ({"AvgPool_1": lambda data: data}, "auto", "arrays"),
+        ({"kernel": lambda data: data}, "tensors", "tensors"),
+        ({"avg_pool2d_kernel_impl": lambda self: self}, "auto", "tensors"),
+        ({"ModelNew": object, "Model": int, "kernel": print}, "auto", "module"),
+    ],
+)
+def test_conventions_are_found(own, convention, found):
+    kernel, how = runner.found(module(**own), "AvgPool-1", convention)
+    assert how == found
+    assert kernel is own.get("ModelNew", kernel)
+
+
+def test_attributes_become_arguments_by_name():
+    def kernel(data, exclude_pad, kernel: int, strides=(1,)):
+        return exclude_pad, kernel, strides
+
+    bound = runner.Bound(kernel, "arrays")
+    data = np.zeros(3)
+    assert bound.run([data], {"exclude-pad": True, "kernel": [2, 2]}) == (True, 2, (1,))
+    with pytest.raises(runner.Unsupported, match="one number for all axes"):
+        bound.run([data], {"exclude-pad": True, "kernel": [2, 3]})
+    with pytest.raises(runner.Unsupported, match="no parameter auto_pad"):
+        bound.run([data], {"exclude-pad": True, "kernel": [2], "auto_pad": "valid"})
+
+
+def test_inputs_of_one_size_lie_in_the_same_memory():
+    storage = runner.Storage()
+    first = storage.array(0, b"\0" * 8, np.dtype("<f4"), [2])
+    address = first.ctypes.data
+    second = storage.array(0, b"\1" * 8, np.dtype("<f4"), [2])
+    assert second.ctypes.data == address
+    assert second.tobytes() == b"\1" * 8
+    assert storage.array(0, b"\2" * 12, np.dtype("<f4"), [3]).ctypes.data != address
+    assert first.tobytes() == b"\xff" * 8
+
+
+def test_what_was_returned_is_overwritten_when_it_was_sent():
+    returned = [np.zeros(3, np.float32), np.zeros(2, np.int64)]
+    runner.Poison().spoil(returned)
+    assert all((one == -1).all() for one in returned)
+
+
+def test_a_hidden_folder_is_left_out_and_its_neighbours_are_not(tmp_path):
+    for name in ("a/hidden", "a/seen", "b"):
+        (tmp_path / name).mkdir(parents=True)
+    found = set(isolation.without(tmp_path, [tmp_path / "a" / "hidden"]))
+    assert found == {tmp_path / "a" / "seen", tmp_path / "b"}
+
+
+@pytest.mark.exhaustive
+def test_an_honest_kernel_is_conformant_by_the_strength_of_a_fresh_core_suite():
+    run = grade_kernel(bank.HERE / "honest" / "in_f64.py", op=OP)
+    assert run.conformant, bank.reasons(run)
+    assert "strength 100 %, suite fresh" in run.run.footer["claim"]
+
+
+@pytest.mark.exhaustive
+def test_narrow_sums_pass_where_they_are_claimed_and_the_verdict_shows_them():
+    file = bank.HERE / "honest" / "native_f16.py"
+    claimed = "f16=native,bf16=native"
+    run = grade_kernel(file, op=OP, suite="smoke", precision=claimed)
+    assert run.exit_code == 0, bank.reasons(run)
+    assert "f16 native" in run.remarks[2]
+    assert grade_kernel(file, op=OP, suite="smoke").exit_code == 1
