@@ -234,8 +234,8 @@ class Asked:
             close = np.abs(_ordinals(got) - _ordinals(other)) <= NEAR
             close |= ungraded
             if got.dtype.kind not in "iu":
-                seen, told = got.astype(np.float64), other.astype(np.float64)
                 with np.errstate(all="ignore"):
+                    seen, told = got.astype(np.float64), other.astype(np.float64)
                     off = np.abs(seen - told)
                     close |= (off <= SHARE * np.abs(told)) | (_is_nan(seen) & _is_nan(told))
                     close |= off <= room if room is not None else False
@@ -314,8 +314,8 @@ class Asked:
         for got, other, room in zip(self.outputs, predicted, self._room, strict=True):
             if got.dtype.kind in "iu":
                 continue
-            seen, told = got.astype(np.float64), other.astype(np.float64)
             with np.errstate(all="ignore"):
+                seen, told = got.astype(np.float64), other.astype(np.float64)
                 off = np.abs(seen - told)
                 near = off <= np.maximum(SHARE * np.abs(told), 0 if room is None else room)
             if not (near | ~np.isfinite(seen)).all():

@@ -43,7 +43,7 @@ SLICE = 60
 DRAWN = {"core": 24, SMOKE: 6}
 """Drawn cases of each rank."""
 
-ROUNDS = 4
+ROUNDS = 8
 """How often data are drawn for a case, until the suite kills what the published one kills."""
 
 APART = 1 << 34
@@ -54,6 +54,9 @@ LARGEST = 6000
 
 TWIN = {"core": 4, SMOKE: 1}
 """One value vector in so many is followed by another one of the same shapes and other data."""
+
+MANY, MOST_TWINS = 8, 6
+"""One vector in so many of these is followed by up to so many, against a kernel that counts."""
 
 
 @dataclass(frozen=True)
@@ -240,16 +243,18 @@ def _with_twins(spec: OpSpec, vectors: Sequence[Vector], seed: int, rarity: int)
         found.append(vector)
         if vector.case.reject is not None or chance.randrange(rarity):
             continue
-        twin = _twin(spec, vector, seed)
-        if twin is not None and twin.id not in there:
-            there.add(twin.id)
-            found.append(twin)
+        several = 1 if chance.randrange(MANY) else chance.randint(2, MOST_TWINS)
+        for number in range(several):
+            twin = _twin(spec, vector, 2 * seed + 1 + number * APART)
+            if twin is not None and twin.id not in there:
+                there.add(twin.id)
+                found.append(twin)
     return found
 
 
-def _twin(spec: OpSpec, vector: Vector, seed: int) -> Vector | None:
+def _twin(spec: OpSpec, vector: Vector, number: int) -> Vector | None:
     """The vector with other data; None where its pattern has the same for every seed."""
-    case = other_data(vector.case, 2 * seed + 1)
+    case = other_data(vector.case, number)
     try:
         twin = build(spec, case, vector.level)
     except ConformanceError:

@@ -90,7 +90,7 @@ class Prepared:
                 "within bounds."
             )
         if self.left_behind:
-            told.append("Refused: the kernel's process left processes behind, which were ended.")
+            told.append("Refused all the same: its process left others behind, which were ended.")
         return told
 
 

@@ -112,7 +112,7 @@ def best_here() -> Isolation:
         means = (
             *(["another user"] if other else []),
             *(TOLD[name] for name in names),
-            *(["no sockets"] if os.uname().machine in jail.SOCKETS else []),
+            *(["no sockets and keyrings"] if os.uname().machine in jail.REFUSED else []),
             f"Landlock {version}",
             "limits",
         )

@@ -31,8 +31,12 @@ TCP = 3
 SCOPES = 3
 """No abstract sockets and no signals beyond the domain, from ABI 6 on."""
 
-# By machine: what the audit interface calls it, and the numbers of connect, socket, io_uring_setup.
-SOCKETS = {"x86_64": (0xC000003E, (42, 41, 425)), "aarch64": (0xC00000B7, (203, 198, 425))}
+# By machine: what the audit interface calls it, and the numbers of connect, socket, io_uring_setup,
+# and of add_key, request_key, keyctl: keyrings outlive a process, and no namespace holds them.
+REFUSED = {
+    "x86_64": (0xC000003E, (42, 41, 425, 248, 249, 250)),
+    "aarch64": (0xC00000B7, (203, 198, 425, 217, 218, 219)),
+}
 PR_SET_SECCOMP, FILTER = 22, 2
 LOAD, EQUAL, ABOVE, RETURN = 0x20, 0x15, 0x35, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050001
@@ -124,13 +128,13 @@ def landlock(readable: list[str], listed: list[str], writable: list[str]) -> Non
 
 
 def without_sockets() -> bool:
-    """Refuse new sockets and connections: one with a path leads out of any namespace.
+    """Refuse new sockets and connections, one with a path leads out of any namespace, and keyrings.
 
     False where the numbers of this machine's system calls are not known.
     """
-    if os.uname().machine not in SOCKETS:
+    if os.uname().machine not in REFUSED:
         return False
-    interface, refused = SOCKETS[os.uname().machine]
+    interface, refused = REFUSED[os.uname().machine]
     last = len(refused) + 1  # jumps count from the next instruction; the last but one allows
     steps = [(LOAD, 0, 0, 4), (EQUAL, 0, last + 2, interface), (LOAD, 0, 0, 0)]
     steps += [(ABOVE, last, 0, FOREIGN)]

@@ -175,7 +175,7 @@ class Poison:
     """Fills memory that a call will be given: with a byte, another one each time, or not at all.
 
     So elements that a kernel does not write are wrong, and a kernel that writes all of them only
-    where it finds poison is wrong in the other calls.
+    where it finds poison, or zeros, is wrong in the other calls.
     """
 
     def __init__(self) -> None:
@@ -183,10 +183,14 @@ class Poison:
 
     def spread(self, sizes: set[int]) -> None:
         """Before a call: ``sizes`` are those of the arrays that it may allocate."""
-        byte = os.urandom(1)[0]
-        byte = byte if byte & 1 else 0
+        chance, byte = os.urandom(2)
+        if chance % 3 == 0:
+            byte = 0
         if self._fill is not None:
-            self._fill(M_PERTURB, byte ^ 0xFF)  # it fills with the complement; 0 turns it off
+            # It fills with the complement; 0 turns it off.
+            self._fill(M_PERTURB, byte ^ 0xFF if chance % 3 < 2 else 0)
+        if chance % 3 == 2:
+            return
         held: list[Any] = [np.empty(size, np.uint8) for size in sizes for _ in range(8)]
         for one in held:
             one[:] = byte
@@ -229,6 +233,18 @@ def encoded(returned: list[Any], limit: int) -> tuple[list[Header], bytes]:
     return facts, b"".join(parts)
 
 
+def forms(inputs: list[Any]) -> list[tuple[Any, ...]]:
+    """What a call could change of arrays besides their elements."""
+    return [(one.shape, one.strides, one.dtype) for one in inputs]
+
+
+def arithmetic() -> tuple[Any, ...]:
+    """Results that depend on the rounding mode, and on whether subnormal numbers are flushed."""
+    one, three, ten, least = (np.float64(number) for number in (1, 3, 10, 5e-324))
+    # To the nearest, a third is rounded down and a tenth up.
+    return one / three, -one / three, one / ten, -one / ten, least * one
+
+
 def answer(
     bound: Bound,
     header: Header,
@@ -240,6 +256,7 @@ def answer(
     """The response to a request: header and payload; ``sizes`` are those of earlier outputs."""
     inputs = decoded(header, payload, storage)
     before = [one.tobytes() for one in inputs]
+    formed, usual = forms(inputs), arithmetic()
     attributes = {k: list(v) if isinstance(v, list) else v for k, v in header["attributes"].items()}
     poison.spread({*map(len, before), *sizes})
     told: Header = {"number": header["number"], "ending": "returned"}
@@ -260,7 +277,16 @@ def answer(
     except BaseException as error:
         told["ending"], told["message"] = "aborted", describe(error)
     after = [one.tobytes() for one in inputs]
-    told["changed"] = [i for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    told["changed"] = [
+        number
+        for number, form in enumerate(forms(inputs))
+        if after[number] != before[number] or form != formed[number]
+    ]
+    if arithmetic() != usual:
+        told["ending"] = "aborted"
+        told["message"] = "the call left another rounding mode, or flushes subnormals from now on"
+        told.pop("outputs", None)
+        parts = b""
     sizes.clear()
     sizes.update(one.nbytes for one in returned if type(one) is np.ndarray and one.nbytes < 1 << 24)
     poison.spoil(returned)

@@ -35,6 +35,8 @@ class Kernel:
     needs: str = ""
     public: str = ""
     """Whether the published core suite ``refuses`` it or ``passes`` it, as measured."""
+    missed: str = ""
+    """Why grade-kernel does not refuse it either, if it does not."""
 
     @property
     def name(self) -> str:

@@ -6,24 +6,35 @@ import table
 
 from conformance.kernels.isolation import best_here
 
-EXPLOITS, HONEST = bank.kernels("exploits"), bank.kernels("honest")
-HANDFUL = ("cached_by_address", "leaves_a_process")
+BANK = {one.name: one for one in bank.kernels("exploits") + bank.kernels("honest")}
+HANDFUL = ("cached_by_address", "leaves_a_process", "reads_parent_memory")
+REFUSED = (
+    "zeros", "accepts_everything", "calls_our_reference", "clears_input", "detects_poison",
+    "detects_clean_memory", "f16_accumulation", "keeps_a_key_in_the_system", "kept_buffer",
+    "knows_visible_inputs", "leaves_rounding_toward_zero", "reshapes_its_input",
+    "reuses_after_four_calls", "right_when_called_once", "sometimes_wrong", "stale_unless_poisoned",
+    "uses_the_network", "writes_outside", "connects_to_a_socket_file",
+)  # fmt: skip
+"""An exploit for each check and each wall. ``python tests/kernels/table.py --grade`` asks all."""
+
 ODD = ("threads_in_any_order",)
-ATTACK = "reads_parent_memory"
-"""The exploits, odd kernels and attack of the quick tier."""
+ACCEPTED = (
+    "keeps_a_workspace", "kernelbench_model", "backendbench_function", "flushes_subnormals",
+    "works_in_a_child", "prints_a_lot", "memo_by_content", "sparse_table",
+)  # fmt: skip
 
 
-def sweep(kernels, quick):
+def sweep(quick, more=()):
     return [
         pytest.param(
-            one,
-            id=one.name,
+            BANK[name],
+            id=name,
             marks=[
-                *([] if one.name in quick else [pytest.mark.exhaustive]),
-                *([pytest.mark.needs(one.needs)] if one.needs else []),
+                *([] if name in quick else [pytest.mark.exhaustive]),
+                *([pytest.mark.needs(BANK[name].needs)] if BANK[name].needs else []),
             ],
         )
-        for one in kernels
+        for name in (*quick, *more)
     ]
 
 
@@ -34,36 +45,17 @@ def at(level):
     return level
 
 
-@pytest.mark.parametrize("kernel", sweep(EXPLOITS, (*HANDFUL, ATTACK)))
+@pytest.mark.parametrize("kernel", sweep(HANDFUL, REFUSED))
 def test_an_exploit_is_refused_at_its_level(kernel):
     run = bank.graded(kernel, at(kernel.level))
     assert run.exit_code != 0, bank.reasons(run)
     assert not run.conformant
 
 
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("kernel", sweep([k for k in EXPLOITS if not k.level], ()))
-def test_an_exploit_is_refused_at_a_higher_level_too(kernel):
-    assert bank.graded(kernel, at(1)).exit_code != 0
-
-
-@pytest.mark.parametrize("kernel", sweep(HONEST, ODD))
+@pytest.mark.parametrize("kernel", sweep(ODD, ACCEPTED))
 def test_an_honest_kernel_is_accepted(kernel):
     run = bank.graded(kernel, best_here().level)
     assert run.exit_code == 0, bank.reasons(run)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("kernel", sweep(HONEST, ()))
-def test_an_honest_kernel_is_accepted_without_isolation_too(kernel):
-    run = bank.graded(kernel, 0)
-    assert run.exit_code == 0, bank.reasons(run)
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("kernel", sweep(EXPLOITS, ()))
-def test_the_table_says_what_the_published_suite_does_about_an_exploit(kernel):
-    assert bank.public(kernel) == kernel.public
 
 
 def test_the_guide_has_the_table_of_this_bank():
@@ -72,7 +64,11 @@ def test_the_guide_has_the_table_of_this_bank():
 
 
 def test_the_bank_is_as_large_as_it_is_said_to_be():
-    assert len(EXPLOITS) >= 40
-    assert len(HONEST) >= 30
-    assert {one.level for one in EXPLOITS} == {0, 1}
-    assert all(one.about for one in EXPLOITS + HONEST)
+    exploits, honest = bank.kernels("exploits"), bank.kernels("honest")
+    assert len(BANK) == len(exploits) + len(honest)
+    assert len([one for one in exploits if not one.missed]) >= 40
+    assert len(honest) >= 30
+    assert {one.level for one in exploits} == {0, 1}
+    assert all(one.about for one in BANK.values())
+    for kind in (exploits, honest):
+        assert 4 * sum(one.guide_only for one in kind) >= 0.8 * len(kind)

@@ -1,0 +1,91 @@
+"""Multiplies each axis by a matrix of zeros and ones in float64.
+NaN and infinities go through the same matrices as counts, for zero times infinity is no zero.
+
+op: AvgPool-1
+"""
+
+import math
+
+import numpy as np
+
+
+def plan(data, kernel, strides, pads_begin, pads_end, exclude_pad, auto_pad, rounding_type):
+    """Check the case; give windows, padding, and whether padding counts."""
+    sizes = data.shape[2:]
+    axes = len(sizes)
+    if not 1 <= axes <= 3 or 0 in data.shape[:2]:
+        raise ValueError("unfit data")
+    if any(len(each) != axes for each in (kernel, strides, pads_begin, pads_end)):
+        raise ValueError("one entry an axis")
+    if min(kernel) < 1 or min(strides) < 1:
+        raise ValueError("kernel and strides start from 1")
+    if auto_pad not in ("explicit", "same_upper", "same_lower", "valid") or rounding_type not in ("floor", "ceil"):
+        raise ValueError("unknown mode")
+    begin, end = [0] * axes, [0] * axes
+    if auto_pad == "explicit":
+        begin, end = [int(b) for b in pads_begin], [int(e) for e in pads_end]
+        if min(begin + end) < 0:
+            raise ValueError("negative padding")
+    elif auto_pad != "valid":
+        for a in range(axes):
+            total = max(0, (-(-sizes[a] // strides[a]) - 1) * strides[a] + kernel[a] - sizes[a])
+            begin[a] = total // 2 if auto_pad == "same_upper" else total - total // 2
+            end[a] = total - begin[a]
+    out = []
+    for a in range(axes):
+        span = sizes[a] + begin[a] + end[a] - kernel[a]
+        if span < 0 or exclude_pad and max(begin[a], end[a]) >= kernel[a]:
+            raise ValueError("window and padding do not fit")
+        out.append(int((-(-span // strides[a]) if rounding_type == "ceil" else span // strides[a]) + 1))
+    return out, begin, not exclude_pad and sum(begin) + sum(end) > 0
+
+
+def held_taps(sizes, out, begin, kernel, strides):
+    """Count the taps of each window that lie on the data."""
+    held = np.ones(())
+    for z, o, b, k, s in zip(sizes, out, begin, kernel, strides):
+        start = np.arange(o) * s - b
+        held = held[..., None] * np.maximum(0, np.minimum(start + k, z) - np.maximum(start, 0))
+    return held
+
+
+def divisors(sizes, out, begin, counted, kernel, strides):
+    """What each sum is divided by; 1 where a window without value has nothing."""
+    if counted:
+        return math.prod(int(k) for k in kernel)
+    return np.maximum(1, held_taps(sizes, out, begin, kernel, strides))
+
+
+def mean_of(total, wide, divisor, dtype):
+    """Divide; where a sum overflowed, add again with smaller numbers."""
+    with np.errstate(all="ignore"):
+        mean = total(wide) / divisor
+        lost = ~np.isfinite(mean)
+        if lost.any():
+            mean = np.where(lost, total(wide * 2.0**-40) / divisor * 2.0**40, mean)
+        return mean.astype(dtype)
+
+
+def kernel(data, kernel, strides, pads_begin, pads_end, exclude_pad, auto_pad="explicit", rounding_type="floor"):
+    out, begin, counted = plan(data, kernel, strides, pads_begin, pads_end, exclude_pad, auto_pad, rounding_type)
+    sizes = data.shape[2:]
+    matrices = []
+    for z, o, b, k, s in zip(sizes, out, begin, kernel, strides):
+        at = np.arange(z)[:, None] - (np.arange(o) * s - b)[None, :]
+        matrices.append(((at >= 0) & (at < k)).astype(np.float64))
+
+    def through(block):
+        for a, matrix in enumerate(matrices):
+            block = np.moveaxis(np.moveaxis(block, a + 2, -1) @ matrix, -1, a + 2)
+        return block
+
+    def total(block):
+        sums = through(np.where(np.isfinite(block), block, 0.0))
+        nans, ups, downs = (through(f(block).astype(np.float64)) > 0 for f in (np.isnan, np.isposinf, np.isneginf))
+        sums[ups] = np.inf
+        sums[downs] = -np.inf
+        sums[nans | (ups & downs)] = np.nan
+        return sums
+
+    divisor = divisors(sizes, out, begin, counted, kernel, strides)
+    return mean_of(total, data.astype(np.float64), divisor, data.dtype)
