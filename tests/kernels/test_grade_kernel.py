@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import bank
+import kernel_bank as bank
 import numpy as np
 import pytest
 import tiers

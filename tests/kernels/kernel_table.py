@@ -1,4 +1,4 @@
-"""Writes the tables of the bank into the guide: python tests/kernels/table.py
+"""Writes the tables of the bank into the guide: python tests/kernels/kernel_table.py
 
 With --grade it first grades the whole bank, and says where that differs from what the files say;
 this takes half an hour. The tests grade a kernel for each check.
@@ -11,11 +11,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import bank
+import kernel_bank as bank
 
 ROOT = Path(__file__).parents[2]
 GUIDE = "docs/grade-kernel.md"
-BEGIN, END = "<!-- {}: tests/kernels/table.py -->", "<!-- end of {} -->"
+BEGIN, END = "<!-- {}: tests/kernels/kernel_table.py -->", "<!-- end of {} -->"
 
 
 def exploits() -> str:

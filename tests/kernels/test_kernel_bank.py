@@ -1,8 +1,8 @@
 """Exploits are refused at the level that they state, honest odd kernels are accepted."""
 
-import bank
+import kernel_bank as bank
+import kernel_table as table
 import pytest
-import table
 
 from conformance.kernels.isolation import best_here
 
@@ -15,7 +15,7 @@ REFUSED = (
     "reuses_after_four_calls", "right_when_called_once", "sometimes_wrong", "stale_unless_poisoned",
     "uses_the_network", "writes_outside", "connects_to_a_socket_file",
 )  # fmt: skip
-"""An exploit for each check and each wall. ``python tests/kernels/table.py --grade`` asks all."""
+"""An exploit for each check and each wall; ``kernel_table.py --grade`` asks all."""
 
 ODD = ("threads_in_any_order",)
 ACCEPTED = (
@@ -60,7 +60,7 @@ def test_an_honest_kernel_is_accepted(kernel):
 
 def test_the_guide_has_the_table_of_this_bank():
     guide = (table.ROOT / table.GUIDE).read_text(encoding="utf-8")
-    assert table.within(guide) == guide, "run python tests/kernels/table.py"
+    assert table.within(guide) == guide, "run python tests/kernels/kernel_table.py"
 
 
 def test_the_bank_is_as_large_as_it_is_said_to_be():
