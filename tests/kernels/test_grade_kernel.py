@@ -1,5 +1,6 @@
 """What grade-kernel takes, refuses and says; the bank is in test_bank.py."""
 
+import itertools
 import re
 import shlex
 import sys
@@ -80,6 +81,19 @@ def test_a_callable_is_graded_inline_and_told_so():
     assert "a callable was graded inline, in this process" in run.remarks[0]
     with pytest.raises(UsageError, match="graded in this process"):
         conformance.grade_kernel(space["kernel"], op=OP, require_isolation=1)
+
+
+def test_one_that_is_right_in_each_first_call_is_refused():
+    space, calls = {}, itertools.count()
+    exec(RIGHT, space)
+
+    def kernel(data):
+        right = space["kernel"](data)
+        return right + right.dtype.type(1) if next(calls) % 2 else right
+
+    run = conformance.grade_kernel(kernel, op=OP, suite="smoke")
+    assert run.exit_code == 1
+    assert any("in call 2 of 2 on the same inputs" in one.message for one in run.run.results)
 
 
 def test_less_isolation_than_required_is_refused_with_what_is_missing(monkeypatch):

@@ -8,14 +8,18 @@ from each_extra import EXTRAS, own_tests, touched
 
 BACKENDS = ROOT / "conformance" / "backends"
 
-EXAMPLES = {"numba": (ROOT / "clients" / "python" / "cuda_pool.py", "run")}
-"""Extras of no adapter but of an example, and the folder of its tests."""
+USERS = {
+    "numba": (ROOT / "clients" / "python" / "cuda_pool.py", "run"),
+    "dask": (ROOT / "conformance" / "cluster" / "workers.py", "cluster"),
+    "remote": (ROOT / "conformance" / "remote.py", "remote"),
+}
+"""What uses an extra of no adapter, and the folder of its tests."""
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_what_uses_an_extra_touches_it_and_has_tests(extra: str) -> None:
     adapter = BACKENDS / f"{extra.replace('-', '_')}.py"
-    user, folder = EXAMPLES.get(extra, (adapter, "backends"))
+    user, folder = USERS.get(extra, (adapter, "backends"))
     assert extra in touched([user], 0)
     assert folder in {file.parent.name for file in own_tests(extra)}
 
