@@ -123,7 +123,7 @@ def write_log(run: RunLog, out: Path) -> None:
     except OSError as error:
         raise LogError(
             f"{out / LOG}: the run log cannot be written: {error.strerror or error}",
-            hint="choose another folder with --out",
+            hint="choose a folder that you may write to, with room on its disk",
         ) from error
 
 

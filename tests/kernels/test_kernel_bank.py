@@ -71,4 +71,4 @@ def test_the_bank_is_as_large_as_it_is_said_to_be():
     assert {one.level for one in exploits} == {0, 1}
     assert all(one.about for one in BANK.values())
     for kind in (exploits, honest):
-        assert 4 * sum(one.guide_only for one in kind) >= 0.8 * len(kind)
+        assert 5 * sum(one.guide_only for one in kind) >= len(kind)  # at least a fifth
