@@ -1,7 +1,7 @@
 """How many faults of the catalogue the suites of other projects notice, beside ours.
 
     python tests/peers/peers_audit.py            # print the tables
-    python tests/peers/peers_audit.py --write    # put them into docs/strength.md
+    python tests/peers/peers_audit.py --write    # put them into docs/peers.md
 
 It needs the ``onnx`` wheel, and OpenVINO's cases beside the checkout.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from conformance.spec.catalogue import Fault, faults
 from conformance.spec.loader import find
 from conformance.suite.store import open_suite
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "strength.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "peers.md"
 OWN = ("core", "smoke")
 
 
@@ -67,13 +68,14 @@ def onnx() -> Comparison:
     known = noticed(agreeing(cases)[0], unread)
     known |= shown(op, peer_onnx.ASKS, [fault for fault in unread if fault.id not in known])
     asked = [fault for fault in unread if fault.id in known]
-    unseen = [fault.id for fault in unread if fault.id not in known]
+    unseen = Counter(fault.kind for fault in unread if fault.id not in known)
+    kinds_unseen = ", ".join(f"{count} of {kind}" for kind, count in unseen.most_common())
     notes = (
         f"ONNX has {len(tests)} node tests of the two operators; {len(tests) - len(cases)} use "
         "dilations, which AvgPool-1 has not.",
-        f"Of the {len(counted)} faults that count, ONNX is asked {len(asked)}. "
+        f"Of the {len(counted)} mutants that count, ONNX is asked {len(asked)}. "
         f"{len(counted) - len(unread)} are another reading of AvgPool-1's document, and "
-        f"{len(unseen)} show at no drawn case that ONNX can ask: {_names(unseen)}.",
+        f"{unseen.total()} show at no drawn case that ONNX can ask: {kinds_unseen}.",
     )
     return _compared("ONNX node tests", op, cases, asked, notes)
 
@@ -133,7 +135,7 @@ def _names(names: Iterable[str]) -> str:
 
 def suite_table(found: Sequence[Comparison]) -> list[str]:
     """One row for each peer and operator, followed by ours about the same faults."""
-    head = _head("suite", "operator", "cases", "bytes", "faults asked", "noticed", "share", text=2)
+    head = _head("suite", "operator", "cases", "bytes", "mutants asked", "killed", "share", text=2)
     rows = [row for one in found for row in (one.peer, *one.own)]
     return [*head, *(_suite_row(row) for row in rows)]
 
@@ -188,7 +190,7 @@ def comparisons() -> Iterator[Comparison]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--write", action="store_true", help="write docs/strength.md")
+    parser.add_argument("--write", action="store_true", help="write docs/peers.md")
     write = parser.parse_args().write
     if not peer_openvino.FILE.is_file() or not importlib.util.find_spec("onnx"):
         parser.error(f"needs the onnx wheel and {peer_openvino.FILE}")
