@@ -19,7 +19,7 @@ from typing import Any, cast
 
 from numpy.typing import NDArray
 
-from conformance.backends.address import canonical
+from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
 from conformance.data import directory
 from conformance.errors import Unsupported, UsageError
@@ -37,7 +37,7 @@ from conformance.run.engine import run as stream
 from conformance.run.executor import Executor
 from conformance.run.interruption import Interruption
 from conformance.run.isolation import Isolation, words
-from conformance.run.merging import Part, merged
+from conformance.run.merging import ShardLog, merged
 from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite
@@ -232,7 +232,7 @@ def merge(logs: Sequence[str | Path], suite: Suite | str | Path | None = None) -
         SuiteError: the suite cannot be used.
         UsageError: no log.
     """
-    parts = [Part(Path(log), read(log)) for log in logs]
+    parts = [ShardLog(Path(log), read(log)) for log in logs]
     if not parts:
         raise UsageError("there are no logs to merge", hint="name the log of each shard")
     header = parts[0].run.header

@@ -125,7 +125,7 @@ def summed(tallies: Iterable[Tally]) -> Tally:
 
 
 @dataclass(frozen=True)
-class Score:
+class ResultCounts:
     """The results of a run, counted.
 
     ``selected`` counts the vectors that each operator was to have. ``by_reading`` counts the
@@ -144,7 +144,7 @@ class Score:
     given_up: str
 
     @classmethod
-    def of(cls, selected: Mapping[str, int], results: Collection[Result]) -> Score:
+    def of(cls, selected: Mapping[str, int], results: Collection[Result]) -> ResultCounts:
         """The score of a run over ``selected`` vectors of each operator."""
         reached: dict[str, str | None] = {}
         readings: Counter[str] = Counter()
@@ -174,7 +174,7 @@ class Score:
         }
 
 
-def judged(score: Score, *, interrupted: bool, no_claim: bool, short: bool) -> str:
+def judged(score: ResultCounts, *, interrupted: bool, no_claim: bool, short: bool) -> str:
     """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results; ``short``
     of one whose evidence is weaker than required.
     """
@@ -189,7 +189,9 @@ def judged(score: Score, *, interrupted: bool, no_claim: bool, short: bool) -> s
     return "inconclusive" if short else "conformant"
 
 
-def objections(score: Score, verdict: str, expected: Expected, *, strict: bool) -> Iterator[str]:
+def objections(
+    score: ResultCounts, verdict: str, expected: Expected, *, strict: bool
+) -> Iterator[str]:
     """Why a run may not end with exit code 0; none where nothing is wrong but what was known
     before, and something is right. ``strict`` allows no known failures that are out of date.
     """
@@ -212,7 +214,7 @@ def out_of_date(expected: Expected) -> int:
     return sum(bool(entry["problems"]) for entry in expected.get("known_failures", ()))
 
 
-def exit_code(score: Score, verdict: str, expected: Expected, *, strict: bool) -> int:
+def exit_code(score: ResultCounts, verdict: str, expected: Expected, *, strict: bool) -> int:
     """The exit code of a run that no signal ended."""
     if verdict == "interrupted":
         return EXIT_INTERRUPTED

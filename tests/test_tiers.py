@@ -76,6 +76,17 @@ def test_what_draws_more_examples_is_beyond_the_sample(
     found.assert_outcomes(passed=1, deselected=1)
 
 
+@pytest.mark.parametrize(("seconds", "skipped"), [("0", 5), ("1000", 0)])
+def test_what_has_no_time_is_skipped_and_told_of(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, seconds: str, skipped: int
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(tiers.__file__).parent), prepend=":")
+    pytester.makepyfile(TESTS)
+    found = pytester.runpytest_subprocess("-p", "tiers", "-n", "1", "--within", seconds)
+    found.assert_outcomes(passed=5 - skipped, skipped=skipped)
+    assert ("tests were not run: the machine is too slow" in found.stdout.str()) == bool(skipped)
+
+
 def test_a_sample_has_each_feature_once_and_keeps_the_order() -> None:
     pairs = ["x1", "x2", "y1", "y2", "z1", "z2"]
     assert tiers.sample(pairs, tuple) == ["x1", "x2", "y1", "z1"]

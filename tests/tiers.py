@@ -1,6 +1,7 @@
 """Two tiers: a plain run takes a sample of each long sweep, ``pytest --exhaustive`` all of it.
 
-``pytest --beyond`` runs of the latter only what a plain run did not, in another environment.
+``pytest --beyond`` runs of the latter only what a plain run did not, in another environment. With
+``--within SECONDS`` what has not begun by then is skipped, and told of: CI ends on any machine.
 
 - A sweep over the shipped vectors takes ``tiers.suite(exhaustive)``: core or, without the option,
   smoke, which has each operator, element type, rank and negative test of core. A sweep over smoke
@@ -14,6 +15,7 @@ What is in a sample depends on nothing but what is sampled.
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -24,6 +26,7 @@ import pytest
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite, open_suite
 
+LATE = "no time was left"
 _exhaustive = False
 _varied: set[str] = set()
 """Modules in which Hypothesis tries more examples with ``--exhaustive``."""
@@ -123,12 +126,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="of what --exhaustive runs, only what a plain run without extras has not",
     )
+    parser.addoption(
+        "--within",
+        type=float,
+        metavar="SECONDS",
+        help="skip what has not begun after so long, and say how much that was",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     global _exhaustive
     _exhaustive = bool(config.getoption("exhaustive") or config.getoption("beyond"))
     config.addinivalue_line("markers", "exhaustive: run with --exhaustive only")
+    if (seconds := config.getoption("within")) is not None:
+        config.pluginmanager.register(_Within(seconds))
+
+
+class _Within:
+    """Skips tests that begin too late."""
+
+    def __init__(self, seconds: float) -> None:
+        self.end = time.monotonic() + seconds
+
+    def pytest_runtest_setup(self) -> None:
+        if time.monotonic() > self.end:
+            pytest.skip(LATE)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        skipped = terminalreporter.stats.get("skipped", [])
+        if late := sum(LATE in one.longrepr[2] for one in skipped):
+            terminalreporter.write_line(f"{late} tests were not run: the machine is too slow")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -27,7 +27,7 @@ def vacuous(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
     return tuple(name for name in passing(vector) if name not in exempt)
 
 
-class Gate:
+class VacuityGate:
     """What is found of vectors that are looked at: those that are vacuous, each as a sentence, and
     how many are exempt.
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
-from conformance.backends.address import Address, parse
+from conformance.backends.backend_name import Address, parse
 from conformance.backends.options import read
 from conformance.backends.program import file_of, is_program
 from conformance.backends.protocol import Backend, as_backend
@@ -41,7 +41,7 @@ class Available(NamedTuple):
     summary: str
 
 
-class Origin(NamedTuple):
+class Located(NamedTuple):
     """Where the object lies that ``spec`` names: in ``module``, under the dotted ``name``.
 
     ``folder`` has to be on the import path for that, or is None where nothing has to be; for a
@@ -68,7 +68,7 @@ def load(spec: str) -> Backend:
     return create(locate(spec))
 
 
-def locate(spec: str) -> Origin:
+def locate(spec: str) -> Located:
     """The object that ``spec`` names, imported; see :func:`load`. Raises :class:`BackendError`."""
     if not spec.isprintable():  # messages, reports and logs show it on one line
         raise BackendError(
@@ -94,33 +94,33 @@ def place(spec: str) -> str:
     return spec if value is None else str(Address(value, address.options))
 
 
-def arguments(origin: Origin) -> dict[str, Any]:
+def arguments(origin: Located) -> dict[str, Any]:
     """What the class that an object is has to be called with. Raises :class:`BackendError`."""
     return read(origin.value, origin.options, origin.spec)
 
 
-def create(origin: Origin) -> Backend:
+def create(origin: Located) -> Backend:
     """The backend that an object is or makes. Raises :class:`BackendError`."""
     return _guarded(
         origin.spec, lambda: as_backend(origin.value, arguments(origin), origin=origin.spec)
     )
 
 
-def _located(spec: str, address: Address) -> Origin:
+def _located(spec: str, address: Address) -> Located:
     named, options = address.name, address.options
     if match := _FILE.fullmatch(named):
         path = Path(match["path"])
         module = _module_of(path)
         name = match["object"] or _only_backend(named, module)
-        return Origin(spec, path.stem, name, path.parent, _member(named, module, name), options)
+        return Located(spec, path.stem, name, path.parent, _member(named, module, name), options)
     if match := _MODULE.fullmatch(named):
         package = match["module"].partition(".")[0]
         here = None if package == OURS else _look_here(package)
         module = importlib.import_module(match["module"])
         value = _member(named, module, match["object"])
-        return Origin(spec, match["module"], match["object"], here, value, options)
+        return Located(spec, match["module"], match["object"], here, value, options)
     entry = _named(named)
-    return Origin(spec, entry.module, entry.attr, None, entry.load(), options)
+    return Located(spec, entry.module, entry.attr, None, entry.load(), options)
 
 
 def digest(spec: str) -> str | None:

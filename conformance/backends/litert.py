@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.backends.litert_model import Call, model, pool, reduction, reproduced
+from conformance.backends.litert_model import LiteRTCall, model, pool, reduction, reproduced
 from conformance.backends.marking import framework
 from conformance.backends.options import Option
 from conformance.backends.versions import needed
@@ -110,7 +110,7 @@ class LiteRT:
         kernels = "XNNPACK" if self.delegates(call, (1, 4, 4, 1)) else "LiteRT's own"
         return {"device": "CPU", "threads": "1", "kernels": kernels}
 
-    def delegates(self, call: Call, shape: Sequence[int]) -> bool:
+    def delegates(self, call: LiteRTCall, shape: Sequence[int]) -> bool:
         """Whether a delegate takes a call on data of that shape."""
         # There is no public way to ask.
         details = self._interpreter(model(call, shape))._get_ops_details()
@@ -153,7 +153,7 @@ outputs = [interpreter.get_tensor(interpreter.get_output_details()[0]["index"])]
         return made
 
 
-def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> Call:
+def _call(op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> LiteRTCall:
     """The operator of LiteRT that does what ``op`` asks; Unsupported where none does."""
     data = inputs[0]
     if data.ndim != 4 or data.dtype != np.float32:

@@ -12,7 +12,7 @@ VERSION = 3
 
 
 @dataclass(frozen=True)
-class Call:
+class LiteRTCall:
     """One operator of LiteRT: its names in the schema, and the values of its options.
 
     ``axes`` are a constant second operand, which reductions have.
@@ -24,7 +24,7 @@ class Call:
     axes: Sequence[int] = ()
 
 
-def model(call: Call, shape: Sequence[int]) -> bytes:
+def model(call: LiteRTCall, shape: Sequence[int]) -> bytes:
     """The serialised model of ``call`` on f32 data of that shape.
 
     Nothing is checked here, and no shape of the result is given: LiteRT works it out.
@@ -66,7 +66,7 @@ def model(call: Call, shape: Sequence[int]) -> bytes:
     return bytes(builder.Output())
 
 
-def reproduced(call: Call, shape: Sequence[int]) -> str:
+def reproduced(call: LiteRTCall, shape: Sequence[int]) -> str:
     """Python source that makes the same model as :func:`model`, as ``builder.Output()``."""
     tensors = [f'schema.TensorT(shape={list(shape)}, name="data")']
     buffers = ["schema.BufferT()"]
@@ -105,7 +105,7 @@ builder = flatbuffers.Builder()
 builder.Finish(model.Pack(builder), file_identifier={FILE_IDENTIFIER!r})"""
 
 
-def pool(operator: str, kernel: Sequence[int], strides: Sequence[int], padding: int) -> Call:
+def pool(operator: str, kernel: Sequence[int], strides: Sequence[int], padding: int) -> LiteRTCall:
     """A pool of two axes. Raises ValueError for lists of other lengths, which cannot be written."""
     (height, width), (stride_h, stride_w) = kernel, strides
     values = {
@@ -115,9 +115,9 @@ def pool(operator: str, kernel: Sequence[int], strides: Sequence[int], padding: 
         "filterHeight": height,
         "filterWidth": width,
     }
-    return Call(operator, "Pool2DOptions", values)
+    return LiteRTCall(operator, "Pool2DOptions", values)
 
 
-def reduction(operator: str, axes: Sequence[int]) -> Call:
+def reduction(operator: str, axes: Sequence[int]) -> LiteRTCall:
     """A reduction over some axes, which the result keeps as axes of one element."""
-    return Call(operator, "ReducerOptions", {"keepDims": True}, axes)
+    return LiteRTCall(operator, "ReducerOptions", {"keepDims": True}, axes)

@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
-from conformance.backends.address import parse
+from conformance.backends.backend_name import parse
 from conformance.backends.discovery import place
 from conformance.backends.program import command_line, file_of
 from conformance.safe_text import printable
@@ -59,7 +59,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Made:
+class Composition:
     """What a backend is made of, and what lies beside it; both sorted."""
 
     pieces: tuple[Piece, ...]
@@ -105,7 +105,7 @@ def mapped(process: int) -> set[str]:
     return {path for path in found if not path.startswith("/memfd:")}  # made at run time
 
 
-def of_python(spec: str, before: Before) -> Made:
+def of_python(spec: str, before: Before) -> Composition:
     """What the backend ``spec``, which this process has loaded, is made of."""
     tops = {name.partition(".")[0] for name in before.modules}
     new = {name: one for name, one in sys.modules.items() if name not in before.modules}
@@ -125,7 +125,7 @@ def of_python(spec: str, before: Before) -> Made:
     return _made(found, own, came - own)
 
 
-def of_program(spec: str, process: int) -> Made:
+def of_program(spec: str, process: int) -> Composition:
     """What the program ``spec`` is made of, which runs as ``process``, with all that it started."""
     import psutil
 
@@ -160,9 +160,9 @@ def remote(name: str) -> Piece:
     return Piece("remote", _clean(name), "")
 
 
-def _made(found: Iterable[Piece], own: Iterable[str], beside: Iterable[str]) -> Made:
+def _made(found: Iterable[Piece], own: Iterable[str], beside: Iterable[str]) -> Composition:
     libraries = (_library(path) for path in own)
-    return Made(
+    return Composition(
         tuple(sorted({*found, *libraries})), tuple(sorted({_library(path) for path in beside}))
     )
 

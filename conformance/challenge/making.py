@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from conformance.backends.pieces import Piece
-from conformance.challenge.record import Asked, Record, RecordedBackend
+from conformance.challenge.record import Record, RecordedBackend, RecordedCase
 from conformance.challenge.secret import Secret
 from conformance.challenge.selecting import selecting
 from conformance.log.run_log import RunLog
@@ -52,7 +52,7 @@ def record(
         told = outputs.get((entry.op, entry.id), "")
         assert told or not asked
         cases.append(
-            Asked(
+            RecordedCase(
                 case=suite.read(entry, answers=False).case,
                 level=entry.level,
                 content=entry.content,

@@ -27,8 +27,8 @@ from conformance.model import Case, Result, Status
 from conformance.quick_schema import Check, accepts
 from conformance.run.statement import RunScope, conclude
 from conformance.suite import cases, strict_json
-from conformance.suite.strict_json import Record as Checked
-from conformance.verdict import NO_CLAIM, Score
+from conformance.suite.strict_json import JsonObject as Checked
+from conformance.verdict import NO_CLAIM, ResultCounts
 
 FORMAT = 1
 TOOL = f"opconform {__version__}"
@@ -38,11 +38,11 @@ _CASE = ("op", "id", *cases.CASE, "level", "content", "status", "reading", "outp
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordedCase:
     """One case of the list and what became of it.
 
     ``content`` is the digest of the vector, inputs and expected values included, whatever packed
-    it; ``outputs`` that of the backend's answer (:func:`conformance.challenge.outputs.digest`),
+    it; ``outputs`` that of the backend's answer (:func:`conformance.challenge.digests.digest`),
     empty where it was not asked.
     """
 
@@ -128,7 +128,7 @@ class Record:
     level: str
     precision: Mapping[str, str]
     operators: Mapping[str, str]
-    cases: tuple[Asked, ...] = field(repr=False)
+    cases: tuple[RecordedCase, ...] = field(repr=False)
     killed: Mapping[str, tuple[int, int]]
     strength: tuple[Measured, ...]
     versions: Mapping[str, str]
@@ -168,7 +168,9 @@ class Record:
             whole=True,
         )
         evidence = Evidence(() if self.suite in NO_CLAIM else self.strength, BAR)
-        said = conclude(Score.of(selected, results), scope, interrupted=False, evidence=evidence)
+        said = conclude(
+            ResultCounts.of(selected, results), scope, interrupted=False, evidence=evidence
+        )
         return {key: said[key] for key in ("verdict", "sentence", "claim")}
 
     def to_json(self) -> dict[str, Any]:
@@ -277,7 +279,7 @@ def _strength(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {**part, "state": State(part["state"])}
 
 
-def _cases(document: Mapping[str, Any], where: str) -> Iterator[Asked]:
+def _cases(document: Mapping[str, Any], where: str) -> Iterator[RecordedCase]:
     seen: set[tuple[str, str]] = set()
     for number, data in enumerate(document["cases"], start=1):
         told = Checked(data, f"{where}: case {number}", _CASE)
@@ -288,7 +290,7 @@ def _cases(document: Mapping[str, Any], where: str) -> Iterator[Asked]:
         if op not in document["operators"] or (op, case.id) in seen:
             told.refuse("is of no operator of the record, or there twice")
         seen.add((op, case.id))
-        yield Asked(
+        yield RecordedCase(
             case=case,
             level=told.text("level"),
             content=told.text("content"),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from conformance.errors import UsageError
 from conformance.suite import strict_json
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 FORMAT = 1
 SIZE = 32
@@ -90,13 +90,13 @@ def read(file: Path) -> Secret:
             f"{file}: the secret cannot be read: {error.strerror or error}",
             hint="conformance challenge new --out FILE draws one",
         ) from error
-    record = Record(strict_json.loads(data[: MAX_FILE + 1], str(file)), str(file), _KEYS)
+    record = JsonObject(strict_json.loads(data[: MAX_FILE + 1], str(file)), str(file), _KEYS)
     if len(data) > MAX_FILE or record.whole("format") != FORMAT:
         record.refuse("is no secret that this version reads")
     return Secret(bytes.fromhex(hexadecimal(record, "secret")))
 
 
-def hexadecimal(record: Record, key: str) -> str:
+def hexadecimal(record: JsonObject, key: str) -> str:
     """A text of 64 hexadecimal digits. Raises SuiteError for another."""
     text = record.text(key)
     if not HEX.fullmatch(text):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from conformance import __version__, parallel
 from conformance.backends.pieces import Piece
+from conformance.challenge.digests import Hashing
 from conformance.challenge.making import backend_of, killed
-from conformance.challenge.outputs import Hashing
-from conformance.challenge.record import Asked, Record
+from conformance.challenge.record import Record, RecordedCase
 from conformance.challenge.secret import Secret
 from conformance.challenge.selecting import select, selecting
 from conformance.errors import ConformanceError, UsageError
@@ -37,7 +37,7 @@ BROKEN = (ConformanceError, ValueError, TypeError, KeyError, IndexError, Overflo
 """What evaluating a case raises that a specification does not have."""
 
 
-class Outcome(enum.StrEnum):
+class StepOutcome(enum.StrEnum):
     """What became of a step."""
 
     DONE = "ok"
@@ -50,7 +50,7 @@ class Step:
     """One step: its name, what became of it, and what was found or why it was not done."""
 
     name: str
-    outcome: Outcome
+    outcome: StepOutcome
     text: str
 
 
@@ -75,10 +75,10 @@ class Means:
 def verify(record: Record, means: Means) -> Iterator[Step]:
     """Each step in its order. That the record is whole was seen when it was read."""
     count = len(record.cases)
-    yield Step("record", Outcome.DONE, f"{counted(count, 'case')}; form and SHA-256 are right")
+    yield Step("record", StepOutcome.DONE, f"{counted(count, 'case')}; form and SHA-256 are right")
     yield _commitment(record, means.published)
     yield _seed(record)
-    yield Step("verdict", Outcome.DONE, "follows from the results that the record states")
+    yield Step("verdict", StepOutcome.DONE, "follows from the results that the record states")
     specs: dict[str, OpSpec] = {}
     with tempfile.TemporaryDirectory(prefix="challenge-") as temporary:
         folder = Path(temporary)
@@ -88,9 +88,9 @@ def verify(record: Record, means: Means) -> Iterator[Step]:
             suite = _evaluated(record, specs, folder / "evaluated", means)
             step = _contents(record, suite)
         except BROKEN as error:
-            step = Step("vectors", Outcome.FAILED, _first(error))
+            step = Step("vectors", StepOutcome.FAILED, _first(error))
         yield step
-        sound = suite is not None and step.outcome is Outcome.DONE
+        sound = suite is not None and step.outcome is StepOutcome.DONE
         yield _selection(record, specs, folder / "selected", means, sound=sound)
         yield from _backend(record, suite if sound else None, means)
 
@@ -98,22 +98,22 @@ def verify(record: Record, means: Means) -> Iterator[Step]:
 def _commitment(record: Record, published: str) -> Step:
     found = Secret(bytes.fromhex(record.secret)).commitment
     if found != record.commitment:
-        return Step("commitment", Outcome.FAILED, "the secret is not that of the commitment")
+        return Step("commitment", StepOutcome.FAILED, "the secret is not that of the commitment")
     if not published:
         text = "fits the secret; compare it with what was published: --commitment"
-        return Step("commitment", Outcome.DONE, text)
+        return Step("commitment", StepOutcome.DONE, text)
     if found != published:
-        return Step("commitment", Outcome.FAILED, "another one was published")
-    return Step("commitment", Outcome.DONE, "fits the secret, and is the one published")
+        return Step("commitment", StepOutcome.FAILED, "another one was published")
+    return Step("commitment", StepOutcome.DONE, "fits the secret, and is the one published")
 
 
 def _seed(record: Record) -> Step:
     if Secret(bytes.fromhex(record.secret)).seed(record.backend.digest) != record.seed:
-        return Step("seed", Outcome.FAILED, "it is not that of this secret and this backend")
+        return Step("seed", StepOutcome.FAILED, "it is not that of this secret and this backend")
     count = counted(len(record.backend.pieces), "piece")
     if not record.backend.bound:
-        return Step("seed", Outcome.DONE, "that of the secret; the backend was not hashed")
-    return Step("seed", Outcome.DONE, f"that of the secret and of the backend: {count}")
+        return Step("seed", StepOutcome.DONE, "that of the secret; the backend was not hashed")
+    return Step("seed", StepOutcome.DONE, f"that of the secret and of the backend: {count}")
 
 
 def _specifications(record: Record, means: Means) -> dict[str, OpSpec]:
@@ -161,12 +161,12 @@ def _contents(record: Record, suite: Suite) -> Step:
     if other:
         return Step(
             "vectors",
-            Outcome.FAILED,
+            StepOutcome.FAILED,
             f"{len(other)} of {len(record.cases)} have other inputs or expected values here: "
             f"{_ids(other)}",
         )
     text = f"{len(record.cases)} evaluated here: the same inputs and expected values"
-    return Step("vectors", Outcome.DONE, text)
+    return Step("vectors", StepOutcome.DONE, text)
 
 
 def _selection(
@@ -174,12 +174,12 @@ def _selection(
 ) -> Step:
     name = "selection"
     if not sound:
-        return Step(name, Outcome.SKIPPED, "the vectors could not be evaluated")
+        return Step(name, StepOutcome.SKIPPED, "the vectors could not be evaluated")
     if not means.reselect:
-        return Step(name, Outcome.SKIPPED, "--no-selection was given")
+        return Step(name, StepOutcome.SKIPPED, "--no-selection was given")
     other = list(_other_versions(record))
     if other:
-        return Step(name, Outcome.SKIPPED, f"it needs the same versions: {'; '.join(other)}")
+        return Step(name, StepOutcome.SKIPPED, f"it needs the same versions: {'; '.join(other)}")
     declared = record.backend.declared
     try:
         again = select(
@@ -192,23 +192,23 @@ def _selection(
             progress=means.progress,
         )
     except BROKEN as error:
-        return Step(name, Outcome.FAILED, _first(error))
+        return Step(name, StepOutcome.FAILED, _first(error))
     stated = [(one.case.op, one.case.id, one.level, one.content) for one in record.cases]
     found = [(one.op, one.id, one.level, one.content) for one in again.manifest.vectors]
     if stated != found:
         gone, new = len({*found} - {*stated}), len({*stated} - {*found})
         return Step(
             name,
-            Outcome.FAILED,
+            StepOutcome.FAILED,
             f"the seed selects other cases: {gone} are not in the record, {new} only there",
         )
     results = [one.result for one in record.cases]
     strength = measured(results, again.manifest, level=record.level, declared=declared)
     counts = killed(results, again.manifest, specs, record.level)
     if (strength, counts) != (record.strength, record.killed):
-        return Step(name, Outcome.FAILED, "its vectors are of another strength")
+        return Step(name, StepOutcome.FAILED, "its vectors are of another strength")
     text = "the seed selects these cases, of this strength"
-    return Step(name, Outcome.DONE, text)
+    return Step(name, StepOutcome.DONE, text)
 
 
 def _other_versions(record: Record) -> Iterator[str]:
@@ -222,13 +222,13 @@ def _other_versions(record: Record) -> Iterator[str]:
 def _backend(record: Record, suite: Suite | None, means: Means) -> Iterator[Step]:
     if means.executor is None:
         text = "the backend was not given: --backend"
-        yield Step("backend", Outcome.SKIPPED, text)
-        yield Step("outputs", Outcome.SKIPPED, text)
+        yield Step("backend", StepOutcome.SKIPPED, text)
+        yield Step("outputs", StepOutcome.SKIPPED, text)
         return
     if suite is None:
         text = "the vectors could not be evaluated"
-        yield Step("backend", Outcome.SKIPPED, text)
-        yield Step("outputs", Outcome.SKIPPED, text)
+        yield Step("backend", StepOutcome.SKIPPED, text)
+        yield Step("outputs", StepOutcome.SKIPPED, text)
         return
     executor = Hashing(means.executor())
     results = _results(record, suite, executor)
@@ -254,16 +254,16 @@ def _same_backend(record: Record, executor: Hashing) -> Step:
     there = record.backend
     if (here.name, here.version) != (there.name, there.version):
         text = f"it is {here.name} {here.version}, not {there.name} {there.version}"
-        return Step("backend", Outcome.FAILED, text)
+        return Step("backend", StepOutcome.FAILED, text)
     if here.pieces != there.pieces:
         text = f"it is made of other files: {_pieces(here.pieces, there.pieces)}"
-        return Step("backend", Outcome.FAILED, text)
+        return Step("backend", StepOutcome.FAILED, text)
     if not there.bound:
-        return Step("backend", Outcome.SKIPPED, "the backend was not hashed")
+        return Step("backend", StepOutcome.SKIPPED, "the backend was not hashed")
     beside = _pieces(here.beside, there.beside)
     return Step(
         "backend",
-        Outcome.DONE,
+        StepOutcome.DONE,
         f"the same, {counted(len(here.pieces), 'piece')}"
         + (f"; beside it other files of the machine: {beside}" if beside else ""),
     )
@@ -295,11 +295,11 @@ def _outputs(
     if other:
         return Step(
             "outputs",
-            Outcome.FAILED,
+            StepOutcome.FAILED,
             f"{len(other)} of {len(record.cases)} cases have other outputs or results here: "
             f"{_ids(other)}",
         )
-    return Step("outputs", Outcome.DONE, f"run again here: the same outputs of {asked} cases")
+    return Step("outputs", StepOutcome.DONE, f"run again here: the same outputs of {asked} cases")
 
 
 def counted(number: int, what: str) -> str:
@@ -307,7 +307,7 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _ids(cases: Sequence[Asked]) -> str:
+def _ids(cases: Sequence[RecordedCase]) -> str:
     more = f" and {len(cases) - SHOWN} more" if len(cases) > SHOWN else ""
     return f"{', '.join(one.case.id for one in cases[:SHOWN])}{more}"
 

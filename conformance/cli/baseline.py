@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.places import Source
+from conformance.cli.places import SourcePath
 
 EXAMPLES = """
 \b
@@ -29,7 +29,7 @@ say why each failure is tolerated; see docs/ci.md.
     "--from",
     "log",
     required=True,
-    type=Source(),
+    type=SourcePath(),
     metavar="RUN.jsonl",
     help="The log of a complete run, written by conformance check --report.",
 )

@@ -186,7 +186,7 @@ def run(
     """
     from conformance.backends import pieces
     from conformance.challenge import making, record
-    from conformance.challenge.outputs import Hashing
+    from conformance.challenge.digests import Hashing
     from conformance.challenge.secret import read
     from conformance.challenge.selecting import select
     from conformance.cli.checking import checked, conclude, exit_code
@@ -294,7 +294,7 @@ def verify(
     are compared.
     """
     from conformance.challenge import record
-    from conformance.challenge.verifying import Means, Outcome, Step
+    from conformance.challenge.verifying import Means, Step, StepOutcome
     from conformance.challenge.verifying import verify as steps
     from conformance.cli.progress import Progress
     from conformance.errors import EXIT_NOT_CONFORMANT, UsageError
@@ -324,8 +324,8 @@ def verify(
             done.append(one)
             lines = wrap(f"{one.outcome.value:9} {one.text}", 78, " " * 22, f"{one.name:11} ")
             click.echo("\n".join(lines))
-    failed = [one.name for one in done if one.outcome is Outcome.FAILED]
-    missing = [one.name for one in done if one.outcome is Outcome.SKIPPED]
+    failed = [one.name for one in done if one.outcome is StepOutcome.FAILED]
+    missing = [one.name for one in done if one.outcome is StepOutcome.SKIPPED]
     click.echo()
     click.echo("\n".join(wrap(found.conclusion["claim"], 78)))
     if failed:

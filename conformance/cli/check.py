@@ -22,7 +22,7 @@ from conformance.cli.options import (
     repeat_option,
     selection_options,
 )
-from conformance.cli.places import Target
+from conformance.cli.places import TargetPath
 from conformance.errors import UsageError
 
 SUITE = "suite"
@@ -113,7 +113,7 @@ tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
 )
 @click.option(
     "--report",
-    type=Target(),
+    type=TargetPath(),
     metavar="DIR",
     help="Write a run log and an HTML page into this folder, or to an address such as s3://.",
 )

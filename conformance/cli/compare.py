@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.places import Source
+from conformance.cli.places import SourcePath
 from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_OK
 
 EXAMPLES = """
@@ -29,8 +29,8 @@ is unsupported in the second; 2 the logs cannot be compared.
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("old", metavar="OLD.jsonl", type=Source())
-@click.argument("new", metavar="NEW.jsonl", type=Source())
+@click.argument("old", metavar="OLD.jsonl", type=SourcePath())
+@click.argument("new", metavar="NEW.jsonl", type=SourcePath())
 @click.option(
     "--limit",
     type=click.IntRange(min=0),

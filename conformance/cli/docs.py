@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.places import Source
+from conformance.cli.places import SourcePath
 from conformance.cli.progress import Progress
 
 EXAMPLES = """
@@ -27,7 +27,7 @@ bytes. "conformance spec show" prints the same in the terminal.
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=Source())
+@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=SourcePath())
 @click.option(
     "--out",
     required=True,
@@ -54,8 +54,8 @@ def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | N
     implementation-defined behaviour, with the interpretation of each backend; coverage targets,
     with a picture and vectors; negative tests; and known bugs of implementations.
     """
-    from conformance.docs.account import account
     from conformance.docs.html import file_name, index_page, operator_page
+    from conformance.docs.operator_facts import account
     from conformance.docs.source import opened, show_command
     from conformance.report.registry import write_text
 

@@ -42,7 +42,7 @@ def entrants(words: Sequence[str]) -> tuple[Entrant, ...]:
 
 
 def _entrant(word: str) -> Entrant:
-    from conformance.backends.address import canonical, parse
+    from conformance.backends.backend_name import canonical, parse
     from conformance.run.interpreter import python_of
 
     match = SYNTAX.fullmatch(word)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
-from conformance.cli.places import Target
+from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ MAX_DECLARATION = 1 << 20
 @click.option(
     "--out",
     required=True,
-    type=Target(new=True),
+    type=TargetPath(new=True),
     metavar="DIR",
     help="A new folder.",
 )

@@ -24,7 +24,7 @@ from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
 
 if TYPE_CHECKING:
     from conformance.fuzz.failures import Discovery
-    from conformance.fuzz.session import Outcome, Question, Session
+    from conformance.fuzz.session import SearchRequest, SearchResult, Session
     from conformance.model import Case, Finding
     from conformance.run.executor import Executor
     from conformance.spec.model import OpSpec
@@ -139,7 +139,7 @@ def fuzz(
     memory: str | None,
 ) -> None:
     """Search for the smallest cases on which a backend is wrong."""
-    from conformance.fuzz.session import Question
+    from conformance.fuzz.session import SearchRequest
     from conformance.grade.precision import parse_precision
     from conformance.run.isolation import Isolation
     from conformance.spec import loader
@@ -149,7 +149,7 @@ def fuzz(
     out = Path("reports") / f"fuzz-{_slug(backend)}" if out is None else out
     check_target(out / SUITE)
     chosen = secrets.randbelow(1 << 32) if seed is None else seed
-    question = Question(
+    question = SearchRequest(
         seed=chosen,
         level=level,
         precision=parse_precision(precision),
@@ -177,9 +177,9 @@ def fuzz(
 def _searched(
     runner: Executor,
     specs: Mapping[str, OpSpec],
-    question: Question,
+    question: SearchRequest,
     known: Mapping[str, Sequence[Case]],
-) -> tuple[Session, Outcome]:
+) -> tuple[Session, SearchResult]:
     """The search, with a line that says how it goes on."""
     from conformance.cli.progress import Progress
     from conformance.fuzz.session import Session
@@ -188,7 +188,7 @@ def _searched(
         session = Session(executor, specs, question, known)
         with Progress(1, "searching") as progress:
 
-            def told(now: Outcome) -> None:
+            def told(now: SearchResult) -> None:
                 progress.open(
                     f"{now.cases} cases, {now.cases / max(now.seconds, 1e-9):.0f} a second, "
                     f"{sum(one.pairs for one in now.covered.values())} pairs, "
@@ -301,7 +301,7 @@ def _script(
     click.echo(f"script: {folder / f'{vector_id}.py'} (run once, it {trial.ending})", err=True)
 
 
-def _tell(outcome: Outcome) -> None:
+def _tell(outcome: SearchResult) -> None:
     """What was found and covered, for people."""
     found = len(outcome.found)
     click.echo(
@@ -343,7 +343,7 @@ def _known(database: Path, specs: Mapping[str, OpSpec]) -> dict[str, tuple[Case,
 def _keep(
     database: Path,
     specs: Mapping[str, OpSpec],
-    outcome: Outcome,
+    outcome: SearchResult,
     known: Mapping[str, Sequence[Case]],
 ) -> None:
     from conformance.fuzz.database import keep

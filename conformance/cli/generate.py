@@ -12,7 +12,7 @@ import click
 
 from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, processes_option
-from conformance.cli.places import Target
+from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ leaves the old suite unchanged.
 )
 @click.option(
     "--out",
-    type=Target(new=True),
+    type=TargetPath(new=True),
     metavar="DIR",
     default=Path("vectors"),
     show_default=True,
@@ -130,7 +130,7 @@ def generate(
 
     crew = Crew(processes, cluster, insecure)
     if drawn is not None:
-        from conformance.cli.drawing import draw
+        from conformance.cli.drawn import draw
 
         if suite != "core":
             raise UsageError("--drawn selects nothing, so it has no --suite", hint="leave one out")

@@ -10,7 +10,7 @@ import click
 from conformance.cli.check import check
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
-from conformance.cli.places import Source
+from conformance.cli.places import SourcePath
 
 EXAMPLES = """
 \b
@@ -52,7 +52,7 @@ grade = click.Command(
     help=_grade.__doc__,
     epilog=EXAMPLES,
     params=[
-        click.Argument(["folder"], metavar="DIR", type=Source(file_okay=False)),
+        click.Argument(["folder"], metavar="DIR", type=SourcePath(file_okay=False)),
         *(one for one in check.params if one.name not in LEFT_OUT),
     ],
 )

@@ -116,13 +116,13 @@ def grade_kernel(
     from conformance.cli.formats import page, targets
     from conformance.cli.progress import Progress
     from conformance.kernels.graded import finished
-    from conformance.kernels.grading import Asked, prepared
+    from conformance.kernels.grading import KernelRequest, prepared
     from conformance.run.limits import DEFAULT_TIMEOUT
 
     wanted = targets((), report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
-    asked = Asked(
+    asked = KernelRequest(
         op=op,
         convention=convention,
         level=level,

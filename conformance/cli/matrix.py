@@ -22,7 +22,7 @@ from conformance.cli.options import (
     repeat_option,
     selection_options,
 )
-from conformance.cli.places import Target
+from conformance.cli.places import TargetPath
 from conformance.errors import EXIT_INCONCLUSIVE, EXIT_OK, BackendError, Interrupted, UsageError
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ INTERRUPTED = "The matrix was interrupted before this backend."
 @click.option(
     "--out",
     required=True,
-    type=Target(),
+    type=TargetPath(),
     metavar="DIR",
     help="Write the matrix into this folder.",
 )

@@ -8,7 +8,7 @@ import click
 
 from conformance.cli.checking import LOG, exit_code, write_log
 from conformance.cli.formats import clear, page, write
-from conformance.cli.places import Source, Target
+from conformance.cli.places import SourcePath, TargetPath
 from conformance.errors import UsageError
 
 EXAMPLES = """
@@ -27,11 +27,11 @@ missing, duplicated, incomplete or from another run, or a log is damaged;
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=Source())
+@click.argument("logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=SourcePath())
 @click.option(
     "--out",
     required=True,
-    type=Target(),
+    type=TargetPath(),
     metavar="DIR",
     help="Write the merged run log and its page into this folder.",
 )

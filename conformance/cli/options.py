@@ -35,7 +35,7 @@ def _keep(ctx: click.Context, _parameter: click.Parameter, words: tuple[str, ...
 
 def _named(ctx: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
     """The name of a backend with its options, in the form in which it is passed on."""
-    from conformance.backends.address import canonical
+    from conformance.backends.backend_name import canonical
     from conformance.errors import UsageError
 
     words: tuple[str, ...] = ctx.meta.get(GIVEN, ())

@@ -36,7 +36,7 @@ INDEXES = ("manifest.json", "index.json")
 _FETCHED = "conformance.fetched"
 
 
-class Source(click.Path):
+class SourcePath(click.Path):
     """A file or folder to read; one at an address is fetched, and is gone after the command."""
 
     def __init__(self, **more: Any) -> None:
@@ -65,7 +65,7 @@ class Suites(click.Path):
         return remote.place(value) if remote.is_address(value) else Path(value)
 
 
-class Target(click.Path):
+class TargetPath(click.Path):
     """A folder to write; see :func:`published`. With ``new`` nothing may be at the address."""
 
     def __init__(self, *, new: bool = False) -> None:

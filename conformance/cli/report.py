@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.formats import format_option, targets, write
-from conformance.cli.places import Source, Target, refuse_fetched
+from conformance.cli.places import SourcePath, TargetPath, refuse_fetched
 from conformance.errors import LogError, UsageError
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ possible, with exit code 2. Runs of different suites cannot be compared.
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=Source())
+@click.argument("logs", metavar="RUN.jsonl...", nargs=-1, required=True, type=SourcePath())
 @click.option(
     "--out",
-    type=Target(),
+    type=TargetPath(),
     metavar="DIR",
     help="Write the page into this folder [default: the folder of the first log].",
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from conformance.cli.places import Source
+from conformance.cli.places import SourcePath
 from conformance.errors import EXIT_USAGE, SpecError
 
 WIDTH = 100
@@ -57,7 +57,7 @@ Examples:
 """
 )
 @click.argument("op", metavar="OP|FILE")
-@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=Source())
+@click.argument("logs", metavar="[RUN.jsonl]...", nargs=-1, type=SourcePath())
 @click.option(
     "--section",
     "sections",
@@ -76,7 +76,7 @@ def show(op: str, logs: tuple[Path, ...], sections: tuple[str, ...], suite: str 
     """
     from conformance.cli.spec_text import text
     from conformance.cli.text import terminal
-    from conformance.docs.account import account
+    from conformance.docs.operator_facts import account
     from conformance.docs.source import opened, show_command
 
     source = opened([op], suite, logs)

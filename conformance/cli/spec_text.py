@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from conformance.cli.text import wrapped
 from conformance.docs import wording
-from conformance.docs.account import Account
 from conformance.docs.followers import Follower
 from conformance.docs.formula import branches
+from conformance.docs.operator_facts import OperatorFacts
 from conformance.model import Vector
 from conformance.report.wording import vectors
 from conformance.safe_text import one_line
@@ -26,7 +26,7 @@ COPIED = ("http://", "https://", "conformance show ")
 """Addresses and commands are not broken, however long, so that they can be copied."""
 
 
-def text(told: Account, sections: Iterable[str], width: int) -> Iterator[str]:
+def text(told: OperatorFacts, sections: Iterable[str], width: int) -> Iterator[str]:
     """The lines of an operator's ``sections``, at most ``width`` wide but for what is copied."""
     spec = told.spec
     yield spec.op
@@ -62,7 +62,7 @@ def _paragraph(label: str, paragraph: str, width: int) -> list[str]:
     return wrapped(label, paragraph, width)
 
 
-def _interface(told: Account) -> Iterator[Entry]:
+def _interface(told: OperatorFacts) -> Iterator[Entry]:
     spec = told.spec
     low, high = spec.data.rank
     shape = ", ".join(spec.data.shape)
@@ -79,7 +79,7 @@ def _interface(told: Account) -> Iterator[Entry]:
         yield dim.name, [f"dimension: {_quantity(dim)}", dim.why]
 
 
-def _attributes(told: Account) -> Iterator[Entry]:
+def _attributes(told: OperatorFacts) -> Iterator[Entry]:
     for one in told.spec.attributes:
         otherwise = wording.otherwise(one)
         default = otherwise if one.required else f"{otherwise} if not given"
@@ -92,7 +92,7 @@ def _quantity(quantity: Quantity) -> str:
     return f"{quantity.type}{axis}: {wording.legal(quantity)}{should}"
 
 
-def _rules(told: Account) -> Iterator[Entry]:
+def _rules(told: OperatorFacts) -> Iterator[Entry]:
     spec = told.spec
     about = FAMILIES[spec.family].rules
     own, left = wording.rules(spec)
@@ -119,17 +119,17 @@ def _cases(expression: Expression) -> list[str]:
     ]
 
 
-def _conditions(told: Account) -> Iterator[Entry]:
+def _conditions(told: OperatorFacts) -> Iterator[Entry]:
     for one in told.spec.require:
         yield one.name, [f"{one.that.text} (level {one.level})", one.why]
 
 
-def _errata(told: Account) -> Iterator[Entry]:
+def _errata(told: OperatorFacts) -> Iterator[Entry]:
     for one in told.spec.errata:
         yield one.id, [f'says "{one.text}"', f"holds: {one.holds}", one.why]
 
 
-def _readings(told: Account) -> Iterator[Entry]:
+def _readings(told: OperatorFacts) -> Iterator[Entry]:
     for one in told.spec.interpretations:
         answers = f"expected: {one.adopted}; also allowed: {one.answer} (level {one.level})"
         yield one.name, [one.question, answers, one.why, *_answers(told.followers[one.name])]
@@ -145,29 +145,29 @@ def _answers(found: Iterable[Follower]) -> Iterator[str]:
         yield f"{one.backend} {one.version}: {replies or 'not shown'}"
 
 
-def _edges(told: Account) -> Iterator[Entry]:
+def _edges(told: OperatorFacts) -> Iterator[Entry]:
     for edge in told.spec.edges:
         yield edge.name, [edge.why, edge.when.text, *_smallest(told, told.showing(edge.name))]
 
 
-def _profiles(told: Account) -> Iterator[Entry]:
+def _profiles(told: OperatorFacts) -> Iterator[Entry]:
     for profile in told.spec.profiles:
         yield profile.name, [profile.why, profile.when.text]
 
 
-def _smallest(told: Account, found: Sequence[Vector]) -> Iterator[str]:
+def _smallest(told: OperatorFacts, found: Sequence[Vector]) -> Iterator[str]:
     if found:
         yield f"{vectors(len(found))}{', the smallest is' * (len(found) > 1)}:"
         yield f"{told.show} {found[0].id}"
 
 
-def _reject(told: Account) -> Iterator[Entry]:
+def _reject(told: OperatorFacts) -> Iterator[Entry]:
     for one in told.spec.reject:
         wrong = f"{', '.join(wording.ways(one))}; breaks {one.breaks} (level {one.level})"
         yield one.name, [one.why, wrong, *_smallest(told, told.rejecting(one.name))]
 
 
-def _faults(told: Account) -> Iterator[Entry]:
+def _faults(told: OperatorFacts) -> Iterator[Entry]:
     for fault in told.faults:
         noticed = f"{fault.kind}; killed by {vectors(told.noticed[fault.id])}"
         allowed = f"allowed at level must by interpretation {fault.reading}" * bool(fault.reading)
@@ -175,7 +175,7 @@ def _faults(told: Account) -> Iterator[Entry]:
         yield fault.id, [fault.says, noticed, allowed, hidden, *fault.threads]
 
 
-SECTIONS: dict[str, tuple[str, Callable[[Account], Iterable[Entry]]]] = {
+SECTIONS: dict[str, tuple[str, Callable[[OperatorFacts], Iterable[Entry]]]] = {
     "interface": ("Inputs and outputs", _interface),
     "attributes": ("Attributes", _attributes),
     "rules": ("Rules", _rules),

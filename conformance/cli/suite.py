@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.options import ops_option, processes_option
-from conformance.cli.places import Suites, Target
+from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
 from conformance.errors import EXIT_USAGE
 
@@ -57,13 +57,13 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     Exits with 2 if there is any problem.
     """
-    from conformance.audit.vacuity import Gate
+    from conformance.audit.vacuity import VacuityGate
     from conformance.suite import derived
     from conformance.suite.lint import lint as lint_suite
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
-    vacuity = Gate(opened.specs)
+    vacuity = VacuityGate(opened.specs)
     problems = [*(derived.problems(opened.manifest, opened.specs) if name is None else ())]
     problems = [*problems, *lint_suite(opened, vacuity.look)] or vacuity.problems
     for problem in problems:
@@ -159,7 +159,7 @@ Then:
 @ops_option
 @click.option(
     "--out",
-    type=Target(new=True),
+    type=TargetPath(new=True),
     metavar="DIR",
     required=True,
     help="Write the completed suite into this folder; it must be new, empty or a suite.",
@@ -208,7 +208,7 @@ def complete(
 
 OUT = click.option(
     "--out",
-    type=Target(new=True),
+    type=TargetPath(new=True),
     metavar="DIR",
     required=True,
     help="Write the suite into this folder; it must be new, empty or a suite.",

@@ -13,14 +13,14 @@ import numpy as np
 from conformance.safe_text import wrap
 
 
-class Shown(TypedDict):
+class TextStyle(TypedDict):
     """How a text is shown."""
 
     width: int
     color: bool
 
 
-def terminal() -> Shown:
+def terminal() -> TextStyle:
     """How wide a text may be, and whether in colour, by where standard output goes."""
     columns = shutil.get_terminal_size((80, 24)).columns
     in_color = sys.stdout.isatty() and not os.environ.get("NO_COLOR")

@@ -17,7 +17,7 @@ _FORMS = "give local:N, tls://HOST:PORT or tcp://127.0.0.1:PORT"
 
 
 @dataclass(frozen=True)
-class Place:
+class ClusterAddress:
     """A cluster of ``count`` new processes on this machine, or the scheduler at an ``address``."""
 
     count: int = 0
@@ -28,7 +28,7 @@ class Place:
         return self.address.startswith("tls://")
 
 
-def parse(text: str, *, insecure: bool = False) -> Place:
+def parse(text: str, *, insecure: bool = False) -> ClusterAddress:
     """The place that the text of ``--cluster`` names.
 
     Raises UsageError for text that names none, and for one that others could read or control.
@@ -36,7 +36,7 @@ def parse(text: str, *, insecure: bool = False) -> Place:
     if match := _LOCAL.fullmatch(text):
         if (count := int(match[1])) > MOST:
             raise UsageError(f"{text}: at most {MOST} workers", hint=_FORMS)
-        return Place(count=count)
+        return ClusterAddress(count=count)
     try:
         parts = urlsplit(text)
         whole = parts.hostname and parts.port and text == f"{parts.scheme}://{parts.netloc}"
@@ -45,7 +45,7 @@ def parse(text: str, *, insecure: bool = False) -> Place:
     if not whole or parts.scheme not in ("tcp", "tls") or not text.isprintable():
         raise UsageError(f"{text[:200]!a} is no address of a cluster", hint=_FORMS)
     check_safe(text, insecure=insecure)
-    return Place(address=text)
+    return ClusterAddress(address=text)
 
 
 def check_safe(address: str, *, insecure: bool) -> None:

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from conformance import parallel
-from conformance.cluster.address import Place, check_safe, parse
+from conformance.cluster.address import ClusterAddress, check_safe, parse
 from conformance.cluster.fingerprint import differences, fingerprint
 from conformance.errors import UsageError
 
@@ -165,7 +165,7 @@ def _local(count: int) -> Iterator[Client]:
 
 
 @contextmanager
-def _remote(place: Place) -> Iterator[Client]:
+def _remote(place: ClusterAddress) -> Iterator[Client]:
     """A client of the scheduler at an address. Certificates are those of Dask's configuration."""
     from distributed import Client
     from distributed.security import Security

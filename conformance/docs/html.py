@@ -12,8 +12,8 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from conformance.docs import wording
-from conformance.docs.account import Account
 from conformance.docs.formula import branches, readable
+from conformance.docs.operator_facts import OperatorFacts
 from conformance.docs.windows import telling
 from conformance.log.run_log import RunLog
 from conformance.report.picture import picture
@@ -31,7 +31,7 @@ def file_name(op: str) -> str:
     return f"{op}.html"
 
 
-def operator_page(told: Account) -> str:
+def operator_page(told: OperatorFacts) -> str:
     """The page of one operator, the same for the same specification, suite and runs."""
     spec = told.spec
     return page(
@@ -46,7 +46,9 @@ def operator_page(told: Account) -> str:
     )
 
 
-def index_page(accounts: Sequence[Account], runs: Iterable[RunLog] = (), suite: str = "") -> str:
+def index_page(
+    accounts: Sequence[OperatorFacts], runs: Iterable[RunLog] = (), suite: str = ""
+) -> str:
     """The page that leads to those of ``accounts``; ``suite`` names what the vectors are of."""
     return page(
         "index.html.j2",
@@ -120,7 +122,7 @@ class Illustration:
     sentence: str
 
 
-def _pictures(told: Account) -> dict[str, Illustration]:
+def _pictures(told: OperatorFacts) -> dict[str, Illustration]:
     """The illustration of each edge that has one."""
     found = {}
     for edge in told.spec.edges:

@@ -16,7 +16,7 @@ from conformance.suite.store import Suite, open_suite
 
 
 @dataclass(frozen=True)
-class Source:
+class PageSource:
     """Specifications in the order asked for, a suite that may lack some of them, and runs."""
 
     specs: tuple[OpSpec, ...]
@@ -24,7 +24,7 @@ class Source:
     runs: tuple[RunLog, ...]
 
 
-def opened(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> Source:
+def opened(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> PageSource:
     """Specifications by name or by file, a suite, and run logs.
 
     A name is first that of an operator of the suite. Without any they are those of the suite, or
@@ -46,7 +46,7 @@ def opened(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> Sourc
                 f"{spec.file} and {other.file} both specify {spec.op}",
                 hint="name one of them, or give the operators different names",
             )
-    return Source(tuple(seen.values()), source, tuple(map(read_whole, logs)))
+    return PageSource(tuple(seen.values()), source, tuple(map(read_whole, logs)))
 
 
 def show_command(suite: str | None) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import UsageError
 from conformance.exchange.formats import MODELS, files, line
-from conformance.exchange.layout import ENDING, INDEX, LINES, Index, Place, key_of
+from conformance.exchange.layout import ENDING, INDEX, LINES, ExportedCase, Index, key_of
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
 from conformance.replacement import replacing
@@ -77,7 +77,7 @@ def export(
         raise UsageError(f"{out} is not empty", hint="name another folder, or remove it")
     out.mkdir(parents=True, exist_ok=True)
     left_out: Counter[tuple[str, str]] = Counter()
-    places: dict[str, Place] = {}
+    places: dict[str, ExportedCase] = {}
     found = Export(_index(suite, layout, declared, options, (), left_out))
     lines = []
     for vector in _asked(suite, declared, options, left_out):
@@ -87,7 +87,7 @@ def export(
         number = len(places) + 1
         spec = suite.specs.get(vector.case.op)
         outputs = len(vector.answers) if spec is None else len(spec.outputs)
-        place = Place(number, vector.case.op, vector.id, key, outputs)
+        place = ExportedCase(number, vector.case.op, vector.id, key, outputs)
         folder = out / place.folder
         folder.mkdir()
         for name, content in files(vector, layout):
@@ -112,7 +112,7 @@ def _index(
     layout: str,
     declared: Capabilities | None,
     options: Options,
-    cases: tuple[Place, ...],
+    cases: tuple[ExportedCase, ...],
     left_out: Counter[tuple[str, str]],
 ) -> Index:
     return Index(

@@ -15,7 +15,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.errors import SuiteError, UsageError
 from conformance.model import Vector
 from conformance.run import messages
-from conformance.suite.strict_json import Record, content, is_text, is_whole, loads
+from conformance.suite.strict_json import JsonObject, content, is_text, is_whole, loads
 
 FORMAT = 1
 INDEX = "index.json"
@@ -29,7 +29,7 @@ FOLDER = re.compile(r"\d{6,9}")
 
 
 @dataclass(frozen=True)
-class Place:
+class ExportedCase:
     """One exported case: its folder, its vector, and a digest of what is asked."""
 
     number: int
@@ -54,7 +54,7 @@ class Index:
     layout: str
     level: str
     capabilities: dict[str, Any] | None
-    cases: tuple[Place, ...] = field(repr=False)
+    cases: tuple[ExportedCase, ...] = field(repr=False)
     left_out: tuple[tuple[str, str, int], ...] = ()
     """Operator, reason and number of vectors that are not declared."""
 
@@ -120,10 +120,10 @@ def read_device(folder: Path) -> Device:
         return Device(name, version, nonce, facts)
 
 
-def _place(data: object, where: str) -> Place:
-    told = Record(data, where, ("number", "op", "id", "key", "outputs"))
+def _place(data: object, where: str) -> ExportedCase:
+    told = JsonObject(data, where, ("number", "op", "id", "key", "outputs"))
     op, id, key = (told.text(name) for name in ("op", "id", "key"))
-    return Place(told.whole("number"), op, id, key, told.whole("outputs"))
+    return ExportedCase(told.whole("number"), op, id, key, told.whole("outputs"))
 
 
 def _is_left_out(value: object) -> bool:
@@ -136,8 +136,8 @@ def _is_left_out(value: object) -> bool:
     )
 
 
-def _record(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> Record:
-    return Record(loads(content(path), str(path)), str(path), keys, optional)
+def _record(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -> JsonObject:
+    return JsonObject(loads(content(path), str(path)), str(path), keys, optional)
 
 
 @contextmanager

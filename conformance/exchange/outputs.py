@@ -19,8 +19,8 @@ from conformance.exchange.layout import (
     FOLDER,
     OUTPUTS,
     Device,
+    ExportedCase,
     Index,
-    Place,
     key_of,
     read_device,
     read_index,
@@ -113,7 +113,7 @@ class Outputs(Executor):
                 yield f"{one.name}: no case of this number was exported"
 
 
-def _case_problems(root: Path, place: Place) -> Iterator[str]:
+def _case_problems(root: Path, place: ExportedCase) -> Iterator[str]:
     folder = root / place.folder
     if not folder.is_dir():
         yield f"{place.folder} ({place.op} {place.id}): the folder is missing"

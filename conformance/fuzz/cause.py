@@ -25,7 +25,7 @@ Key = tuple[str, ...]
 
 
 @dataclass
-class Cause:
+class FailureCause:
     """One reason for failures of an operator.
 
     ``faults`` are the mutants that each give exactly the outputs of all of its failures; empty
@@ -44,13 +44,13 @@ class Causes:
     """The causes of one operator's failures, found so far."""
 
     def __init__(self, spec: OpSpec, bank: Bank, level: str, precision: dict[str, str]) -> None:
-        self.found: list[Cause] = []
+        self.found: list[FailureCause] = []
         self._spec, self._bank = spec, bank
         self._level, self._precision = level, precision
         self._faults = {fault.id: fault for fault in bank.faults}
         self._altered: dict[tuple[str, ...], Altered] = {}
 
-    def known(self, vector: Vector, result: Result) -> Cause | None:
+    def known(self, vector: Vector, result: Result) -> FailureCause | None:
         """The cause that is known to give such a failure; None where it is a new one."""
         asked = self._asked(vector, result)
         for cause in self.found:
@@ -63,9 +63,9 @@ class Causes:
                 return cause
         return None if asked is None else self._together(asked)
 
-    def new(self, vector: Vector, result: Result) -> Cause:
+    def new(self, vector: Vector, result: Result) -> FailureCause:
         """The cause of a failure that none of the known ones gives."""
-        return Cause(result.kind, key_of(vector, result), self.explaining(vector, result))
+        return FailureCause(result.kind, key_of(vector, result), self.explaining(vector, result))
 
     def explaining(self, vector: Vector, result: Result) -> frozenset[str]:
         """The mutants of the catalogue that give exactly the outputs of a failure."""
@@ -81,7 +81,7 @@ class Causes:
             if asked.glance(self._implementation((name,)), seen) is Agreement.EQUAL
         )
 
-    def same(self, cause: Cause, vector: Vector, result: Result) -> bool:
+    def same(self, cause: FailureCause, vector: Vector, result: Result) -> bool:
         """Whether a failure has a cause, which may be known by other cases only."""
         if result.status not in FAILED or (result.reject is None) != (vector.case.reject is None):
             return False
@@ -94,7 +94,7 @@ class Causes:
             return False
         return not any(one.faults and self.same(one, vector, result) for one in self.found)
 
-    def _together(self, asked: Asked) -> Cause | None:
+    def _together(self, asked: Asked) -> FailureCause | None:
         """A cause that explains a failure with another one, each of which is known by others."""
         explained = [cause for cause in self.found if cause.faults][:MOST_PAIRED]
         for one, other in combinations(explained, 2):

@@ -51,7 +51,7 @@ NEGATIVE = 12
 """One case in so many is a negative test."""
 
 
-class Drawing:
+class Batches:
     """An endless supply of batches; ``root`` and what was covered meanwhile decide on them.
 
     ``spec`` is the operator as far as it is claimed, ``whole`` all of it.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from conformance.audit.kills import Bank
 from conformance.fuzz.calls import Calls
-from conformance.fuzz.cause import Cause, Causes
+from conformance.fuzz.cause import Causes, FailureCause
 from conformance.fuzz.guidance import Guidance
 from conformance.fuzz.minimise import Remake, minimised
 from conformance.fuzz.simpler import cost_of
@@ -34,7 +34,7 @@ class Discovery:
     """A failure with its minimal case; ``first`` is the case on which it was seen first."""
 
     op: str
-    cause: Cause
+    cause: FailureCause
     vector: Vector
     result: Result
     first: Case
@@ -122,7 +122,7 @@ class Failures:
                 same.first, same.cases, same.seconds = one.first, one.cases, one.seconds
         self.found = kept
 
-    def _known(self, vector: Vector, result: Result) -> Cause | None:
+    def _known(self, vector: Vector, result: Result) -> FailureCause | None:
         before = {id(one): one.cause.faults for one in self.found}
         cause = self._causes.known(vector, result)
         if cause is None:
@@ -190,14 +190,14 @@ class Failures:
     def _ask(self, case: Case) -> tuple[Vector, Result] | None:
         return self._calls.one(case)
 
-    def _may(self, cause: Cause, cases: list[Case]) -> list[Case]:
+    def _may(self, cause: FailureCause, cases: list[Case]) -> list[Case]:
         """Those of some cases on which the mutants of a cause may show."""
         if not cause.faults or not cases:
             return cases
         may = self._bank_of(cause).may_differ(cases)
         return [case for case, row in zip(cases, may, strict=True) if row.any()]
 
-    def _bank_of(self, cause: Cause) -> Bank:
+    def _bank_of(self, cause: FailureCause) -> Bank:
         return self._guidance.bank.among(cause.faults)
 
     def _hold_against(self, passed: Iterable[Vector]) -> None:

@@ -14,7 +14,7 @@ from conformance.backends.claims import claimed
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
 from conformance.fuzz import minimise
 from conformance.fuzz.calls import Calls
-from conformance.fuzz.drawing import LIMITS, Drawing
+from conformance.fuzz.drawing import LIMITS, Batches
 from conformance.fuzz.failures import Discovery, Failures
 from conformance.fuzz.guidance import Guidance
 from conformance.generate.narrow import narrowed
@@ -30,7 +30,7 @@ QUIET = 4
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchRequest:
     """What is asked of a search. ``seconds`` and ``cases`` end it, where they are given."""
 
     seed: int
@@ -54,7 +54,7 @@ class Covered:
 
 
 @dataclass
-class Outcome:
+class SearchResult:
     """What a search found and covered, and why it ended: time, cases, nothing new, ..."""
 
     cases: int = 0
@@ -69,14 +69,14 @@ class Outcome:
     covered: dict[str, Covered] = field(default_factory=dict)
 
 
-Progress = Callable[[Outcome], None]
+Progress = Callable[[SearchResult], None]
 
 
 class _Operator:
     """One operator, as far as it is claimed."""
 
     def __init__(
-        self, whole: OpSpec, spec: OpSpec, ranks: Sequence[int], asked: Question, calls: Calls
+        self, whole: OpSpec, spec: OpSpec, ranks: Sequence[int], asked: SearchRequest, calls: Calls
     ) -> None:
         self.whole, self.ranks = whole, ranks
         self.guidance = Guidance(whole, asked.level)
@@ -86,7 +86,7 @@ class _Operator:
         self.failures = Failures(
             spec, whole, ranks, self.guidance, calls, asked.level, asked.precision, seconds
         )
-        self.drawings = [Drawing(spec, whole, rank, asked.seed, asked.level) for rank in ranks]
+        self.drawings = [Batches(spec, whole, rank, asked.seed, asked.level) for rank in ranks]
         self.covered = Covered(of_mutants=len(self.guidance.bank.faults))
 
 
@@ -101,7 +101,7 @@ class Session:
         self,
         executor: Executor,
         specs: Mapping[str, OpSpec],
-        asked: Question,
+        asked: SearchRequest,
         known: Mapping[str, Sequence[Case]],
     ) -> None:
         declared = executor.identity.capabilities or Capabilities()
@@ -117,11 +117,11 @@ class Session:
             op: _Operator(specs[op], narrowed(specs[op], claim), claim.ranks, asked, self.calls)
             for op, claim in claims.items()
         }
-        self.outcome = Outcome()
+        self.outcome = SearchResult()
         self._begun = monotonic()
         self._quiet = 0
 
-    def run(self, progress: Progress = lambda _outcome: None) -> Outcome:
+    def run(self, progress: Progress = lambda _outcome: None) -> SearchResult:
         """Search until something ends it; Ctrl-C does, and what was found is there all the same."""
         try:
             self._search(progress)
@@ -189,7 +189,7 @@ class Session:
             return "the time was over"
         return ""
 
-    def _told(self, *, final: bool = False) -> Outcome:
+    def _told(self, *, final: bool = False) -> SearchResult:
         told = self.outcome
         told.seconds = monotonic() - self._begun
         told.given_up = self.calls.given_up
@@ -214,10 +214,10 @@ class Session:
         return self._operators[op].guidance
 
 
-def _turns(operators: Iterable[_Operator]) -> list[tuple[_Operator, Drawing]]:
+def _turns(operators: Iterable[_Operator]) -> list[tuple[_Operator, Batches]]:
     """Whose turn it is: one rank of each operator after the other, so that soon each was asked
     something, and images every second time: most that kernel libraries treat apart is there."""
-    found: list[tuple[int, _Operator, Drawing]] = []
+    found: list[tuple[int, _Operator, Batches]] = []
     for one in operators:
         images = [drawing for drawing in one.drawings if drawing.rank == IMAGES]
         others = [drawing for drawing in one.drawings if drawing.rank != IMAGES]

@@ -21,7 +21,7 @@ from conformance.suite.parts import Part
 
 
 @dataclass(frozen=True)
-class Search:
+class Attack:
     """The search on one rank, among ``count`` drawn cases.
 
     It is for mutants that nothing is said to show; with a part, that nothing shows in that; with
@@ -73,13 +73,13 @@ def refuted(
     """
     each = -(-count // len(spec.ranks))
     equivalent = tuple(fault for fault in faults if fault.equivalent)
-    work = [Search(spec, equivalent, rank, each) for rank in spec.ranks]
+    work = [Attack(spec, equivalent, rank, each) for rank in spec.ranks]
     for rank in spec.ranks:
         for part in parts(spec, rank):
             for level in ("should", "must"):
                 stated = tuple(fault for fault in faults if reason(fault, part, level))
                 if stated:
-                    work.append(Search(spec, stated, rank, count, part, level == "must"))
+                    work.append(Attack(spec, stated, rank, count, part, level == "must"))
     done = parallel.run(work, processes=processes, progress=progress, total=len(work))
     for search, found in zip(work, done, strict=True):
         where = (

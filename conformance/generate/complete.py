@@ -78,7 +78,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Task:
+class CompletionTask:
     """What one rank of an operator lacks; its result depends on nothing else.
 
     With ``edges`` edges and strata are asked for, too, otherwise mutants alone. With ``smaller``
@@ -175,7 +175,7 @@ def complete(
     claims = claims or {}
     narrow = [narrowed(spec, claims[spec.op]) if spec.op in claims else spec for spec in specs]
     work = [
-        Task(spec, rank, root, there[spec.op], edges=not claims, smaller=smaller)
+        CompletionTask(spec, rank, root, there[spec.op], edges=not claims, smaller=smaller)
         for spec in narrow
         for rank in spec.ranks
     ]

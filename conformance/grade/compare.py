@@ -40,7 +40,7 @@ class Mismatch:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class OutputComparison:
     """The elements of one output, judged at every precision.
 
     ``wrong`` has the output's shape and holds for the precision that was asked;
@@ -75,7 +75,7 @@ def structure(answer: Answer, got: object) -> Mismatch | None:
     return Mismatch("outputs", f"{name}: the output was not handed over")
 
 
-def compare(answer: Answer, got: Array, precision: str) -> Comparison:
+def compare(answer: Answer, got: Array, precision: str) -> OutputComparison:
     """Judge every element of ``got``, whose structure is already known to be right."""
     if answer.rounded is None:
         return _compare_integers(answer, got, precision)
@@ -93,7 +93,7 @@ def compare(answer: Answer, got: Array, precision: str) -> Comparison:
         if reached is not None and asked is not None:
             break
     assert asked is not None
-    return Comparison(asked, int(np.count_nonzero(asked)), reached)
+    return OutputComparison(asked, int(np.count_nonzero(asked)), reached)
 
 
 def accepts(answers: Sequence[Answer], outputs: Sequence[Array], precision: str) -> bool:
@@ -160,10 +160,10 @@ def _is_nan(dtype: DType, ordinals: NDArray[np.int64]) -> Mask:
     return (ordinals > infinity) | (ordinals < -infinity)
 
 
-def _compare_integers(answer: Answer, got: Array, precision: str) -> Comparison:
+def _compare_integers(answer: Answer, got: Array, precision: str) -> OutputComparison:
     wrong = _wrong_integers(answer, got, precision)
     count = int(np.count_nonzero(wrong))
-    return Comparison(wrong, count, None if count else PRECISIONS[0])
+    return OutputComparison(wrong, count, None if count else PRECISIONS[0])
 
 
 def _wrong_integers(answer: Answer, got: Array, precision: str) -> Mask:
@@ -177,7 +177,7 @@ def _wrong_integers(answer: Answer, got: Array, precision: str) -> Mask:
     return wrong
 
 
-def witness(answer: Answer, got: Array, comparison: Comparison, precision: str) -> Witness:
+def witness(answer: Answer, got: Array, comparison: OutputComparison, precision: str) -> Witness:
     """The worst of the wrong elements: the farthest from ``rounded``, the first of equals.
 
     A NaN in place of a number, or a number in place of NaN, is infinitely far.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from conformance.grade.compare import Mismatch, witness
-from conformance.grade.evidence import BASE, evidence
+from conformance.grade.following import BASE, evidence
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
 from conformance.grade.outcome import LOST, Ending, Outcome, described
 from conformance.grade.returned import packed

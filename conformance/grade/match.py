@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.grade.compare import Comparison, Mismatch, compare, parts, structure
+from conformance.grade.compare import Mismatch, OutputComparison, compare, parts, structure
 from conformance.grade.outcome import described
 from conformance.grade.precision import DEFAULT
 from conformance.model import PRECISIONS, Answer, Vector
@@ -28,7 +28,7 @@ class Match:
     reading: str | None
     answers: tuple[Answer, ...]
     outputs: tuple[Array, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[OutputComparison, ...] = ()
     mismatch: Mismatch | None = None
 
     @property

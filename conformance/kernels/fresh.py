@@ -60,7 +60,7 @@ MANY, MOST_TWINS = 8, 6
 
 
 @dataclass(frozen=True)
-class Piece:
+class CaseGroup:
     """Cases of one operator to build, and to find the kills of if they are ``measured``."""
 
     spec: OpSpec
@@ -173,7 +173,7 @@ def _built(
     once = {case.id: (case, level) for case, level in asked}
     values = list(once.values())
     work = [
-        Piece(spec, tuple(values[first : first + SLICE]), measured)
+        CaseGroup(spec, tuple(values[first : first + SLICE]), measured)
         for first in range(0, len(values), SLICE)
     ]
     done = parallel.run(work, processes=processes, progress=progress, total=len(work))

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance import api
 from conformance.errors import EXIT_NOT_CONFORMANT
-from conformance.kernels.grading import Asked, Prepared, prepared
+from conformance.kernels.grading import KernelRequest, Prepared, prepared
 from conformance.run.limits import DEFAULT_TIMEOUT
 
 
@@ -82,7 +82,7 @@ def grade_kernel(
         UsageError: an option that makes no sense, or an isolation that cannot be had.
         SpecError: a specification that cannot be used.
     """
-    asked = Asked(
+    asked = KernelRequest(
         op=op,
         convention=convention,
         level=level,

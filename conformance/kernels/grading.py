@@ -16,7 +16,7 @@ from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import known, parse_precision, spell
 from conformance.kernels import runner
 from conformance.kernels.fresh import fresh_suite
-from conformance.kernels.isolation import INLINE, Box, Isolation, isolation, spec_of
+from conformance.kernels.isolation import INLINE, Box, KernelIsolation, isolation, spec_of
 from conformance.kernels.repeated import Repeated
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
@@ -35,7 +35,7 @@ MOST_SEEDS = 1 << 32
 
 
 @dataclass(frozen=True)
-class Asked:
+class KernelRequest:
     """How a kernel is graded. ``dtypes`` and ``ranks`` are what it claims, besides what its file
     says under ``CAPABILITIES``; empty ones claim all. ``seed`` None draws one."""
 
@@ -63,7 +63,7 @@ class Prepared:
 
     suite: Suite
     executor: Repeated
-    how: Isolation
+    how: KernelIsolation
     seed: int
     precision: str
     inline: bool = False
@@ -97,7 +97,7 @@ class Prepared:
 @contextmanager
 def prepared(
     kernel: str | Path | Callable[..., Any],
-    asked: Asked,
+    asked: KernelRequest,
     progress: parallel.Progress = lambda *_: None,
 ) -> Iterator[Prepared]:
     """A kernel, isolated, and a fresh suite for it. ``kernel`` as in :func:`grade_kernel`.
@@ -142,7 +142,7 @@ def prepared(
         yield Prepared(suite, executor, how, seed, spell(precision), inline, box)
 
 
-def _words(box: Box, kernel: Any, spec: OpSpec, asked: Asked) -> list[str]:
+def _words(box: Box, kernel: Any, spec: OpSpec, asked: KernelRequest) -> list[str]:
     if isinstance(kernel, str) and is_program(kernel):
         return box.program(kernel)
     name, source = source_of(kernel)
@@ -177,7 +177,7 @@ def source_of(kernel: str | Path) -> tuple[str, str]:
         raise BackendError(f"{path}: cannot be read: {error}", hint="save it as UTF-8") from error
 
 
-def _inline(kernel: Any, asked: Asked) -> Inline:
+def _inline(kernel: Any, asked: KernelRequest) -> Inline:
     """A callable under the conventions of a file."""
     from conformance.backends.capabilities import Capabilities
     from conformance.errors import Unsupported
@@ -207,4 +207,4 @@ def _inline(kernel: Any, asked: Asked) -> Inline:
     return Inline(Backend())
 
 
-__all__ = ["Asked", "Prepared", "prepared"]
+__all__ = ["KernelRequest", "Prepared", "prepared"]

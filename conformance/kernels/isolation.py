@@ -50,7 +50,7 @@ TOLD = {
 
 
 @dataclass(frozen=True)
-class Isolation:
+class KernelIsolation:
     """A level, and the means by which it is had; ``missing`` says why it is not a higher one."""
 
     level: int
@@ -70,10 +70,10 @@ class Isolation:
         return f"level 0 (a process: finds honest mistakes, no attacks{why})"
 
 
-INLINE = Isolation(0, missing="the kernel is a callable of this process")
+INLINE = KernelIsolation(0, missing="the kernel is a callable of this process")
 
 
-def isolation(asked: int | None, required: int, *, program: bool) -> Isolation:
+def isolation(asked: int | None, required: int, *, program: bool) -> KernelIsolation:
     """The isolation of a run: the level that is ``asked``, None for the best of 0 and 1.
 
     Raises UsageError where ``required`` is more than can be had.
@@ -84,8 +84,8 @@ def isolation(asked: int | None, required: int, *, program: bool) -> Isolation:
                 "isolation 2 is a container of your own, which a file has not",
                 hint='start it as a program: --isolation 2 "exec:docker run -i --rm ..."',
             )
-        return Isolation(2)
-    best = Isolation(0) if asked == 0 else best_here()
+        return KernelIsolation(2)
+    best = KernelIsolation(0) if asked == 0 else best_here()
     need = max(required, asked or 0)
     if best.level < need:
         why = best.missing or f"isolation {asked} was asked for"
@@ -98,13 +98,13 @@ def isolation(asked: int | None, required: int, *, program: bool) -> Isolation:
 
 
 @cache
-def best_here() -> Isolation:
+def best_here() -> KernelIsolation:
     """Level 1 where this machine allows it, tried once with a process of Python and numpy."""
     if sys.platform != "linux":
-        return Isolation(0, missing="it needs Linux")
+        return KernelIsolation(0, missing="it needs Linux")
     version = jail.landlock_version()
     if not version:
-        return Isolation(0, missing="the system has no Landlock")
+        return KernelIsolation(0, missing="the system has no Landlock")
     why = ""
     for other, names in WAYS:
         if other and os.geteuid() != 0:
@@ -116,15 +116,15 @@ def best_here() -> Isolation:
             f"Landlock {version}",
             "limits",
         )
-        found = Isolation(1, means, other_user=other, namespaces=names)
+        found = KernelIsolation(1, means, other_user=other, namespaces=names)
         failure = _tried(found)
         if not failure:
             return found
         why = why or failure
-    return Isolation(0, missing=why)
+    return KernelIsolation(0, missing=why)
 
 
-def _tried(found: Isolation) -> str:
+def _tried(found: KernelIsolation) -> str:
     """Why a process cannot be isolated so; empty where it can."""
     with Box(found) as box:
         words = box.command([sys.executable, "-I", "-B", "-c", "import numpy"])
@@ -145,7 +145,7 @@ class Box:
     ``private`` is closed to other users. ``memory`` bounds its address space, in bytes.
     """
 
-    def __init__(self, how: Isolation, memory: int | None = None) -> None:
+    def __init__(self, how: KernelIsolation, memory: int | None = None) -> None:
         self.how = how
         self._limits = LIMITS | ({} if memory is None else {"as": memory})
         self.private = Path(tempfile.mkdtemp(prefix="conformance-host-"))
@@ -251,4 +251,4 @@ def spec_of(words: Sequence[str]) -> str:
     return MARK + shlex.join(words)
 
 
-__all__ = ["INLINE", "Box", "Isolation", "best_here", "is_program", "isolation", "spec_of"]
+__all__ = ["INLINE", "Box", "KernelIsolation", "best_here", "is_program", "isolation", "spec_of"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from conformance.complaint import alike, said
-from conformance.log.diagnosis import Diagnosis, Fault, diagnosis
+from conformance.log.diagnosis import NamedFault, ToldDiagnosis, diagnosis
 from conformance.model import Finding, Result
 
 MAX_SLUG = 48
@@ -259,7 +259,7 @@ def _accepting(finding: Finding, failures: Sequence[Result]) -> list[_Key]:
     return [_Key(f"{finding.kind} {where}", f"{WORDS[finding.kind]} {where}")]
 
 
-def _of_fault(fault: Fault) -> _Key:
+def _of_fault(fault: NamedFault) -> _Key:
     """The key of a mutant: what it shares with others of one origin, or its own id."""
     words = fault.cause or fault.says or fault.id
     title = words.rstrip(". ")
@@ -272,7 +272,7 @@ def _joint(keys: Sequence[_Key]) -> _Key:
     return _Key("+".join(sorted(key.text for key in keys)), title, named=True)
 
 
-def _where(told: Diagnosis | None) -> str:
+def _where(told: ToldDiagnosis | None) -> str:
     """The conditions under which vectors fail, in words; empty where nothing tells them apart."""
     if told is None or not told.conditions:
         return ""

@@ -27,7 +27,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Fault:
+class NamedFault:
     """A fault of the catalogue that the backend has; ``look`` says where, and may be empty.
 
     ``cause`` are words that mutants of one origin share, empty where there are none; ``fixed`` are
@@ -52,7 +52,7 @@ class Alternative:
 
 
 @dataclass(frozen=True)
-class Condition:
+class ToldCondition:
     """What holds, or does not, for the vectors that fail."""
 
     name: str
@@ -61,15 +61,15 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Diagnosis:
+class ToldDiagnosis:
     """What is wrong, in words. ``evidence`` are sentences that say how sure that is."""
 
     sentence: str
-    faults: tuple[Fault, ...]
+    faults: tuple[NamedFault, ...]
     alternatives: tuple[Alternative, ...]
     evidence: tuple[str, ...]
     scope: tuple[str, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[ToldCondition, ...]
 
     @property
     def text(self) -> str:
@@ -77,11 +77,11 @@ class Diagnosis:
         return " ".join(filter(None, (self.sentence, *self.evidence)))
 
 
-def diagnosis(data: object) -> Diagnosis | None:
+def diagnosis(data: object) -> ToldDiagnosis | None:
     """The diagnosis that a finding has; None where it has none, or nothing of the form."""
     if not isinstance(data, Mapping):
         return None
-    read = Diagnosis(
+    read = ToldDiagnosis(
         sentence=_text(data.get("sentence")),
         faults=tuple(map(_fault, _mappings(data.get("faults")))),
         alternatives=tuple(
@@ -91,7 +91,7 @@ def diagnosis(data: object) -> Diagnosis | None:
         evidence=tuple(_evidence(data)),
         scope=tuple(_scope(data.get("scope"))),
         conditions=tuple(
-            Condition(_text(item.get("name")), item["holds"], _text(item.get("about")))
+            ToldCondition(_text(item.get("name")), item["holds"], _text(item.get("about")))
             for item in _mappings(data.get("conditions"))
             if isinstance(item.get("holds"), bool)
         ),
@@ -106,8 +106,8 @@ def because(finding: Finding) -> str:
     return "" if found is None else found.text
 
 
-def _fault(data: Mapping[str, Any]) -> Fault:
-    return Fault(
+def _fault(data: Mapping[str, Any]) -> NamedFault:
+    return NamedFault(
         id=_text(data.get("id")),
         kind=_text(data.get("kind")),
         says=_text(data.get("says")),

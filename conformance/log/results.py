@@ -133,7 +133,7 @@ def _joined(form: str, digits: str) -> Any:
     return json.loads(first + "".join(map("".join, zip(digits.split(), rest, strict=True))))
 
 
-class Outputs:
+class OutputLimit:
     """Drops the arrays of failures beyond the first :data:`OUTPUTS` of each operator."""
 
     def __init__(self) -> None:

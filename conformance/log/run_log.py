@@ -10,7 +10,7 @@ from typing import Any
 from conformance.evidence import Evidence
 from conformance.log.causes import Cause, causes
 from conformance.model import Finding, Result
-from conformance.verdict import NO_CLAIM, Expected, Score, Tally, objections
+from conformance.verdict import NO_CLAIM, Expected, ResultCounts, Tally, objections
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class RunLog:
         return objections(self.score, verdict, expected, strict=strict)
 
     @cached_property
-    def score(self) -> Score:
+    def score(self) -> ResultCounts:
         """The results, counted."""
-        return Score.of(
+        return ResultCounts.of(
             {op: self.selected(op) for op in self.header["suite"]["by_op"]}, self.results
         )
 

@@ -29,7 +29,7 @@ EDGE = "conformance_edge"
 
 
 @dataclass(frozen=True)
-class Question:
+class SessionRequest:
     """What the options of the session ask, and the vectors that its arguments name."""
 
     backend: str
@@ -60,7 +60,7 @@ class VectorCollector(pytest.Collector):
     watch: Watch
     prediction: Prediction
 
-    def __init__(self, *, question: Question, **more: Any) -> None:
+    def __init__(self, *, question: SessionRequest, **more: Any) -> None:
         super().__init__(**more)
         self.question = question
 
@@ -145,7 +145,7 @@ def _watch(
     return gate.watch(suite.manifest.vectors, entries, case_of, prediction)
 
 
-def _chosen(suite: Suite, question: Question) -> Sequence[Entry]:
+def _chosen(suite: Suite, question: SessionRequest) -> Sequence[Entry]:
     """The vectors of the operators asked that the arguments name, if they name any.
 
     Raises UsageError for a name that no vector has.

@@ -9,15 +9,15 @@ import pytest
 
 from conformance.grade.precision import parse_precision
 from conformance.model import FAILED, Result
-from conformance.pytest_plugin.causes import packed, told, unpacked
 from conformance.pytest_plugin.collection import (
     EDGE,
     NAME,
     PREFIX,
-    Question,
+    SessionRequest,
     VectorCollector,
     VectorItem,
 )
+from conformance.pytest_plugin.summary import packed, told, unpacked
 from conformance.suite.store import open_suite
 
 RESULT = "conformance_result"
@@ -37,7 +37,7 @@ class VectorSession:
         # pytest takes what comes before "::" for a path, and these have none.
         own = [argument for argument in config.args if argument.startswith(PREFIX)]
         config.args[:] = [argument for argument in config.args if argument not in own]
-        self._question = Question(
+        self._question = SessionRequest(
             backend=config.getoption("conformance_backend"),
             suite=config.getoption("conformance_suite"),
             ops=config.getoption("conformance_op"),

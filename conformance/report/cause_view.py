@@ -12,7 +12,7 @@ import numpy as np
 
 from conformance.dtypes import DTYPES
 from conformance.log.causes import Cause, Severity
-from conformance.log.diagnosis import Condition, Diagnosis, Fault, diagnosis
+from conformance.log.diagnosis import NamedFault, ToldCondition, ToldDiagnosis, diagnosis
 from conformance.model import Finding
 from conformance.report.elements import Element, Plane, elements, planes, relation
 from conformance.report.picture import Picture, picture, picture_under
@@ -83,12 +83,12 @@ class FindingView:
         return shlex.join(command)
 
     @cached_property
-    def diagnosis(self) -> Diagnosis | None:
+    def diagnosis(self) -> ToldDiagnosis | None:
         """What is wrong in the backend, as far as its failures tell."""
         return diagnosis(self.finding.diagnosis)
 
     @property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[ToldCondition, ...]:
         """The conditions under which it fails; none where it is what a mutant gives."""
         return () if self.diagnosis is None else self.diagnosis.conditions
 
@@ -178,7 +178,7 @@ class CauseView:
         return found[0]
 
     @property
-    def faults(self) -> tuple[Fault, ...]:
+    def faults(self) -> tuple[NamedFault, ...]:
         """The mutants behind it, each once."""
         told = (one.diagnosis for one in self.findings)
         found = {fault.id: fault for one in told if one for fault in one.faults}

@@ -28,7 +28,7 @@ SHADES = 5
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeatCell:
     """Of the vectors with some edge and some type that passed or failed, how many failed.
 
     ``link`` is the fragment that narrows the table of vectors to them.
@@ -51,8 +51,8 @@ class EdgeRow:
     """An edge, or all vectors of the operator for the empty edge; ``cells`` has one a type."""
 
     edge: str
-    cells: tuple[Cell, ...]
-    total: Cell
+    cells: tuple[HeatCell, ...]
+    total: HeatCell
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _map(op: str, graded: _Counts, failed: _Counts) -> HeatMap:
 
     def row(edge: str) -> EdgeRow:
         cells = [
-            Cell(failed[edge, dtype], graded[edge, dtype], _link(op, edge, dtype))
+            HeatCell(failed[edge, dtype], graded[edge, dtype], _link(op, edge, dtype))
             for dtype in (*dtypes, "")
         ]
         return EdgeRow(edge, tuple(cells[:-1]), cells[-1])
@@ -206,7 +206,7 @@ BAR_LEAST = 8
 
 
 @dataclass(frozen=True)
-class Part:
+class BarPart:
     """A part of a stacked bar: ``kind`` is its colour, ``x`` and ``width`` of :data:`BAR`."""
 
     kind: str
@@ -216,7 +216,7 @@ class Part:
     width: float
 
 
-def bar(row: OperatorRow) -> tuple[Part, ...]:
+def bar(row: OperatorRow) -> tuple[BarPart, ...]:
     """The parts of an operator's bar, from what passed to what is missing; empty ones left out."""
     counts = [(kind, label, count) for kind, label, count in _counts(row) if count]
     total = sum(count for _, _, count in counts)
@@ -224,7 +224,7 @@ def bar(row: OperatorRow) -> tuple[Part, ...]:
     scale = BAR / sum(widths) if widths else 0
     parts, x = [], 0.0
     for (kind, label, count), width in zip(counts, widths, strict=True):
-        parts.append(Part(kind, label, count, round(x, 2), round(width * scale, 2)))
+        parts.append(BarPart(kind, label, count, round(x, 2), round(width * scale, 2)))
         x += width * scale
     return tuple(parts)
 

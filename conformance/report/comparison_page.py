@@ -25,7 +25,7 @@ from conformance.report.comparison import (
 from conformance.report.differences import MAX_LABEL, Row, differences
 from conformance.report.matrix import Column, flaws
 from conformance.report.templating import bounded
-from conformance.report.view import OperatorRow, Question, View, view
+from conformance.report.view import OpenQuestion, OperatorRow, View, view
 from conformance.report.wording import when
 
 MAX_FACTS = 60
@@ -43,7 +43,7 @@ class QuestionRow:
     """
 
     text: str
-    answers: tuple[Question | None, ...]
+    answers: tuple[OpenQuestion | None, ...]
     agreed: bool
 
 

@@ -44,7 +44,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Place:
+class ElementRow:
     """One place of an output: what is expected and what came, whether that is wrong, and what the
     diagnosed bug gives there, or nothing.
     """
@@ -63,7 +63,7 @@ class Plane:
     """
 
     caption: str
-    rows: tuple[tuple[Place, ...], ...]
+    rows: tuple[tuple[ElementRow, ...], ...]
     wrong: int
     cut: bool
 
@@ -137,7 +137,7 @@ def _index(data: object) -> str:
 def _plane(caption: str, parts: Sequence[Any]) -> Plane:
     rows = tuple(
         tuple(
-            Place(str(e), str(g), w is True, *map(str, given))
+            ElementRow(str(e), str(g), w is True, *map(str, given))
             for e, g, w, *given in zip(*row, strict=True)
         )
         for row in zip(*parts, strict=True)
@@ -198,14 +198,14 @@ def relation(detail: Mapping[str, Any], total: int) -> str:
     return f"In the plane of the worst element, {said[0].lower()}{said[1:]}"
 
 
-def _constant(wrong: Sequence[Place]) -> str:
+def _constant(wrong: Sequence[ElementRow]) -> str:
     values = {place.got for place in wrong}
     if len(values) != 1 or len({place.expected for place in wrong}) == 1:
         return ""
     return f"All {len(wrong)} wrong elements are {values.pop()}."
 
 
-def _ratio(wrong: Sequence[Place]) -> str:
+def _ratio(wrong: Sequence[ElementRow]) -> str:
     """That all are the same multiple of what is expected, which are not all alike."""
     pairs = [(_number(place.expected), _number(place.got)) for place in wrong]
     ratios = [got / right for right, got in pairs if right and math.isfinite(got / right)]
@@ -231,7 +231,7 @@ def _fractions(ratio: float) -> Iterator[str]:
             yield f"{numerator}/{denominator}" if denominator > 1 else f"{numerator}"
 
 
-def _elsewhere(places: Sequence[Place], wrong: Sequence[Place]) -> str:
+def _elsewhere(places: Sequence[ElementRow], wrong: Sequence[ElementRow]) -> str:
     """That what came is expected at other places, and what is expected differs enough to tell."""
     expected = [place.expected for place in places]
     if len(set(expected)) * 2 < len(expected):

@@ -55,7 +55,7 @@ class OperatorRow:
 
 
 @dataclass(frozen=True)
-class Unsupported:
+class UnsupportedGroup:
     """Vectors that the backend does not support for one reason, of one operator or several."""
 
     op: str
@@ -85,8 +85,8 @@ class View:
     rows: tuple[OperatorRow, ...]
     total: OperatorRow
     causes: tuple[CauseView, ...]
-    readings: Mapping[str, tuple[Question, ...]]
-    unsupported: tuple[Unsupported, ...]
+    readings: Mapping[str, tuple[OpenQuestion, ...]]
+    unsupported: tuple[UnsupportedGroup, ...]
     known: tuple[Mapping[str, Any], ...]
     required: tuple[Mapping[str, Any], ...]
 
@@ -214,7 +214,7 @@ def _footer(run: RunLog) -> Mapping[str, Any]:
     return run.footer
 
 
-def _unsupported(run: RunLog) -> tuple[Unsupported, ...]:
+def _unsupported(run: RunLog) -> tuple[UnsupportedGroup, ...]:
     grouped: dict[str, Counter[tuple[str, str]]] = {}
     first: dict[str, str] = {}
     for result in run.results:
@@ -228,7 +228,7 @@ def _unsupported(run: RunLog) -> tuple[Unsupported, ...]:
         ops = sorted({op for op, _ in counts})
         dtypes = tuple(sorted({dtype for _, dtype in counts if dtype}))
         said = first[reason] if len(ops) == 1 else reason
-        groups.append(Unsupported(", ".join(ops), said, dtypes, counts.total()))
+        groups.append(UnsupportedGroup(", ".join(ops), said, dtypes, counts.total()))
     return tuple(sorted(groups, key=lambda g: (-g.count, g.op, g.reason)))
 
 
@@ -247,7 +247,7 @@ class AnswerRow:
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenQuestion:
     """A question that the document leaves open, with every answer that vectors show."""
 
     text: str
@@ -259,13 +259,13 @@ class Question:
         return len(self.answers) > 1
 
 
-def readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
+def readings(run: RunLog) -> Mapping[str, tuple[OpenQuestion, ...]]:
     """The questions of each operator that the backend was graded on, in the order of the log."""
     run_on: dict[str, set[str]] = {}
     for result in run.results:
         if result.status in GRADED and result.reject is None:
             run_on.setdefault(result.op, set()).add(result.dtype)
-    questions: dict[str, list[Question]] = {}
+    questions: dict[str, list[OpenQuestion]] = {}
     for reading in run.readings:
         if reading["op"] not in run_on:
             continue  # not claimed, say: there is nothing that it could have shown
@@ -279,7 +279,7 @@ def readings(run: RunLog) -> Mapping[str, tuple[Question, ...]]:
             )
             for answer in reading["answers"]
         )
-        question = Question(reading["question"], answers)
+        question = OpenQuestion(reading["question"], answers)
         questions.setdefault(reading["op"], []).append(question)
     return {op: tuple(asked) for op, asked in questions.items()}
 

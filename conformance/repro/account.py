@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conformance.backends.address import told as name_with_options
 from conformance.backends.arranging import arranged
+from conformance.backends.backend_name import told as name_with_options
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import create, locate, place
 from conformance.backends.program import command_line, is_program
@@ -20,7 +20,7 @@ from conformance.backends.protocol import capabilities_of
 from conformance.errors import BackendError, ConformanceError
 from conformance.model import Vector
 from conformance.repro import program
-from conformance.repro.native import Call, native_call, parted
+from conformance.repro.native import SourceCall, native_call, parted
 from conformance.repro.trial import run_apart
 from conformance.run import messages, wire
 from conformance.run.inline import fresh
@@ -40,7 +40,7 @@ class Account:
     """
 
     backend: str
-    call: Call
+    call: SourceCall
     declared: Capabilities | None
 
 
@@ -65,7 +65,9 @@ def account(spec: str, vector: Vector, seconds: float, python: Path | None = Non
         raise BackendError(told["error"], hint=told.get("hint") or None)
     try:
         imports = parted("\n".join(told["imports"].splitlines()), spec).imports
-        call = Call(imports, parted(told["body"], spec).body, tuple(told["setup"].splitlines()))
+        call = SourceCall(
+            imports, parted(told["body"], spec).body, tuple(told["setup"].splitlines())
+        )
         declared = json.loads(told["declared"])
         return Account(
             told["backend"], call, None if declared is None else Capabilities.from_json(declared)
@@ -84,7 +86,7 @@ def _program(spec: str, seconds: float) -> Account:
         who = executor.identity
     source = parted(inspect.getsource(program), program.__name__)
     body = f"outputs = ask({command_line(spec)!r}, op, inputs, attributes)"
-    call = Call(source.imports, body, ("", source.body, ""))
+    call = SourceCall(source.imports, body, ("", source.body, ""))
     return Account(f"{who.name} {who.version}", call, who.capabilities)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.backends.discovery import Origin, arguments
+from conformance.backends.discovery import Located, arguments
 from conformance.backends.protocol import Array, Backend, FunctionBackend
 from conformance.errors import BackendError, Unsupported, UsageError
 from conformance.grade.outcome import describe
@@ -16,7 +16,7 @@ OWN = "conformance."
 
 
 @dataclass(frozen=True)
-class Call:
+class SourceCall:
     """A call as Python source.
 
     ``imports`` are import statements, ``setup`` statements that come right after them, ``body``
@@ -29,8 +29,8 @@ class Call:
 
 
 def native_call(
-    origin: Origin, backend: Backend, op: str, inputs: Sequence[Array], attributes: dict[str, Any]
-) -> Call:
+    origin: Located, backend: Backend, op: str, inputs: Sequence[Array], attributes: dict[str, Any]
+) -> SourceCall:
     """The call of ``op`` without this package, as far as the backend can do without.
 
     Raises:
@@ -55,7 +55,7 @@ def native_call(
     return parted(told, f"{origin.spec}: reproduce()")
 
 
-def parted(source: object, where: str) -> Call:
+def parted(source: object, where: str) -> SourceCall:
     """Python source as imports and the rest, without its docstring.
 
     An error names ``where`` the source comes from.
@@ -83,10 +83,10 @@ def parted(source: object, where: str) -> Call:
         if imported or (number == 0 and _is_text(statement)):
             first, last = statement.lineno, statement.end_lineno or statement.lineno
             lines[first - 1 : last] = [""] * (last - first + 1)
-    return Call(tuple(imports), "\n".join(lines).strip("\n"))
+    return SourceCall(tuple(imports), "\n".join(lines).strip("\n"))
 
 
-def _through_module(origin: Origin, backend: Backend) -> Call:
+def _through_module(origin: Located, backend: Backend) -> SourceCall:
     """The call of the backend itself, imported from where it lies."""
     if f"{origin.module}.".startswith(OWN):
         raise UsageError(
@@ -110,7 +110,7 @@ def _through_module(origin: Origin, backend: Backend) -> Call:
         words = ", ".join(f"{name}={value!r}" for name, value in arguments(origin).items())
         made = f"{origin.name}({words})" if isinstance(origin.value, type) else origin.name
         called = f"{made}.run"
-    return Call(imports, f"outputs = {called}(op, inputs, attributes)", setup)
+    return SourceCall(imports, f"outputs = {called}(op, inputs, attributes)", setup)
 
 
 def _is_text(statement: ast.stmt) -> bool:

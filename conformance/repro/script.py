@@ -16,9 +16,9 @@ from conformance.errors import UsageError
 from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
-from conformance.repro import checking, laid_out, unpacking
+from conformance.repro import checker, laid_out, unpacking
 from conformance.repro.literal import source
-from conformance.repro.native import Call, parted
+from conformance.repro.native import SourceCall, parted
 from conformance.run.inline import fresh
 from conformance.safe_text import visible
 from conformance.spec.model import OpSpec
@@ -33,7 +33,7 @@ SPECIFIED = "as specified"
 def script(
     vector: Vector,
     spec: OpSpec | None,
-    call: Call,
+    call: SourceCall,
     backend: str,
     suite: str,
     level: str,
@@ -51,7 +51,7 @@ def script(
         UsageError: a vector too large for a script.
     """
     data = "\n".join(question(vector, level, precision))
-    embedded = [_embedded(checking)]
+    embedded = [_embedded(checker)]
     if "unpacked(" in data:
         embedded.append(_embedded(unpacking))
     if how is not None:
@@ -134,7 +134,7 @@ def _sorted(statements: set[str]) -> list[str]:
     return [*sorted(own), "", *sorted(statements - own)]
 
 
-def _embedded(module: ModuleType) -> Call:
+def _embedded(module: ModuleType) -> SourceCall:
     return parted(inspect.getsource(module), module.__name__)
 
 

@@ -15,12 +15,12 @@ from conformance.grade.outcome import describe
 from conformance.model import FAILED, GRADED, Finding, Result
 from conformance.run.given import with_given
 from conformance.run.illustrate import Illustrator
-from conformance.run.readings import readings
+from conformance.run.interpretations import readings
 from conformance.run.selection import Selection
 from conformance.run.statement import RunScope, conclude
 from conformance.run.strength import measured
 from conformance.suite.store import Suite
-from conformance.verdict import Score
+from conformance.verdict import ResultCounts
 
 TO_BLAME = 0.25
 """The share of a target's vectors that must fail for the target to be reported as common."""
@@ -118,7 +118,9 @@ def footer(
     percent of mutants to be killed (None: the usual bar). ``expected`` and ``strict`` as in
     :func:`conformance.run.statement.conclude`.
     """
-    score = Score.of({op: sum(counts.values()) for op, counts in selection.by_op.items()}, results)
+    score = ResultCounts.of(
+        {op: sum(counts.values()) for op, counts in selection.by_op.items()}, results
+    )
     scope = RunScope(
         backend=backend,
         suite=suite.name,

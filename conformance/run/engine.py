@@ -18,7 +18,7 @@ from conformance.grade.gate import Gate
 from conformance.grade.outcome import Outcome
 from conformance.grade.precision import known, parse_precision
 from conformance.log.events import FORMAT
-from conformance.log.results import Outputs, Results
+from conformance.log.results import OutputLimit, Results
 from conformance.model import LEVELS, Finding, Result, Vector
 from conformance.run.asking import answered
 from conformance.run.conclusion import footer, found, in_suite_order
@@ -132,7 +132,7 @@ def run(
     missing = selection.entries
     if done:
         missing = [e for e in selection.entries if (e.op, e.id) not in options.done]
-    kept, outputs = Results() if results is None else results, Outputs()
+    kept, outputs = Results() if results is None else results, OutputLimit()
     interrupted = False
 
     with ExitStack() as stack:

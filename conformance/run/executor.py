@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from conformance.backends.address import told
+from conformance.backends.backend_name import told
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.pieces import Piece
 from conformance.backends.protocol import Backend, capabilities_of, environment_of

@@ -13,7 +13,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.errors import BackendError, LogError
 from conformance.grade.gate import merged as merged_gate
 from conformance.log.headers import differences
-from conformance.log.results import Outputs, Results
+from conformance.log.results import OutputLimit, Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.run.conclusion import footer, found, in_suite_order
@@ -30,7 +30,7 @@ MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
-class Part:
+class ShardLog:
     """The log of one shard, and the file that it was read from."""
 
     path: Path
@@ -49,7 +49,7 @@ class Part:
 
 
 def merged(
-    parts: Sequence[Part],
+    parts: Sequence[ShardLog],
     suite: Suite,
     kept: Results,
     *,
@@ -81,7 +81,7 @@ def merged(
     if selection.whole:
         suite.manifest.confirm()
     yield _header(parts, selection)
-    outputs = Outputs()
+    outputs = OutputLimit()
     for result in _in_order(parts, selection):
         kept.append(outputs.bounded(result))
         yield kept[-1]
@@ -111,7 +111,7 @@ def merged(
     }
 
 
-def _in_order(parts: Sequence[Part], selection: Selection) -> Iterator[Result]:
+def _in_order(parts: Sequence[ShardLog], selection: Selection) -> Iterator[Result]:
     """The results of all parts in the order of the selection.
 
     Each part has its own in that order, so only the next of each is looked at. Where one has not,
@@ -135,7 +135,7 @@ def _in_order(parts: Sequence[Part], selection: Selection) -> Iterator[Result]:
         yield result
 
 
-def _declared(part: Part) -> Capabilities | None:
+def _declared(part: ShardLog) -> Capabilities | None:
     """What the backend declared before the run."""
     said = part.run.header["backend"]["capabilities"]
     try:
@@ -146,7 +146,7 @@ def _declared(part: Part) -> Capabilities | None:
         ) from error
 
 
-def _check_complete(parts: Sequence[Part]) -> None:
+def _check_complete(parts: Sequence[ShardLog]) -> None:
     for part in parts:
         if part.run.complete:
             continue
@@ -158,7 +158,7 @@ def _check_complete(parts: Sequence[Part]) -> None:
         raise LogError(f"{part.path}: the log of shard {part.shard} {reason}", hint=hint)
 
 
-def _check_together(parts: Sequence[Part]) -> None:
+def _check_together(parts: Sequence[ShardLog]) -> None:
     """Refuse parts of different runs, and parts that are not each there once."""
     first = parts[0]
     for part in parts[1:]:
@@ -194,7 +194,7 @@ def _check_together(parts: Sequence[Part]) -> None:
         )
 
 
-def _entries(part: Part) -> list[tuple[str, bool]]:
+def _entries(part: ShardLog) -> list[tuple[str, bool]]:
     """The entries of the gate, in the order of their files, and which of them excuse nothing."""
     said = part.run.footer or {}
     both = (*said.get("known_failures", ()), *said.get("required", ()))
@@ -212,7 +212,7 @@ def _selection(header: Mapping[str, Any], suite: Suite, shard: Shard | None) -> 
     )
 
 
-def _check_vectors(part: Part, selection: Selection) -> None:
+def _check_vectors(part: ShardLog, selection: Selection) -> None:
     own = {(entry.op, entry.id) for entry in selection.entries}
     there = {(result.op, result.id) for result in part.run.results}
     if own != there or part.run.header["suite"]["by_op"] != selection.by_op:
@@ -225,7 +225,7 @@ def _check_vectors(part: Part, selection: Selection) -> None:
         )
 
 
-def _header(parts: Sequence[Part], selection: Selection) -> dict[str, Any]:
+def _header(parts: Sequence[ShardLog], selection: Selection) -> dict[str, Any]:
     """The header of the whole run: it began with its first shard, and was made in all places."""
     headers = [part.run.header for part in parts]
     first = headers[0]

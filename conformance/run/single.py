@@ -15,8 +15,8 @@ from conformance.model import Case, Result, Status, Vector
 from conformance.run.arranged import arranged
 from conformance.run.asking import refusal
 from conformance.run.executor import Executor
+from conformance.run.interpretations import with_observations
 from conformance.run.paired import paired
-from conformance.run.readings import with_observations
 from conformance.spec.model import OpSpec
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from conformance.evidence import Evidence
 from conformance.grade.precision import spell
 from conformance.log.results import without_outputs
-from conformance.verdict import NO_CLAIM, Expected, Score, exit_code, judged, out_of_date
+from conformance.verdict import NO_CLAIM, Expected, ResultCounts, exit_code, judged, out_of_date
 
 MOST_NAMED = 4
 """How many operators of which nothing was graded the sentence names."""
@@ -107,7 +107,7 @@ def _at(precision: Mapping[str, str]) -> str:
 
 
 def conclude(
-    score: Score,
+    score: ResultCounts,
     scope: RunScope,
     *,
     interrupted: bool,
@@ -146,7 +146,7 @@ def conclude(
     }
 
 
-def _sentence(score: Score, scope: RunScope, verdict: str) -> str:
+def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
     selected, total = sum(score.selected.values()), score.total
     if verdict == "interrupted":
         return (
@@ -174,14 +174,14 @@ def _sentence(score: Score, scope: RunScope, verdict: str) -> str:
     return ", ".join(parts) + f"; {share}."
 
 
-def _of_these(score: Score) -> str:
+def _of_these(score: ResultCounts) -> str:
     """How many of the failures were known before."""
     if score.total.new:
         return f"of these {score.total.known} known and {score.total.new} new"
     return "none of these new" if score.right else "none of these new, but no value vector passed"
 
 
-def _claim(score: Score, scope: RunScope, evidence: Evidence, verdict: str) -> str:
+def _claim(score: ResultCounts, scope: RunScope, evidence: Evidence, verdict: str) -> str:
     """The line that a vendor may publish."""
     total = score.total
     ops = [op for op, one in score.tallies.items() if (one.asked if total.wrong else one.graded)]

@@ -21,7 +21,7 @@ from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.suite import parts, strict_json
 from conformance.suite.parts import Parts
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 FORMAT = 1
 TOOL = f"opconform {__version__}"
@@ -112,7 +112,7 @@ def shipped() -> tuple[str, ...]:
     where = str(file)
     document = strict_json.loads(strict_json.content(file), where)
     strict_json.check_format(document, where, FORMAT, TOOL)
-    return Record(document, where, ("format", "operators")).texts("operators")
+    return JsonObject(document, where, ("format", "operators")).texts("operators")
 
 
 def dump(cases: Cases) -> bytes:
@@ -158,7 +158,7 @@ def parse(data: bytes, where: str) -> Cases:
     lines = data.splitlines()
     head = strict_json.loads(lines[0] if lines else b"", f"{where}:1")
     strict_json.check_format(head, f"{where}:1", FORMAT, TOOL)
-    record = Record(head, f"{where}:1", _HEAD, _LATER)
+    record = JsonObject(head, f"{where}:1", _HEAD, _LATER)
     op, faults = record.text("op"), record.texts("faults")
     if len(set(faults)) != len(faults):
         record.refuse("a mutant is in the table more than once")
@@ -173,7 +173,7 @@ def parse(data: bytes, where: str) -> Cases:
         versions=record.texts_by_name("versions"),
         recorded=recorded,
         indistinguishable=tuple(
-            renamed.faults(Record({"group": group}, record.where, ("group",)).texts("group"))
+            renamed.faults(JsonObject({"group": group}, record.where, ("group",)).texts("group"))
             for group in record.items("indistinguishable")
         ),
         faults=renamed.faults(faults),
@@ -188,7 +188,7 @@ def _recorded(
 ) -> Iterator[Recorded]:
     for number, line in enumerate(lines, start=2):
         place = f"{where}:{number}"
-        record = Record(strict_json.loads(line, place), place, _LINE)
+        record = JsonObject(strict_json.loads(line, place), place, _LINE)
         case = case_of(record, op)
         if record.text("id") != case.id:
             record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
@@ -213,7 +213,7 @@ def told(case: Case) -> dict[str, Any]:
     return {key: said[key] for key in CASE}
 
 
-def case_of(record: Record, op: str) -> Case:
+def case_of(record: JsonObject, op: str) -> Case:
     """The case that a record of known keys tells, as ``case.json`` and a recorded case do."""
     attributes = record.table("attributes")
     for name, value in attributes.items():
@@ -238,6 +238,6 @@ def _is_scalar(value: object) -> bool:
     return type(value) in (int, bool) or strict_json.is_text(value)
 
 
-def _faults(record: Record, key: str, table: Sequence[str]) -> tuple[str, ...]:
+def _faults(record: JsonObject, key: str, table: Sequence[str]) -> tuple[str, ...]:
     """Mutants by their indices into the table, each by its current name."""
     return tuple(sorted(renamed.faults(record.named(key, table))))

@@ -27,7 +27,7 @@ from conformance.suite.archive import DAMAGED, Archive
 from conformance.suite.entries import KINDS, SHA256, Container, Entry
 from conformance.suite.files import bounded, check_sha256
 from conformance.suite.npy import read_npy
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import PATH_PART, Totals, digest_of_lines, line
 
 FORMAT = 2
@@ -143,7 +143,7 @@ def parse(content: bytes, where: str) -> tuple[tuple[Entry, ...], Mapping[str, b
     inside = f"{where}: {PART}"
     document = strict_json.loads(files[PART], inside)
     strict_json.check_format(document, inside, FORMAT, TOOL)
-    record = Record(document, inside, _PART_KEYS)
+    record = JsonObject(document, inside, _PART_KEYS)
     entries = listed.parse(record)
     if [f"{entry.id}.npz" for entry in entries] != list(files)[1:]:
         record.refuse("the vectors listed are not the members of the container, in their order")
@@ -156,9 +156,9 @@ def _kind_of(entries: Sequence[Entry]) -> tuple[str, str, int]:
     return entries[0].op, entries[0].kind, len(entries)
 
 
-def parse_index(record: Record) -> tuple[int, str]:
+def parse_index(record: JsonObject) -> tuple[int, str]:
     """The size and digest of the index that a manifest states."""
-    own = Record(record.raw("index"), f"{record.where}: index", ("bytes", "sha256"))
+    own = JsonObject(record.raw("index"), f"{record.where}: index", ("bytes", "sha256"))
     return own.whole("bytes"), listed.matching(SHA256, own, "sha256")
 
 
@@ -173,11 +173,11 @@ def place_in_index(entry: Entry, number: int) -> int:
     return int(match[1], 16) << PLACES | number
 
 
-def parse_list(record: Record) -> tuple[Container, ...]:
+def parse_list(record: JsonObject) -> tuple[Container, ...]:
     """The containers under that key of a manifest."""
     found = []
     for number, data in enumerate(record.items("containers")):
-        own = Record(data, f"{record.where}: container {number}", _KEYS)
+        own = JsonObject(data, f"{record.where}: container {number}", _KEYS)
         container = Container(
             number=number,
             file=listed.matching(_FILE, own, "file"),

@@ -16,7 +16,7 @@ from typing import Any
 
 from conformance import renamed
 from conformance.model import LEVELS, Vector
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import PATH_PART, Table, Totals
 
 SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
@@ -134,7 +134,7 @@ def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
     ]
 
 
-def parse(record: Record, known: Table | None = None) -> tuple[Entry, ...]:
+def parse(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
     """The entries under ``vectors``, which must add up to what the record states of them.
 
     ``known`` as in :meth:`Totals.knowing`. They have the names in the file, see :func:`current`.
@@ -181,10 +181,10 @@ def current(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return tuple(map(one, entries))
 
 
-def names(record: Record, key: str) -> Names:
+def names(record: JsonObject, key: str) -> Names:
     """The names of a table of each operator, sorted: entries tell them by their places."""
     return {
-        op: sorted(Record({op: of}, f"{record.where}: {key}", (op,)).table(op))
+        op: sorted(JsonObject({op: of}, f"{record.where}: {key}", (op,)).table(op))
         for op, of in record.table(key).items()
     }
 
@@ -194,7 +194,7 @@ def places(of: Iterable[str]) -> dict[str, int]:
     return {name: place for place, name in enumerate(of)}
 
 
-def matching(pattern: re.Pattern[str], record: Record, key: str) -> str:
+def matching(pattern: re.Pattern[str], record: JsonObject, key: str) -> str:
     """A text of a record, which must be of a pattern."""
     value = record.text(key)
     if not pattern.fullmatch(value):
@@ -207,7 +207,7 @@ def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[
 
 
 def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
-    record = Record(entry, f"{where}: an entry of vectors", _KEYS, _LATER)
+    record = JsonObject(entry, f"{where}: an entry of vectors", _KEYS, _LATER)
     vector_id = matching(PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
     suites = record.texts("suites")

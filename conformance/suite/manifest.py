@@ -16,7 +16,7 @@ from conformance.suite.entries import Container, Entry
 from conformance.suite.listing import Listing
 from conformance.suite.origin import Origin
 from conformance.suite.strength import Strength
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import Count, Table, Totals, digest_of
 
 FILE_NAME = "manifest.json"
@@ -233,7 +233,7 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
     document = strict_json.loads(data, where)
     is_packed = isinstance(document, dict) and "containers" in document
     strict_json.check_format(document, where, PACKED if is_packed else FORMAT, TOOL)
-    record = Record(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)), _LATER)
+    record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)), _LATER)
     faults = entries.names(record, "faults")
     known = {
         op: strength.parse(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
@@ -270,7 +270,7 @@ def _unnoticed(known: Mapping[str, Strength]) -> Table:
     return {op: dict.fromkeys(of.parts.mutants, 0) for op, of in known.items()}
 
 
-def _packed(record: Record, root: Path) -> Packed:
+def _packed(record: JsonObject, root: Path) -> Packed:
     """What the manifest of a packed suite says of its containers."""
     suites = record.texts("suites")
     if not all(entries.SUITE_NAME.fullmatch(name) for name in suites):
@@ -287,7 +287,7 @@ def _packed(record: Record, root: Path) -> Packed:
     return found
 
 
-def _origins(record: Record) -> dict[str, Origin]:
+def _origins(record: JsonObject) -> dict[str, Origin]:
     """What the operators were made from; their names are parts of paths."""
     table = record.table("specifications")
     for op in table:
@@ -296,7 +296,7 @@ def _origins(record: Record) -> dict[str, Origin]:
     return {op: origin.parse(data, f"{where} {op}") for op, data in table.items()}
 
 
-def _check_withdrawn(record: Record, manifest: Manifest) -> None:
+def _check_withdrawn(record: JsonObject, manifest: Manifest) -> None:
     ids = {entry.id for entry in manifest.listed} if manifest.withdrawn else set()
     for vector_id in manifest.withdrawn:
         if vector_id not in ids:
@@ -304,7 +304,7 @@ def _check_withdrawn(record: Record, manifest: Manifest) -> None:
 
 
 def _uncovered(gap: object, where: str) -> Uncovered:
-    record = Record(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edges"))
+    record = JsonObject(gap, f"{where}: uncovered", ("op", "rank", "dtype", "edges"))
     edges = record.texts("edges")
     if len(edges) not in (1, 2):
         record.refuse(f"names {len(edges)} edges, where one or a pair belongs")

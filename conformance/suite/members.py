@@ -17,7 +17,7 @@ from conformance.errors import SuiteError
 from conformance.model import OPEN_BIT, Answer
 from conformance.suite.archive import DAMAGED
 from conformance.suite.npy import read_npy, write_npy
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 Array = NDArray[Any]
 
@@ -115,7 +115,7 @@ class Reader:
                 f"{self._source}: case.json does not name the member {min(unused)!r}", hint=DAMAGED
             )
 
-    def array(self, name: object, row: DType, shape: object, record: Record) -> Array:
+    def array(self, name: object, row: DType, shape: object, record: JsonObject) -> Array:
         """The array in its logical type, read-only, checked to be of this type and shape."""
         stored = self._stored(name, record)
         if stored.dtype != row.storage:
@@ -129,18 +129,18 @@ class Reader:
         if not isinstance(outputs, list):
             raise SuiteError(f"{where}: not a list", hint=DAMAGED)
         return tuple(
-            self._answer(Record(output, f"{where}: output {i}", _OUTPUT_KEYS))
+            self._answer(JsonObject(output, f"{where}: output {i}", _OUTPUT_KEYS))
             for i, output in enumerate(outputs)
         )
 
-    def _stored(self, name: object, record: Record) -> Array:
+    def _stored(self, name: object, record: JsonObject) -> Array:
         if not isinstance(name, str) or name not in self._members:
             record.refuse(f"names the member {repr(name)[:80]}, which the file does not hold")
         if name not in self._parsed:
             self._parsed[name] = read_npy(self._members[name], f"{self._source}: member {name!r}")
         return self._parsed[name]
 
-    def _answer(self, record: Record) -> Answer:
+    def _answer(self, record: JsonObject) -> Answer:
         row = row_of(record)
         shape = record.raw("shape")
         members = record.table("arrays")
@@ -166,7 +166,7 @@ class Reader:
             arrays["choices"] = self._choices(members["choices"], row, shape, record)
         return Answer(name=record.text("name"), dtype=row.name, **arrays)
 
-    def _expected(self, name: object, row: DType, shape: object, record: Record) -> Array:
+    def _expected(self, name: object, row: DType, shape: object, record: JsonObject) -> Array:
         """Float64, widened if it is stored in the output's type; or the integer type."""
         if not row.is_float:
             return self.array(name, row, shape, record)
@@ -176,18 +176,18 @@ class Reader:
         wide.flags.writeable = False
         return wide
 
-    def _mask(self, name: object, shape: object, record: Record) -> NDArray[np.uint8]:
+    def _mask(self, name: object, shape: object, record: JsonObject) -> NDArray[np.uint8]:
         mask = self.array(name, _MASK, shape, record)
         if mask.size and mask.max() > _ALL_OPEN:
             record.refuse(f"{name} has bits that stand for no precision")
         return mask
 
-    def _choices(self, name: object, row: DType, shape: list[int], record: Record) -> Array:
+    def _choices(self, name: object, row: DType, shape: list[int], record: JsonObject) -> Array:
         last_axis = self._stored(name, record).shape[-1:] or (0,)
         return self.array(name, row, [*shape, *last_axis], record)
 
 
-def row_of(record: Record) -> DType:
+def row_of(record: JsonObject) -> DType:
     """The element type that the record's ``dtype`` names."""
     row = DTYPES.get(record.text("dtype"))
     if row is None:

@@ -11,7 +11,7 @@ from conformance.spec import mutants, writer
 from conformance.spec.catalogue import Fault
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 FOLDER = "specifications"
 
@@ -60,7 +60,7 @@ def faults_file(op: str) -> str:
 def parse(data: object, where: str) -> Origin:
     """The origin in JSON data. Raises SuiteError for what is not of its form."""
     keys = _SHIPPED if isinstance(data, dict) and "digest" in data else _CARRIED
-    record = Record(data, where, keys)
+    record = JsonObject(data, where, keys)
     for key in keys:
         if not _SHA256.fullmatch(record.text(key)):
             record.refuse(f"{key!r} is {record.text(key)[:80]!r}, which is no SHA-256")

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from conformance.dtypes import DTYPES
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 MAX_RANK = 19
 
@@ -121,15 +121,15 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Parts:
 
     Raises SuiteError for what is not of the form.
     """
-    record = Record(data, where, _KEYS)
+    record = JsonObject(data, where, _KEYS)
     profiles = {
-        name: Record({name: when}, f"{where}: profiles", (name,)).texts(name)
+        name: JsonObject({name: when}, f"{where}: profiles", (name,)).texts(name)
         for name, when in record.table("profiles").items()
     }
     reasons = record.texts("reasons")
     survivors: dict[Part, Survivors] = {}
     for row in record.items("table"):
-        part, found = _survivors(Record(row, f"{where}: a part", _ROW), mutants, reasons)
+        part, found = _survivors(JsonObject(row, f"{where}: a part", _ROW), mutants, reasons)
         if part in survivors:
             record.refuse(f"{part.dtype} of rank {part.rank} {part.profile!r} stands there twice")
         if part.profile and part.profile not in profiles:
@@ -154,7 +154,7 @@ def _row(
 
 
 def _survivors(
-    record: Record, mutants: Sequence[str], reasons: Sequence[str]
+    record: JsonObject, mutants: Sequence[str], reasons: Sequence[str]
 ) -> tuple[Part, Survivors]:
     part = Part(record.text("dtype"), record.whole("rank"), record.optional_text("profile") or "")
     if part.dtype not in DTYPES or not 1 <= part.rank <= MAX_RANK:
@@ -168,7 +168,7 @@ def _survivors(
         if place not in known:
             record.refuse(f"'stated' has the reason {place[:20]!r} of {len(reasons)}")
         where = f"{record.where}: stated"
-        names = Record({place: why}, where, (place,)).named(place, mutants)
+        names = JsonObject({place: why}, where, (place,)).named(place, mutants)
         stated |= dict.fromkeys(names, known[place])
         count += len(names)
     found = Survivors(stated=stated, **lists)

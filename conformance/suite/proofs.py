@@ -18,7 +18,7 @@ from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of
 from conformance.suite import cases, strict_json
 from conformance.suite.strength import Infeasible, grouped, infeasible_of
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 FORMAT = 1
 TOOL = f"opconform {__version__}"
@@ -107,15 +107,15 @@ def parse(data: bytes, where: str) -> Proofs:
     ranks = {key: found for key, found in document.items() if key.startswith("rank ")}
     document.setdefault("witnesses", [])
     keys = ("format", "op", "specification", *ranks, "witnesses")
-    record = Record(document, where, keys, ("strata",))
+    record = JsonObject(document, where, keys, ("strata",))
     by_rank = {key.removeprefix("rank "): found for key, found in ranks.items()}
     op = record.text("op")
     return Proofs(
         op=op,
         specification=record.text("specification"),
-        infeasible=infeasible_of(Record({"infeasible": by_rank}, where, ("infeasible",))),
+        infeasible=infeasible_of(JsonObject({"infeasible": by_rank}, where, ("infeasible",))),
         witnesses=tuple(
-            cases.case_of(Record(one, f"{where}: witness {number}", cases.CASE), op)
+            cases.case_of(JsonObject(one, f"{where}: witness {number}", cases.CASE), op)
             for number, one in enumerate(record.items("witnesses"), start=1)
         ),
         strata=record.text("strata") if record.has("strata") else "",

@@ -10,7 +10,7 @@ from conformance import renamed
 from conformance.renamed import fault_names
 from conformance.suite import parts as parts_of
 from conformance.suite.parts import Parts
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 Pair = tuple[str, str]
 """Two edges, their names in order; an edge with itself stands for the edge alone. Or an element
@@ -70,10 +70,10 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
 
     Raises SuiteError for what is not of its form.
     """
-    record = Record(data, where, _KEYS, _LATER)
+    record = JsonObject(data, where, _KEYS, _LATER)
     groups = []
     for group in record.items("indistinguishable"):
-        groups.append(Record({"group": group}, where, ("group",)).texts("group"))
+        groups.append(JsonObject({"group": group}, where, ("group",)).texts("group"))
         if len(groups[-1]) < 2:
             record.refuse("a group of indistinguishable mutants has fewer than two")
     return Strength(
@@ -90,7 +90,7 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
     )
 
 
-def infeasible_of(record: Record) -> dict[int, dict[Pair, tuple[str, ...]]]:
+def infeasible_of(record: JsonObject) -> dict[int, dict[Pair, tuple[str, ...]]]:
     """The infeasible pairs under the key of that name, as :func:`grouped` wrote them."""
     return {
         rank: dict(_pairs(by_edge, f"{record.where}: rank {rank}"))
@@ -98,7 +98,7 @@ def infeasible_of(record: Record) -> dict[int, dict[Pair, tuple[str, ...]]]:
     }
 
 
-def _ranks(record: Record) -> list[tuple[int, object]]:
+def _ranks(record: JsonObject) -> list[tuple[int, object]]:
     found = []
     for rank, by_edge in record.table("infeasible").items():
         if rank not in map(str, range(1, 20)):
@@ -109,10 +109,10 @@ def _ranks(record: Record) -> list[tuple[int, object]]:
 
 def _pairs(by_edge: object, where: str) -> list[tuple[Pair, tuple[str, ...]]]:
     found = []
-    edges = Record({"edges": by_edge}, where, ("edges",)).table("edges")
+    edges = JsonObject({"edges": by_edge}, where, ("edges",)).table("edges")
     for first, by_reason in edges.items():
-        reasons = Record({first: by_reason}, where, (first,)).table(first)
-        record = Record(reasons, where, reasons)
+        reasons = JsonObject({first: by_reason}, where, (first,)).table(first)
+        record = JsonObject(reasons, where, reasons)
         for reason in reasons:
             uses = tuple(reason.split(", ")) if reason else ()
             found += [((first, second), uses) for second in record.texts(reason)]

@@ -74,7 +74,7 @@ def check_format(document: Any, where: str, supported: int, reader: str) -> None
         raise SuiteError(f"{where}: 'format' is not {supported}", hint=DAMAGED)
 
 
-class Record:
+class JsonObject:
     """A JSON object of known keys. Each method returns one value, checked; SuiteError otherwise.
 
     Text is printable, so that a file cannot write escape sequences to a terminal.

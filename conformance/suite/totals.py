@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from conformance import renamed
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 if TYPE_CHECKING:
     from conformance.suite.entries import Entry
@@ -134,12 +134,12 @@ def digest_of_lines(ordered: Iterable[bytes]) -> str:
     return found.hexdigest()
 
 
-def parse(record: Record, suites: tuple[str, ...]) -> Totals:
+def parse(record: JsonObject, suites: tuple[str, ...]) -> Totals:
     """The totals that a record states, of entries that stand elsewhere."""
     counts = {}
     for op, data in record.table("counts").items():
         check_part(record, "counts", op)
-        own = Record(data, f"{record.where}: counts of {op}", ("value", "reject"))
+        own = JsonObject(data, f"{record.where}: counts of {op}", ("value", "reject"))
         counts[op] = Count(own.whole("value"), own.whole("reject"))
     tables: list[dict[str, dict[str, int]]] = []
     for key in ("edges", "faults"):
@@ -148,14 +148,14 @@ def parse(record: Record, suites: tuple[str, ...]) -> Totals:
             record.refuse(f"{key} and counts are not of the same operators")
         tables.append({})
         for op, data in named.items():
-            own = Record(
+            own = JsonObject(
                 data, f"{record.where}: {key} of {op}", data if isinstance(data, dict) else ()
             )
             tables[-1][op] = {name: own.whole(name) for name in sorted(data)}
     return Totals(counts, tables[0], tables[1], suites)
 
 
-def check_part(record: Record, key: str, op: str) -> None:
+def check_part(record: JsonObject, key: str, op: str) -> None:
     """Refuses a name of an operator that can be no part of a path."""
     if not PATH_PART.fullmatch(op):
         record.refuse(f"{key} has {op[:80]!r}, which is no name of an operator")

@@ -17,7 +17,7 @@ from conformance.suite import members, schema, strict_json
 from conformance.suite.archive import DAMAGED, Archive, pack
 from conformance.suite.cases import case_of
 from conformance.suite.members import CASE
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 Array = NDArray[Any]
 
@@ -98,7 +98,7 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
     strict_json.check_format(document, where, FORMAT, READER)
     if strict:
         schema.check("case", document, where)
-    record = Record(document, where, _CASE_KEYS)
+    record = JsonObject(document, where, _CASE_KEYS)
     reader = members.Reader(content, source)
     case = case_of(record, record.text("op"))
     if record.text("id") != case.id:
@@ -118,7 +118,7 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
     return _answered(vector, record, reader) if answers else vector
 
 
-def _answered(vector: Vector, record: Record, reader: members.Reader) -> Vector:
+def _answered(vector: Vector, record: JsonObject, reader: members.Reader) -> Vector:
     """The vector with its answers, which must be those of every output, and all that is left."""
     vector = replace(
         vector,
@@ -138,11 +138,11 @@ def _as_documented(case: Case) -> Case:
     return respelled(find(case.op), case) if case.op in names() else case
 
 
-def _inputs(record: Record, case: Case, reader: members.Reader) -> tuple[Array, ...]:
+def _inputs(record: JsonObject, case: Case, reader: members.Reader) -> tuple[Array, ...]:
     """The inputs; each must be what the case says of it."""
     shapes = {**case.shapes, **{name: (len(value),) for name, value in case.operands.items()}}
     entries = [
-        Record(entry, f"{record.where}: input {i}", _INPUT_KEYS)
+        JsonObject(entry, f"{record.where}: input {i}", _INPUT_KEYS)
         for i, entry in enumerate(record.items("inputs"))
     ]
     if [entry.raw("name") for entry in entries] != list(shapes):
@@ -158,7 +158,7 @@ def _inputs(record: Record, case: Case, reader: members.Reader) -> tuple[Array, 
     return tuple(inputs)
 
 
-def _check_answers(record: Record, vector: Vector) -> None:
+def _check_answers(record: JsonObject, vector: Vector) -> None:
     """A negative test has no answers; every interpretation answers every output."""
     if (vector.case.reject is None) != bool(vector.answers):
         record.refuse("a vector has outputs exactly if it is not to be rejected")

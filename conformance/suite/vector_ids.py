@@ -11,7 +11,7 @@ from functools import cache
 
 from conformance.data import directory
 from conformance.suite import strict_json
-from conformance.suite.strict_json import Record
+from conformance.suite.strict_json import JsonObject
 
 FORMAT = 1
 FILE_NAME = "renamed.json"
@@ -46,4 +46,4 @@ def _table() -> Mapping[str, str]:
     where = str(file)
     document = strict_json.loads(strict_json.content(file), where)
     strict_json.check_format(document, where, FORMAT, "conformance")
-    return Record(document, where, ("format", "renamed")).texts_by_name("renamed")
+    return JsonObject(document, where, ("format", "renamed")).texts_by_name("renamed")

@@ -14,8 +14,8 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from conformance.cli.spec_text import SECTIONS
-from conformance.docs.account import Account, account
 from conformance.docs.html import operator_page
+from conformance.docs.operator_facts import OperatorFacts, account
 from conformance.spec.loader import shipped
 from conformance.suite.store import open_suite
 
@@ -66,7 +66,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def _short(told: Account, whole: str) -> Iterator[str]:
+def _short(told: OperatorFacts, whole: str) -> Iterator[str]:
     """The lines of an operator's short page."""
     spec = told.spec
     yield f"# {spec.op}\n\n{_plain(spec.summary)}\n"

@@ -48,8 +48,7 @@ def test_no_mutant_is_undetermined_in_any_part(op: str) -> None:
 
 
 @pytest.mark.parametrize("op", tiers.first(names()))
-def test_drawn_cases_do_not_refute_what_is_stated(op: str, exhaustive: bool) -> None:
-    spec = find(op)
-    draws = 240 if exhaustive else 80
-    found = refuted(spec, faults(spec), draws, processes=1, progress=lambda *_: None)
+def test_drawn_cases_do_not_refute_what_is_stated(op: str) -> None:
+    spec = find(op)  # `conformance audit --draw N` draws more
+    found = refuted(spec, faults(spec), 80, processes=1, progress=lambda *_: None)
     assert list(found) == []

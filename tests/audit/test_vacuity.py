@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from handmade import ADAPTIVE, AVG, MAX, adaptive, pooled, row
 
-from conformance.audit.vacuity import IMPOSTORS, Gate, exemptions, passing, vacuous
+from conformance.audit.vacuity import IMPOSTORS, VacuityGate, exemptions, passing, vacuous
 from conformance.model import Vector
 from conformance.spec.loader import find, shipped
 
@@ -104,7 +104,7 @@ class TestTheGate:
     """All vectors of a suite at once, as ``conformance suite lint`` asks."""
 
     def looked(self, *vectors: Vector) -> tuple[list[str], int]:
-        gate = Gate(shipped())
+        gate = VacuityGate(shipped())
         for vector in vectors:
             gate.look(vector)
         return gate.problems, gate.exempt

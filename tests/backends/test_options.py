@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conformance import api
 from conformance.backends import Option
-from conformance.backends.address import Address, canonical, parse
+from conformance.backends.backend_name import Address, canonical, parse
 from conformance.backends.discovery import available, load, locate, place
 from conformance.backends.options import declared_by
 from conformance.backends.protocol import environment_of

@@ -15,7 +15,7 @@ import time
 import psutil
 
 from conformance.backends.numpy import OPERATORS, NumPy
-from conformance.fuzz.session import Outcome, Question, Session
+from conformance.fuzz.session import SearchRequest, SearchResult, Session
 from conformance.grade.precision import DEFAULT, parse_precision
 from conformance.run.inline import Inline
 from conformance.spec.loader import find
@@ -29,11 +29,11 @@ def main() -> None:
     parser.add_argument("--op", choices=OPERATORS, action="append")
     args = parser.parse_args()
     seconds = 60 * args.minutes
-    question = Question(1, "must", parse_precision(DEFAULT), 10.0, seconds=seconds)
+    question = SearchRequest(1, "must", parse_precision(DEFAULT), 10.0, seconds=seconds)
     process, began = psutil.Process(), time.process_time()
     told = [0]
 
-    def tell(now: Outcome) -> None:
+    def tell(now: SearchResult) -> None:
         if now.seconds >= (told[0] + 1) * seconds / TOLD:
             told[0] += 1
             spent = time.process_time() - began

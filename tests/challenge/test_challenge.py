@@ -20,7 +20,7 @@ from conformance.backends import pieces
 from conformance.challenge import verifying
 from conformance.challenge.record import Record, dump, parse
 from conformance.challenge.secret import Secret
-from conformance.challenge.verifying import Means, Outcome, Step, verify
+from conformance.challenge.verifying import Means, Step, StepOutcome, verify
 from conformance.log.reader import read as read_log
 from conformance.run.executor import Executor
 from conformance.run.isolation import Isolation
@@ -74,11 +74,11 @@ def steps(
 
 
 def failed(found: dict[str, Step]) -> list[str]:
-    return [step.name for step in found.values() if step.outcome is Outcome.FAILED]
+    return [step.name for step in found.values() if step.outcome is StepOutcome.FAILED]
 
 
 def skipped(found: dict[str, Step]) -> list[str]:
-    return [step.name for step in found.values() if step.outcome is Outcome.SKIPPED]
+    return [step.name for step in found.values() if step.outcome is StepOutcome.SKIPPED]
 
 
 class TestARecord:
@@ -164,7 +164,7 @@ class TestARecord:
         monkeypatch.setattr(verifying, "selecting", lambda: here)
         found = steps(one.record, one, reselect=True)
         assert not failed(found)
-        assert found["selection"].outcome is Outcome.SKIPPED
+        assert found["selection"].outcome is StepOutcome.SKIPPED
         assert "here 1.0" in found["selection"].text
 
 

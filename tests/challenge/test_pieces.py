@@ -39,7 +39,7 @@ def built(folder: Path, value: int) -> str:
     return f"exec:{program} --flag {folder / 'weights.bin'}"
 
 
-def running(spec: str) -> pieces.Made:
+def running(spec: str) -> pieces.Composition:
     words = spec.removeprefix("exec:").split()
     process = subprocess.Popen(words, stdin=subprocess.PIPE)
     try:

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.backends.pieces import Piece, bound, digest
-from conformance.challenge import outputs
-from conformance.challenge.record import Asked, Record, RecordedBackend, dump, parse, read
+from conformance.challenge import digests
+from conformance.challenge.record import Record, RecordedBackend, RecordedCase, dump, parse, read
 from conformance.challenge.secret import Secret
 from conformance.errors import SuiteError
 from conformance.evidence import Measured, State
@@ -45,7 +45,7 @@ def made(*statuses: str) -> Record:
         precision=dict.fromkeys(("f16", "bf16", "f32", "f64"), "standard"),
         operators={"AvgPool-1": "c" * 64},
         cases=tuple(
-            Asked(case(seed), "must", "d" * 64, status, None, "e" * 64)
+            RecordedCase(case(seed), "must", "d" * 64, status, None, "e" * 64)
             for seed, status in enumerate(statuses or ("pass", "pass"))
         ),
         killed={"AvgPool-1": (400, 456)},
@@ -238,7 +238,7 @@ class TestHostile:
 
 
 def returned(*arrays: object, **more: object) -> str:
-    return outputs.digest(Outcome(Ending.RETURNED, list(arrays), **more))  # type: ignore[arg-type]
+    return digests.digest(Outcome(Ending.RETURNED, list(arrays), **more))  # type: ignore[arg-type]
 
 
 class TestADigestOfOutputs:
@@ -255,7 +255,7 @@ class TestADigestOfOutputs:
 
     def test_is_of_types_shapes_order_and_bytes(self) -> None:
         one = np.arange(6, dtype=np.int32).reshape(2, 3)
-        digests = [
+        found = [
             returned(one),
             returned(one.T),
             returned(one.reshape(3, 2)),
@@ -265,15 +265,15 @@ class TestADigestOfOutputs:
             returned(one, changed=(0,)),
             returned(Described("numpy.ndarray", "i32", "", (2, 3))),
             returned(None),
-            outputs.digest(Outcome(Ending.RAISED)),
-            outputs.digest(Outcome(Ending.CRASHED)),
+            digests.digest(Outcome(Ending.RAISED)),
+            digests.digest(Outcome(Ending.CRASHED)),
         ]
-        assert len({*digests}) == len(digests)
+        assert len({*found}) == len(found)
 
     def test_is_not_of_layout_in_memory_or_of_messages(self) -> None:
         one = np.arange(6, dtype=np.float32).reshape(2, 3)
         assert returned(one) == returned(np.asfortranarray(one))
-        assert outputs.digest(Outcome(Ending.RAISED, message="at 0x7f")) == outputs.digest(
+        assert digests.digest(Outcome(Ending.RAISED, message="at 0x7f")) == digests.digest(
             Outcome(Ending.RAISED, message="at 0x80")
         )
         assert returned(np.float32(1).reshape(())) != returned(np.ones(1, np.float32))

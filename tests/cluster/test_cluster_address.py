@@ -6,17 +6,17 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.cli import main
-from conformance.cluster.address import Place, check_safe, parse
+from conformance.cluster.address import ClusterAddress, check_safe, parse
 from conformance.cluster.fingerprint import differences, fingerprint
 from conformance.errors import UsageError
 
 
 def test_processes_here_and_addresses() -> None:
-    assert parse("local:3") == Place(count=3)
-    assert parse("tls://10.1.2.3:8786") == Place(address="tls://10.1.2.3:8786")
+    assert parse("local:3") == ClusterAddress(count=3)
+    assert parse("tls://10.1.2.3:8786") == ClusterAddress(address="tls://10.1.2.3:8786")
     assert parse("tls://scheduler.example:8786").encrypted
     for loopback in ("tcp://127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:8786"):
-        assert parse(loopback) == Place(address=loopback)
+        assert parse(loopback) == ClusterAddress(address=loopback)
         assert not parse(loopback).encrypted
 
 
@@ -43,7 +43,7 @@ def test_a_plain_address_of_a_network_is_refused(address: str) -> None:
         parse(address)
     with pytest.raises(UsageError, match="anyone on this network"):
         check_safe(address, insecure=False)  # where a loopback scheduler has such a worker
-    assert parse(address, insecure=True) == Place(address=address)
+    assert parse(address, insecure=True) == ClusterAddress(address=address)
 
 
 def test_other_versions_are_told_apart() -> None:

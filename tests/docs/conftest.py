@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import tiers
 
-from conformance.docs.account import Account, account
 from conformance.docs.html import index_page, operator_page
+from conformance.docs.operator_facts import OperatorFacts, account
 from conformance.log.reader import read
 from conformance.log.run_log import RunLog
 from conformance.spec.loader import find
@@ -22,14 +22,14 @@ sys.path[:0] = [str(TESTS / name) for name in ("report", "log", "spec", "scenari
 SAMPLE = TESTS.parent / "reports" / "sample"
 
 
-class Accounts(dict[str, Account]):
+class Accounts(dict[str, OperatorFacts]):
     """The account of each operator, made when it is first asked for."""
 
     def __init__(self, suite: Suite, runs: tuple[RunLog, ...]) -> None:
         self.suite = suite
         self.runs = runs
 
-    def __missing__(self, op: str) -> Account:
+    def __missing__(self, op: str) -> OperatorFacts:
         self[op] = account(find(op), self.suite, self.runs)
         return self[op]
 

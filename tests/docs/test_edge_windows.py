@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiers
 
-from conformance.docs.account import Account, account
+from conformance.docs.operator_facts import OperatorFacts, account
 from conformance.docs.windows import Shown, of_windows, telling
 from conformance.reference import facts
 from conformance.report.picture import picture
@@ -29,12 +29,12 @@ PAIRS = tiers.sweep(
 
 
 @pytest.fixture(scope="module")
-def averages() -> Account:
+def averages() -> OperatorFacts:
     """AvgPool-1 with all vectors: the best of many."""
     return account(SPECS["AvgPool-1"], tiers.core())
 
 
-def shown(told: Account, edge: Edge) -> Shown:
+def shown(told: OperatorFacts, edge: Edge) -> Shown:
     found = telling(told.spec, edge, told.showing(edge.name))
     assert found is not None
     return found
@@ -42,7 +42,7 @@ def shown(told: Account, edge: Edge) -> Shown:
 
 @pytest.mark.parametrize(("op", "edge"), PAIRS)
 def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
-    op: str, edge: Edge, accounts: Mapping[str, Account]
+    op: str, edge: Edge, accounts: Mapping[str, OperatorFacts]
 ) -> None:
     told = accounts[op]
     if not told.showing(edge.name):
@@ -73,7 +73,7 @@ def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
     ],
 )
 def test_windows_of_well_known_edges(
-    name: str, holds: Callable[[int, list[int], list[int]], bool], averages: Account
+    name: str, holds: Callable[[int, list[int], list[int]], bool], averages: OperatorFacts
 ) -> None:
     edge = next(edge for edge in averages.spec.edges if edge.name == name)
     found = shown(averages, edge)
@@ -83,7 +83,7 @@ def test_windows_of_well_known_edges(
 
 
 def test_a_window_that_takes_data_is_preferred(
-    averages: Account, accounts: Mapping[str, Account]
+    averages: OperatorFacts, accounts: Mapping[str, OperatorFacts]
 ) -> None:
     edge = next(edge for edge in averages.spec.edges if edge.name == "pads-asymmetric")
     found = shown(averages, edge)
@@ -103,7 +103,7 @@ def test_vectors_of_another_version_of_the_specification_show_nothing(small_suit
     assert telling(spec, edge, others) is None
 
 
-def test_planes_that_are_filled_alike_are_preferred(averages: Account) -> None:
+def test_planes_that_are_filled_alike_are_preferred(averages: OperatorFacts) -> None:
     told = averages
     for name, pattern in [
         ("overflowing-sum", "large"),

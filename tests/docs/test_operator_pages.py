@@ -14,8 +14,8 @@ import tiers
 from pages import Page, check_safe, check_structure
 from spec_examples import EXAMPLE
 
-from conformance.docs.account import Account, account
 from conformance.docs.html import file_name, index_page, link, meanings, operator_page
+from conformance.docs.operator_facts import OperatorFacts, account
 from conformance.log.reader import read
 from conformance.log.run_log import RunLog
 from conformance.safe_text import visible
@@ -69,7 +69,7 @@ class TestEveryPage:
 @pytest.mark.parametrize("op", tiers.sweep(OPS, kind_of))
 class TestOperator:
     def test_tells_everything_in_the_specification(
-        self, op: str, pages: Mapping[str, str], accounts: Mapping[str, Account]
+        self, op: str, pages: Mapping[str, str], accounts: Mapping[str, OperatorFacts]
     ) -> None:
         told, text = accounts[op], parsed(pages[op]).text
         spec = told.spec
@@ -95,7 +95,7 @@ class TestOperator:
         assert [one for one in wanted if seen(one) not in text] == []
 
     def test_every_name_in_a_formula_is_explained(
-        self, op: str, pages: Mapping[str, str], accounts: Mapping[str, Account]
+        self, op: str, pages: Mapping[str, str], accounts: Mapping[str, OperatorFacts]
     ) -> None:
         spec = accounts[op].spec
         anchors = {a["id"] for _, a in parsed(pages[op]).elements if "id" in a}
@@ -111,7 +111,7 @@ class TestOperator:
             assert spec.definitions[name].names - {"axis"} <= linked
 
     def test_each_edge_has_a_picture_and_commands(
-        self, op: str, pages: Mapping[str, str], accounts: Mapping[str, Account]
+        self, op: str, pages: Mapping[str, str], accounts: Mapping[str, OperatorFacts]
     ) -> None:
         told = accounts[op]
         for edge in told.spec.edges:
@@ -130,7 +130,7 @@ class TestOperator:
         self,
         op: str,
         pages: Mapping[str, str],
-        accounts: Mapping[str, Account],
+        accounts: Mapping[str, OperatorFacts],
         exhaustive: bool,
     ) -> None:
         targets = {a["href"] for a in parsed(pages[op]).all("a")}
@@ -168,7 +168,7 @@ class TestOperator:
 def test_same_input_same_bytes(
     pages: Mapping[str, str],
     runs: tuple[RunLog, ...],
-    accounts: Mapping[str, Account],
+    accounts: Mapping[str, OperatorFacts],
     exhaustive: bool,
 ) -> None:
     suite = tiers.suite(exhaustive)
@@ -210,7 +210,7 @@ def hostile_spec() -> OpSpec:
     )
 
 
-def hostile_account(tmp_path: Path) -> tuple[Account, RunLog]:
+def hostile_account(tmp_path: Path) -> tuple[OperatorFacts, RunLog]:
     spec = hostile_spec()
     events = sample_runs.hostile()
     footer = events[-1]

@@ -15,7 +15,7 @@ from conformance.cli import main
 from conformance.cli.spec import SECTIONS
 from conformance.cli.spec_text import COPIED, text
 from conformance.cli.spec_text import SECTIONS as TOLD
-from conformance.docs.account import Account, account
+from conformance.docs.operator_facts import OperatorFacts, account
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import shipped
 
@@ -33,7 +33,9 @@ def words(shown: str) -> str:
 
 
 @pytest.mark.parametrize("op", shipped())
-def test_tells_everything_in_the_specification(op: str, accounts: Mapping[str, Account]) -> None:
+def test_tells_everything_in_the_specification(
+    op: str, accounts: Mapping[str, OperatorFacts]
+) -> None:
     spec, said = shipped()[op], words("\n".join(text(accounts[op], SECTIONS, 80)))
     wanted = [spec.op, spec.summary, spec.document.title, spec.document.url]
     for quantity in spec.quantities.values():

@@ -24,7 +24,7 @@ from typing import Any
 
 from mutant_backends import Function, Mutant
 
-from conformance.fuzz.session import Outcome, Question, Session
+from conformance.fuzz.session import SearchRequest, SearchResult, Session
 from conformance.grade.precision import DEFAULT, parse_precision
 from conformance.run.inline import Inline
 from conformance.spec.loader import find
@@ -94,9 +94,9 @@ def held_out(count: int) -> Iterator[tuple[str, str, Any]]:
 
 def searched(op: str, bug: str, backend: Any, seconds: float) -> Search:
     """Search until a first cause is found and its case is minimal."""
-    question = Question(SEED, "must", parse_precision(DEFAULT), 10.0, seconds=seconds)
+    question = SearchRequest(SEED, "must", parse_precision(DEFAULT), 10.0, seconds=seconds)
 
-    def stop(now: Outcome) -> None:
+    def stop(now: SearchResult) -> None:
         if now.found:
             raise KeyboardInterrupt
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from conformance.fuzz.session import Outcome, Question, Session
+from conformance.fuzz.session import SearchRequest, SearchResult, Session
 from conformance.grade.precision import parse_precision
 from conformance.model import Case
 from conformance.run.executor import Executor
@@ -13,25 +13,25 @@ from conformance.run.inline import Inline
 from conformance.spec.loader import find
 
 
-def question(**more: Any) -> Question:
+def question(**more: Any) -> SearchRequest:
     asked = {"seed": 1, "level": "must", "precision": parse_precision("standard"), "timeout": 10.0}
-    return Question(**{**asked, **more})
+    return SearchRequest(**{**asked, **more})
 
 
 def search(
     backend: Any,
     *ops: str,
     known: Mapping[str, Sequence[Case]] | None = None,
-    progress: Callable[[Outcome], None] = lambda _now: None,
+    progress: Callable[[SearchResult], None] = lambda _now: None,
     **more: Any,
-) -> Outcome:
+) -> SearchResult:
     asking = backend if isinstance(backend, Executor) else Inline(backend)
     with asking as executor:
         specs = {op: find(op) for op in ops}
         return Session(executor, specs, question(**more), known or {}).run(progress)
 
 
-def until_found(now: Outcome) -> None:
+def until_found(now: SearchResult) -> None:
     """As somebody who has seen enough."""
     if now.found:
         raise KeyboardInterrupt

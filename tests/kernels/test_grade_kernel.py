@@ -19,7 +19,7 @@ from conformance.cli import main
 from conformance.errors import BackendError, UsageError
 from conformance.kernels import grade_kernel, isolation, runner
 from conformance.kernels.fresh import fresh_suite
-from conformance.kernels.isolation import Isolation
+from conformance.kernels.isolation import KernelIsolation
 from conformance.spec import loader
 
 OP = bank.OPERATOR
@@ -97,7 +97,7 @@ def test_one_that_is_right_in_each_first_call_is_refused():
 
 
 def test_less_isolation_than_required_is_refused_with_what_is_missing(monkeypatch):
-    nothing = Isolation(0, missing="the system has no Landlock")
+    nothing = KernelIsolation(0, missing="the system has no Landlock")
     monkeypatch.setattr(isolation, "best_here", lambda: nothing)
     with pytest.raises(UsageError, match="cannot be had: the system has no Landlock"):
         grade_kernel(RIGHT, op=OP, require_isolation=1)

@@ -11,7 +11,7 @@ from typing import Any
 from conformance.log.events import FORMAT
 from conformance.log.writer import LogWriter
 from conformance.model import Finding, Result, Status, Witness
-from conformance.verdict import Score
+from conformance.verdict import ResultCounts
 
 OPS = ("AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
 DTYPES = ("f16", "bf16", "f32", "f64")
@@ -67,7 +67,7 @@ def footer(results: Iterable[Result], head: dict[str, Any], **changes: Any) -> d
     """The footer that fits the results."""
     results = list(results)
     selected = {op: sum(of_op.values()) for op, of_op in head["suite"]["by_op"].items()}
-    score = Score.of(selected, results)
+    score = ResultCounts.of(selected, results)
     counts = score.counts
     graded = sum(c["graded"] for c in counts.values())
     wrong = sum(c["failed"] + c["errors"] for c in counts.values())

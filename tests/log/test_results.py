@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.log import results as kept
-from conformance.log.results import Outputs, Results, without_outputs
+from conformance.log.results import OutputLimit, Results, without_outputs
 from conformance.model import FAILED, Result, Returned, Status
 
 NAMES = st.sampled_from(["", "a", "ramp", "kernel-1", "ü\n"])
@@ -97,7 +97,7 @@ def test_only_the_first_failures_of_an_operator_keep_their_arrays(
 ) -> None:
     monkeypatch.setattr(kept, "OUTPUTS", 2)
     arrays = (Returned("f32", (1,), b"x"),)
-    outputs = Outputs()
+    outputs = OutputLimit()
     found = []
     for op in ("A", "B"):
         for i in range(4):

@@ -9,7 +9,7 @@ import runs
 import sample_runs
 
 from conformance.model import Status
-from conformance.report.ci.failures import Failures, alarm
+from conformance.report.ci.listed import ListedFailures, alarm
 from conformance.report.view import view
 
 
@@ -51,23 +51,23 @@ def test_failures_speak_for_themselves_unless_something_required_is_missing():
 def test_a_cause_is_known_only_where_all_of_it_is():
     log = runs.all_known("see issue 7")
     cause = log.causes[0]
-    assert Failures(log).why_known(cause) == "see issue 7"
+    assert ListedFailures(log).why_known(cause) == "see issue 7"
     last = max(cause.vectors)
     new = tuple(
         replace(result, known=None) if (result.op, result.id) == last else result
         for result in log.results
     )
-    assert Failures(replace(log, results=new)).why_known(cause) is None
+    assert ListedFailures(replace(log, results=new)).why_known(cause) is None
     gone = tuple(result for result in log.results if (result.op, result.id) != last)
-    assert Failures(replace(log, results=gone)).why_known(cause) is None
+    assert ListedFailures(replace(log, results=gone)).why_known(cause) is None
 
 
 def test_the_reason_comes_with_its_link_and_its_end():
     log = runs.all_known("slow to mend")
     entry = log.footer["known_failures"][0] | {"link": "https://x.org/7", "expires": "2027-01-31"}
     log = replace(log, footer={**log.footer, "known_failures": [entry]})
-    assert Failures(log).why_known(log.causes[0]) == (
+    assert ListedFailures(log).why_known(log.causes[0]) == (
         "slow to mend; https://x.org/7; until 2027-01-31"
     )
     without = replace(log, footer={**log.footer, "known_failures": []})
-    assert Failures(without).why_known(log.causes[0]) == "known.yaml:3"
+    assert ListedFailures(without).why_known(log.causes[0]) == "known.yaml:3"

@@ -16,7 +16,15 @@ from conformance.log.causes import causes
 from conformance.log.diagnosis import diagnosis, followed
 from conformance.model import Finding, Result, Status
 from conformance.report.cause_view import CauseView, FindingView
-from conformance.report.charts import HEIGHT, MAX_EDGES, MAX_HOT, SHADES, Cell, heat_maps, spreads
+from conformance.report.charts import (
+    HEIGHT,
+    MAX_EDGES,
+    MAX_HOT,
+    SHADES,
+    HeatCell,
+    heat_maps,
+    spreads,
+)
 from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, MAX_SLICES, elements, planes
 from conformance.report.page import render
 from conformance.report.view import view
@@ -298,10 +306,10 @@ class TestHeat:
 
     @given(st.integers(0, 50), st.integers(1, 50))
     def test_shades(self, failed, more):
-        shade = Cell(failed, failed + more, "").shade
+        shade = HeatCell(failed, failed + more, "").shade
         assert (shade == 0) == (failed == 0)
         assert shade < SHADES
-        assert Cell(more, more, "").shade == SHADES
+        assert HeatCell(more, more, "").shade == SHADES
 
 
 class TestSpread:

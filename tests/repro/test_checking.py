@@ -15,7 +15,7 @@ from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.grade.precision import parse_precision
 from conformance.model import Answer, Status, Vector
-from conformance.repro.checking import check, differences
+from conformance.repro.checker import check, differences
 from conformance.repro.script import question
 from conformance.repro.unpacking import unpacked
 

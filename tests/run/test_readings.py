@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, Result, Status
-from conformance.run.readings import readings
+from conformance.run.interpretations import readings
 from conformance.spec.loader import shipped
 
 AVG, MAX = "AvgPool-1", "AdaptiveMaxPool-8"

@@ -5,7 +5,7 @@ import pytest
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.run.statement import RunScope, conclude
-from conformance.verdict import Score, tally
+from conformance.verdict import ResultCounts, tally
 
 PASS, FAIL, ERROR = Status.PASS, Status.FAIL, Status.ERROR
 UNSUPPORTED, SKIPPED = Status.UNSUPPORTED, Status.SKIPPED
@@ -21,7 +21,7 @@ def reject(status, op="A", **more):
 
 def concluded(*results, interrupted=False, whole=True, in_suite=None, **gate):
     ops = {op: sum(r.op == op for r in results) for op in dict.fromkeys(r.op for r in results)}
-    score = Score.of(ops, results)
+    score = ResultCounts.of(ops, results)
     values = sum(one.reject is None for one in results)
     scope = RunScope(
         backend="mylib 1.2",

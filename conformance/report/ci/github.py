@@ -11,7 +11,7 @@ from conformance.log.causes import Severity
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.ci.failures import Failures, alarm, backend_file
+from conformance.report.ci.listed import ListedFailures, alarm, backend_file
 from conformance.report.view import view
 from conformance.report.wording import counted, evidence
 from conformance.safe_text import shortened, visible
@@ -29,7 +29,7 @@ MAX_MESSAGE = 2000
 def render(run: RunLog) -> str:
     """An error or warning a cause, worst first, as many as are shown; then one notice."""
     shown = view(run)
-    failures = Failures(run)
+    failures = ListedFailures(run)
     file = backend_file(run)
     commands: dict[str, list[str]] = {"error": [], "warning": []}
     trouble = alarm(shown)

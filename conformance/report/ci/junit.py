@@ -15,7 +15,7 @@ from conformance.log.causes import Cause
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.report.ci.failures import Failures, alarm
+from conformance.report.ci.listed import ListedFailures, alarm
 from conformance.report.view import View, view
 from conformance.report.wording import evidence, precision
 from conformance.safe_text import one_line, visible
@@ -30,7 +30,7 @@ def render(run: RunLog) -> str:
     trouble = alarm(shown)
     if trouble is not None:
         _testsuite(root, "conformance", shown, [_run_case(trouble)])
-    failures = Failures(run)
+    failures = ListedFailures(run)
     cases: dict[str, list[Element]] = {op: [] for op in run.tallies}
     for result in run.results:
         cases[result.op].append(_case(result, failures))
@@ -97,7 +97,7 @@ def _run_case(trouble: str) -> Element:
     return case
 
 
-def _case(result: Result, failures: Failures) -> Element:
+def _case(result: Result, failures: ListedFailures) -> Element:
     case = Element(
         "testcase",
         name=_line(result.id),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.ci.failures import Failures
+from conformance.report.ci.listed import ListedFailures
 from conformance.report.view import OperatorRow, View, view
 from conformance.report.wording import counted, duration, evidence, precision, when
 from conformance.safe_text import shortened, visible
@@ -54,7 +54,7 @@ MAX_GROUPS = 10
 def render(run: RunLog) -> str:
     """The verdict, the counts and the causes, worst first, as many as there is room for."""
     shown = view(run)
-    failures = Failures(run)
+    failures = ListedFailures(run)
     text = "\n".join([*_heading(shown), *_table(shown), *_unsupported(shown)])
     end = f"\n{inline(shown.claim)}\n"
     room = MAX_BYTES - len((text + end).encode()) - 200

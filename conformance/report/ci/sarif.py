@@ -15,7 +15,7 @@ from conformance.log.causes import Cause, Severity
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
-from conformance.report.ci.failures import Failures, alarm, backend_file
+from conformance.report.ci.listed import ListedFailures, alarm, backend_file
 from conformance.report.view import View, view
 from conformance.report.wording import evidence
 from conformance.safe_text import shortened, visible
@@ -90,7 +90,7 @@ def _document(run: RunLog, results: list[Json], total: int) -> str:
 
 def _results(run: RunLog) -> list[Json]:
     """Every result, the worst first, each with a fingerprint of its own."""
-    failures = Failures(run)
+    failures = ListedFailures(run)
     shown = view(run)
     trouble = alarm(shown)
     results = [] if trouble is None else [_run_result(run, trouble)]
@@ -106,7 +106,7 @@ def _results(run: RunLog) -> list[Json]:
     return results
 
 
-def _result(run: RunLog, one: CauseView, failures: Failures) -> Json:
+def _result(run: RunLog, one: CauseView, failures: ListedFailures) -> Json:
     cause, finding = one.cause, one.lead.finding
     lines = [
         f"{cause.headline}.",

@@ -33,7 +33,7 @@ def alarm(shown: View) -> str | None:
     return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text
 
 
-class Failures:
+class ListedFailures:
     """The failures of a run, with the finding and the cause that each belongs to."""
 
     def __init__(self, run: RunLog) -> None:

@@ -15,7 +15,7 @@ from conformance.suite.store import Suite
 
 
 @dataclass(frozen=True)
-class Account:
+class OperatorFacts:
     """An operator with what shows it.
 
     ``vectors`` are those of the suite that are about it, the smallest first. ``noticed`` counts
@@ -41,7 +41,7 @@ class Account:
 
 def account(
     spec: OpSpec, suite: Suite, runs: Iterable[RunLog] = (), show: str = "conformance show"
-) -> Account:
+) -> OperatorFacts:
     """The account of ``spec`` by ``suite``, which may have no vector of it, and by ``runs``.
 
     Vectors that were made from another specification of the operator show nothing of this one.
@@ -51,7 +51,7 @@ def account(
     entries = suite.manifest.of([spec.op]) if own else ()
     kills = Counter(fault for entry in entries for fault in entry.kills)
     catalogue = suite.specs.faults(spec.op) if own else faults(spec)
-    return Account(
+    return OperatorFacts(
         spec=spec,
         vectors=tuple(sorted(map(suite.read, entries), key=lambda one: (_elements(one), one.id))),
         faults=catalogue,

@@ -1,0 +1,134 @@
+"""In which profiles bugs in special paths can show, and where core does not refuse them.
+
+    python tests/images/in_profiles.py    # writes missed.jsonl, in minutes
+
+A backend that takes, say, no padding as large as the kernel is asked fewer vectors, and so refused
+for fewer of the bugs that can show in what it takes. That a bug can show is found with drawn
+cases; for each that is not refused, the file holds one case that shows it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import compress
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from conformance.audit.membership import within
+from conformance.generate.looking import sound
+from conformance.generate.pool import draw_at_edges
+from conformance.generate.values import data_of, operands_of
+from conformance.model import Case
+from conformance.spec.loader import find
+from conformance.spec.model import Draw
+from conformance.suite import cases as recorded
+from conformance.suite import strict_json
+from conformance.suite.parts import Part
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import bank
+import bank_paths_one
+import bank_paths_three
+import bank_paths_two
+from test_images import Array, Run, failing, images
+
+MISSED = Path(__file__).with_name("missed.jsonl")
+
+UNSEEN = {name: (bug.operator, bug.run) for name, bug in bank_paths_three.BUGS.items()}
+BUGS: dict[str, tuple[str, Run]] = {
+    **bank_paths_one.BUGS,
+    **{name: (bug.operator, bug.run) for name, bug in bank_paths_two.BUGS.items()},
+    **UNSEEN,
+}
+RIGHT: dict[str, Run] = {
+    **dict(bank_paths_one.RIGHT.values()),
+    **bank_paths_two.RIGHT,
+    **bank.RIGHT,
+}
+
+
+class Asked(NamedTuple):
+    """An image of finite numbers, and the right outputs."""
+
+    case: Case
+    inputs: list[Array]
+    right: list[Array]
+
+
+def asked(case: Case) -> Asked:
+    spec = find(case.op)
+    inputs = [data_of(spec, case), *operands_of(spec, case)]
+    given = [np.array(one) for one in inputs]
+    return Asked(case, inputs, RIGHT[case.op](case.op, given, case.attributes))
+
+
+@cache
+def drawn(op: str, name: str) -> tuple[Asked, ...]:
+    """Fresh images within a profile, the same for all bugs of the operator."""
+    spec = find(op)
+    profile = next(one for one in spec.profiles if one.name == name)
+    image = {spec.data.type: Draw(values=("f32",))}
+    aims = [{**aim, **image} for aim in profile.aims or ({},)]
+    cases = sound(spec, 2, draw_at_edges(spec, 4, 300, 6, root=23, within=aims))
+    inside = within(spec, Part("f32", 4, name), cases)
+    finite = (one for one in compress(cases, inside) if np.isfinite(data_of(spec, one)).all())
+    return tuple(map(asked, finite))
+
+
+def wrong(name: str, one: Asked) -> bool:
+    """Whether a bug shows on an image."""
+    op, run = BUGS[name]
+    try:
+        found = run(op, [np.array(given) for given in one.inputs], one.case.attributes)
+    except Exception:
+        return True
+    return not all(
+        a.shape == b.shape and np.allclose(a, b, rtol=1e-5, equal_nan=True)
+        for a, b in zip(found, one.right, strict=True)
+    )
+
+
+def refused(name: str) -> Iterator[tuple[str, bool]]:
+    """Each profile of the operator, and whether the shipped core refuses a bug within it."""
+    op, run = BUGS[name]
+    spec = find(op)
+    failed = {*failing(op, run)}
+    cases = [vector.case for vector in images(op) if vector.id in failed]
+    for profile in spec.profiles:
+        yield profile.name, bool(within(spec, Part("f32", 4, profile.name), cases).any())
+
+
+def missed() -> dict[tuple[str, str], Asked]:
+    """Of each bug and profile in which core was seen not to refuse it, a case that shows it."""
+    found = {}
+    for number, line in enumerate(MISSED.read_bytes().splitlines(), 1):
+        where = f"{MISSED.name}:{number}"
+        keys = ("bug", "profile", "op", *recorded.CASE)
+        told = strict_json.JsonObject(strict_json.loads(line, where), where, keys)
+        case = recorded.case_of(told, told.text("op"))
+        found[told.text("bug"), told.text("profile")] = asked(case)
+    return found
+
+
+def main() -> int:
+    lines = []
+    for name, (op, _) in BUGS.items():
+        for profile, seen in refused(name):
+            showing = [] if seen else [one for one in drawn(op, profile) if wrong(name, one)]
+            if showing:
+                smallest = min(showing, key=lambda one: one.inputs[0].size).case
+                told = {"bug": name, "profile": profile, "op": op, **recorded.told(smallest)}
+                lines.append(json.dumps(told) + "\n")
+                print(name, profile, flush=True)
+    MISSED.write_text("".join(lines), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
