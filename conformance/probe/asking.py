@@ -15,7 +15,7 @@ from conformance.model import Case, Vector
 from conformance.probe.designs import designed, space_of
 from conformance.probe.forms import Form, case_of, vector_of
 from conformance.probe.models import Codes, Space, codes
-from conformance.probe.special import Question, of_maxima, of_means
+from conformance.probe.special import Predict, Question, of_maxima, of_means
 from conformance.run.asking import answered
 from conformance.run.executor import Executor
 from conformance.spec.model import OpSpec
@@ -67,14 +67,10 @@ class Call:
         vector = vector_of(self.spec, case, self.form.data(one), f"{self.id}-alone")
         return vector, self.form.across
 
-    def questions(self, predict: Any = None) -> list[Question]:
+    def questions(self, predict: Predict | None = None) -> list[Question]:
         """The questions about special numbers; ``predict`` as :func:`of_means` takes it."""
-        n = self.form.elements
-        if not DTYPES[self.dtype].is_float:
-            return []
-        if self.predicted is None:
-            return list(of_maxima(self.dtype, n))
-        return list(of_means(self.dtype, n, predict or _nothing))
+        mean = self.predicted is not None
+        return _questions(self.dtype, self.form.elements, predict or _nothing, mean=mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,27 +86,35 @@ def _nothing(data: Array) -> Codes:
     return np.zeros((1, len(data)), np.uint64)
 
 
-def call_of(spec: OpSpec, dtype: str, form: Form, seed: int, *, mean: bool) -> Call | None:
-    """The call that asks an operator for one size; None where no valid case is one."""
+def reduce_of(spec: OpSpec) -> str:
+    """What becomes of a window: the text of the rule ``reduce``."""
+    return spec.definitions["reduce"].text
+
+
+def call_of(spec: OpSpec, dtype: str, form: Form, seed: int) -> Call:
+    """The call that asks an operator for one size; there must be a valid case of the form."""
     planes: list[Plane] = []
     inputs: list[Array] = []
     predicted = None
-    if mean:
-        data, predicted = designed(dtype, form.elements, form.side, seed)
+    n = form.elements
+    if reduce_of(spec) == "mean":
+        data, predicted = designed(dtype, n, form.side, seed)
         planes += [Plane(DESIGNED, f"designed input {i + 1}") for i in range(len(data))]
         inputs.append(data)
-    probing = Call("", spec, dtype, form, (), np.zeros(0), predicted, Case(spec.op, {}, {}, {}))
-    for question in probing.questions():
+    for question in _questions(dtype, n, _nothing, mean=predicted is not None):
         planes += [Plane(question.about, name) for name in question.names]
         inputs.append(question.inputs)
-    if not inputs:
-        return None
     together = np.concatenate(inputs)
     case = case_of(spec, form, form.shape(len(together))[1], dtype)
-    if case is None:
-        return None
-    name = f"{spec.op}-{dtype}-{form.window}-{form.elements}"
+    assert case is not None
+    name = f"{spec.op}-{dtype}-{form.window}-{n}"
     return Call(name, spec, dtype, form, tuple(planes), together, predicted, case)
+
+
+def _questions(dtype: str, n: int, predict: Predict, *, mean: bool) -> list[Question]:
+    if not DTYPES[dtype].is_float:
+        return []
+    return list(of_means(dtype, n, predict) if mean else of_maxima(dtype, n))
 
 
 def ask(executor: Executor, calls: Iterable[Call]) -> Iterator[Seen]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.probe.steady import is_about_repeats
 from conformance.probe.wording import said, sizes
 
 Place = tuple[str, str, str, str]
@@ -44,8 +45,13 @@ class Comparison:
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
-    """Compare what two probes say, size by size, and their results for the same inputs."""
-    before, after = _by_size(old["statements"]), _by_size(new["statements"])
+    """Compare what two probes say, size by size, and their results for the same inputs.
+
+    Where all results of a size are the same, so is what they show: a statement on several sizes may
+    differ all the same, for what other sizes show.
+    """
+    alike = _alike(old["calls"], new["calls"])
+    before, after = (_by_size(one["statements"], alike) for one in (old, new))
     found: dict[tuple[Place, str, str], list[int]] = {}
     for key in dict.fromkeys([*before, *after]):
         place, size = key
@@ -60,11 +66,27 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     return Comparison(differences, results, same)
 
 
-def _by_size(statements: Sequence[Mapping[str, Any]]) -> dict[tuple[Place, int], str]:
+def _by_size(
+    statements: Sequence[Mapping[str, Any]], alike: Collection[tuple[Any, ...]]
+) -> dict[tuple[Place, int], str]:
     return {
         ((one["op"], one["dtype"], one["window"], one["property"]), size): said(one)
         for one in statements
         for size in one["sizes"]
+        if is_about_repeats(one["property"])
+        or (one["op"], one["dtype"], one["window"], size) not in alike
+    }
+
+
+def _alike(
+    old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
+) -> set[tuple[Any, ...]]:
+    """Operator, type, shape and size of the calls that have the same inputs and results."""
+    before = {call["id"]: call["planes"] for call in old}
+    return {
+        (call["op"], call["dtype"], call["window"], call["elements"])
+        for call in new
+        if before.get(call["id"]) == call["planes"]
     }
 
 

@@ -20,8 +20,9 @@ Array = NDArray[Any]
 DRAWN = ((64, 192), (256, 96), (1 << 30, 48))
 """Up to so many elements, so many inputs are drawn at once and looked at."""
 
-ROUNDS, SILENT = 8, 2
-"""How often more are drawn, at most, and until so many draws in a row tell no more apart."""
+ROUNDS, MANY, FEWER, SILENT = 8, 512, 4, 2
+"""How often more are drawn, at most; of ``MANY`` elements and more ``FEWER`` times; and until so
+many draws in a row tell no more apart."""
 
 
 @lru_cache(maxsize=128)
@@ -34,18 +35,19 @@ def designed(dtype: str, n: int, side: int | None, seed: int) -> tuple[Array, Co
     kept: list[Codes] = []
     classes = np.zeros(len(space.models), np.int64)
     silent = 0
-    for attempt in range(ROUNDS):
+    for attempt in range(ROUNDS if n < MANY else FEWER):
         drawn = candidates(dtype, n, seed, attempt)
         predicted = space.predict(drawn)
         drawn, predicted = _without_subnormals(DTYPES[dtype], drawn, predicted)
         before = len(chosen)
-        telling = [int(np.unique(column).size) for column in predicted.T]
+        ordered = np.sort(predicted, axis=0)
+        telling = (ordered[1:] != ordered[:-1]).sum(axis=0)
         for number in np.argsort(telling, kind="stable")[::-1]:
-            refined = _refined(classes, predicted[:, number])
-            if refined.max() > classes.max():
-                classes = refined
+            column = predicted[:, number]
+            if _splits(classes, column):
+                classes = _refined(classes, column)
                 chosen.append(drawn[number])
-                kept.append(predicted[:, number])
+                kept.append(column)
         silent = silent + 1 if len(chosen) == before else 0
         if silent == SILENT:
             break
@@ -79,6 +81,13 @@ def _without_subnormals(kind: DType, drawn: Array, predicted: Codes) -> tuple[Ar
     subnormal = (magnitude > 0) & (magnitude < np.uint64(1 << (kind.digits - 1)))
     kept = ~subnormal.any(axis=0)
     return drawn[kept], predicted[:, kept]
+
+
+def _splits(classes: NDArray[np.int64], predicted: Codes) -> bool:
+    """Whether models of one class predict different codes."""
+    of_class = np.zeros(len(classes), predicted.dtype)
+    of_class[classes] = predicted  # that of some model of each class
+    return bool((of_class[classes] != predicted).any())
 
 
 def _refined(classes: NDArray[np.int64], predicted: Codes) -> NDArray[np.int64]:

@@ -34,6 +34,7 @@ FINISHES = {
     "rounded-reciprocal": "the sum is rounded to the element type and multiplied there by one over "
     "the number",
     "reciprocal-f32": "the sum is multiplied in f32 by one over the number",
+    "divided-twice": "the sum is divided by the number of rows, and then by that of columns",
     "each-divided": "each element is divided before it is added",
     "each-reciprocal": "each element is multiplied by one over the number before it is added",
 }
@@ -93,11 +94,12 @@ class Means:
 
     def __init__(self, dtype: str, n: int, side: int | None = None) -> None:
         self.dtype, self.n = DTYPES[dtype], n
+        self._side = side
         self._orders = orders(side)
         self._ways = tuple(
             _Way(kept, finish)
             for kept in ACCUMULATORS[dtype]
-            for finish in _finishes(self.dtype, DTYPES[kept])
+            for finish in _finishes(self.dtype, DTYPES[kept], square=side is not None)
         )
         self._exact = tuple(_Way(EXACT, one) for one in list(FINISHES)[:4] if one != "reciprocal")
         self.models = _models(self._orders, self._ways, self._exact)
@@ -142,6 +144,9 @@ class Means:
         if way.finish == "reciprocal-f32":
             total = total.astype(np.float32)
         kind = total.dtype
+        if way.finish == "divided-twice" and self._side is not None:
+            total = total / _number(self._side, kind)
+            return np.asarray(total / _number(self.n // self._side, kind)).astype(own)
         if "reciprocal" in way.finish:
             return np.asarray(total * (_number(1, kind) / _number(self.n, kind))).astype(own)
         return np.asarray(total / _number(self.n, kind)).astype(own)
@@ -159,8 +164,8 @@ def _number(value: int, kind: np.dtype[Any]) -> Array:
     return np.asarray([value]).astype(kind)
 
 
-def _finishes(own: DType, kept: DType) -> list[str]:
-    found = ["divided", "reciprocal"]
+def _finishes(own: DType, kept: DType, *, square: bool) -> list[str]:
+    found = ["divided", "reciprocal", *(["divided-twice"] if square else [])]
     if kept.digits > own.digits or kept.emax > own.emax:
         found += ["rounded-divided", "rounded-reciprocal"]
     if kept.digits < DTYPES["f32"].digits:

@@ -163,17 +163,39 @@ def lanes(x: Array, count: int, combine: Sum, *, after: bool) -> Array:
     """Number i goes to partial sum ``i % count``. The last few, where they do not fill all partial
     sums, go there too, or ``after`` all else to the total, one by one.
     """
-    rows, n = x.shape
+    n = x.shape[1]
     full = n // count * count
     if full == 0:
         return sequential(x) if after else combine(_filled(x, count))
-    sums = np.add.accumulate(x[:, :full].reshape(rows, -1, count), axis=1)[:, -1]
+    sums = _LANES.of(x, count)
     if full == n:
         return combine(sums)
     if not after:
+        sums = sums.copy()
         sums[:, : n - full] += x[:, full:]
         return combine(sums)
     return sequential(np.concatenate([combine(sums)[:, None], x[:, full:]], axis=1))
+
+
+class _Lanes:
+    """The partial sums of the latest rows: all ways to combine them begin with the same."""
+
+    def __init__(self) -> None:
+        self._rows: Array | None = None
+        self._sums: dict[int, Array] = {}
+
+    def of(self, x: Array, count: int) -> Array:
+        """The partial sums of rows (rows, count), without what does not fill all of them."""
+        if self._rows is not x:
+            self._rows, self._sums = x, {}
+        if count not in self._sums:
+            rows, n = x.shape
+            blocks = x[:, : n // count * count].reshape(rows, -1, count)
+            self._sums[count] = np.add.accumulate(blocks, axis=1)[:, -1].copy()
+        return self._sums[count]
+
+
+_LANES = _Lanes()
 
 
 def _filled(x: Array, count: int) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isqrt
 
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.claims import claimed
@@ -11,8 +12,8 @@ from conformance.dtypes import DTYPES
 from conformance.errors import UsageError
 from conformance.generate.narrow import Claim
 from conformance.probe import steady
-from conformance.probe.asking import Call, Seen, ask, call_of
-from conformance.probe.forms import ROW, SIZES, SQUARE, Form, forms
+from conformance.probe.asking import Seen, ask, call_of, reduce_of
+from conformance.probe.forms import ROW, SIZES, SQUARE, Form, case_of, forms
 from conformance.probe.statements import Fit, Statement, conclude
 from conformance.run.arranged import arranged
 from conformance.run.executor import Executor, Identity
@@ -72,15 +73,16 @@ def probe(
     with factory({}) as first:
         executor = arranged(first, specs)
         found = Outcome(executor.identity, question.seed)
-        calls = list(_calls(executor, specs, question, found))
-        if not calls:
+        plan = list(_plan(executor, specs, question, found))
+        if not plan:
             raise UsageError(
                 f"{executor.identity.name} declares no mean and no maximum that can be asked",
                 hint="conformance backends shows what a backend declares; see docs/probe.md",
             )
-        total = len(calls)
-        for number, seen in enumerate(ask(executor, calls)):
-            progress(seen.call.id, number, total)
+        # Inputs are designed one size after the other, while the backend works.
+        calls = (call_of(*one, question.seed) for one in plan)
+        for number, seen in enumerate(ask(executor, calls), start=1):
+            progress(seen.call.id, number, len(plan))
             found.seen.append(seen)
         answered = [one for one in found.seen if one.results is not None]
         again = steady.chosen(answered)
@@ -99,9 +101,14 @@ def probe(
     return found
 
 
-def _calls(
+Planned = tuple[OpSpec, str, Form]
+"""An operator, an element type, and the form of the windows."""
+
+
+def _plan(
     executor: Executor, specs: Mapping[str, OpSpec], question: Question, found: Outcome
-) -> Iterator[Call]:
+) -> Iterator[Planned]:
+    """What is asked; what is not is told in ``found``."""
     declared = executor.identity.capabilities or Capabilities()
     claims = claimed(declared, specs)
     for op, claim in claims.items():
@@ -109,22 +116,15 @@ def _calls(
         if question.newest and op != _newest(op, claims):
             found.skipped.append((op, f"only the newest version is asked, {_newest(op, claims)}"))
             continue
-        reduce = spec.definitions["reduce"].text
-        if reduce not in REDUCES:
+        if reduce_of(spec) not in REDUCES:
             found.skipped.append((op, "it is neither a mean nor a maximum"))
             continue
-        yield from _of_operator(spec, claim, declared, question, found, mean=reduce == "mean")
+        yield from _of_operator(spec, claim, declared, question, found)
 
 
 def _of_operator(
-    spec: OpSpec,
-    claim: Claim,
-    declared: Capabilities,
-    question: Question,
-    found: Outcome,
-    *,
-    mean: bool,
-) -> Iterator[Call]:
+    spec: OpSpec, claim: Claim, declared: Capabilities, question: Question, found: Outcome
+) -> Iterator[Planned]:
     dtypes = [one for one in claim.dtypes if not question.dtypes or one in question.dtypes]
     for window in (ROW, SQUARE):
         form = forms(spec, window, claim.ranks)
@@ -132,22 +132,23 @@ def _of_operator(
             found.skipped.append((spec.op, f"no valid case has a {window} as each window"))
             continue
         for dtype in dtypes:
-            if not (mean or DTYPES[dtype].is_float):
+            if reduce_of(spec) == "max" and not DTYPES[dtype].is_float:
                 continue  # a maximum of whole numbers is never rounded
             reasons = set()
             for size in question.sizes or SIZES[window]:
-                if size not in SIZES[window] and window == SQUARE and round(size**0.5) ** 2 != size:
+                if window == SQUARE and isqrt(size) ** 2 != size:
                     continue
-                call = call_of(spec, dtype, Form(window, size, *form), question.seed, mean=mean)
-                if call is None:
-                    reasons.add("no valid case has windows of this size")
+                one = Form(window, size, *form)
+                case = case_of(spec, one, 1, dtype)
+                if case is None:
+                    reasons.add("no valid case has windows of some of these sizes")
                     continue
-                against = declared.reason_against(spec, call.case)
+                against = declared.reason_against(spec, case)
                 if against is None:
-                    yield call
+                    yield spec, dtype, one
                 else:
                     reasons.add(against)
-            found.skipped += [(f"{spec.op} {dtype} {window}", one) for one in sorted(reasons)]
+            found.skipped += [(f"{spec.op} {dtype} {window}", why) for why in sorted(reasons)]
 
 
 def _newest(op: str, claims: Iterable[str]) -> str:

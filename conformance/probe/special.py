@@ -72,17 +72,7 @@ def of_maxima(dtype: str, n: int) -> Iterator[Question]:
     yield Question("NaN alone", nan, ("NaN alone",), only)
     yield Question("-0 alone", _of(kind, np.full((1, n), -0.0)), ("-0 alone",), _zeros(kind))
     if n > 1:
-        zeros = np.full((2, n), -0.0)
-        zeros[0, 0] = zeros[1, -1] = 0.0
-        plus, minus = _only(_code(kind, 0.0)), _only(_code(kind, -0.0))
-        orders = {
-            "+0": (plus, plus),
-            "the first": (plus, minus),
-            "the last": (minus, plus),
-            "-0": (minus, minus),
-        }
-        names = ("+0, then -0", "-0, then +0")
-        yield Question("zeros of both signs", _of(kind, zeros), names, orders)
+        yield _signed_zeros(kind, n)
     small = np.full((1, n), -1.0).astype(kind.numpy)
     small[0, n // 2] = _subnormal(kind)
     kept = {
@@ -90,6 +80,27 @@ def of_maxima(dtype: str, n: int) -> Iterator[Question]:
         "replaced by zero": (_only(_code(kind, 0.0), _code(kind, -0.0)),),
     }
     yield Question("subnormal numbers", small, ("a subnormal number, and -1",), kept)
+
+
+def _signed_zeros(kind: DType, n: int) -> Question:
+    """One zero of another sign than all others, at the beginning, in the middle and at the end."""
+    places = list(dict.fromkeys((0, n // 2, n - 1)))
+    rows, names = [], []
+    for place in places:
+        for sign, other in ((0.0, -0.0), (-0.0, 0.0)):
+            row = np.full(n, other)
+            row[place] = sign
+            rows.append(row)
+            names.append(f"{sign:+g} at {place} among {other:+g}")
+    zeros = _of(kind, np.stack(rows))
+    plus, minus = _only(_code(kind, 0.0)), _only(_code(kind, -0.0))
+    answers = {
+        "+0": tuple(plus for _ in rows),
+        "-0": tuple(minus for _ in rows),
+        "the first": tuple(minus if np.signbit(row[0]) else plus for row in rows),
+        "the last": tuple(minus if np.signbit(row[-1]) else plus for row in rows),
+    }
+    return Question("zeros of both signs", zeros, tuple(names), answers)
 
 
 def flushed(kind: DType, data: Array) -> Array:

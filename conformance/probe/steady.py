@@ -19,6 +19,7 @@ Progress = Callable[[str, int, int], None]
 TIMES = 2
 """How often calls are repeated in the same process."""
 
+REPEATED, BESIDE, ELSEWHERE = "repeated calls", "inputs beside it", "another process"
 SAME, DIFFERENT = "the same results", "other results"
 
 
@@ -34,14 +35,15 @@ def processes() -> tuple[Process, ...]:
     """The further processes: one like the first, and two with other numbers of threads."""
     many = 2 * (usable_cores() or os.cpu_count() or 1)
     return (
-        Process("another process"),
-        *(
-            Process(
-                f"{count} thread{'s' if count > 1 else ''}", dict.fromkeys(VARIABLES, str(count))
-            )
-            for count in (1, many)
-        ),
+        Process(ELSEWHERE),
+        Process("with 1 thread", dict.fromkeys(VARIABLES, "1")),
+        Process(f"with {many} threads", dict.fromkeys(VARIABLES, str(many))),
     )
+
+
+def is_about_repeats(name: str) -> bool:
+    """Whether a property is one of those that only asking again shows."""
+    return name in (REPEATED, BESIDE, ELSEWHERE) or name.startswith("with ")
 
 
 def chosen(seen: Sequence[Seen]) -> list[Seen]:
@@ -63,7 +65,7 @@ def same_process(executor: Executor, seen: Sequence[Seen], progress: Progress) -
     """What repeats in the same process show, and inputs without others beside them."""
     progress("the same calls again", 0, 1)
     again = [one for _ in range(TIMES) for one in ask(executor, [old.call for old in seen])]
-    repeated = list(_told("repeated calls", [*seen] * TIMES, again))
+    repeated = list(_told(REPEATED, [*seen] * TIMES, again))
     first = [(old, 0) for old in seen]
     results = list(ask_alone(executor, [(old.call, number) for old, number in first]))
     alone: dict[tuple[str, str, str], list[tuple[Seen, tuple[Shown, ...]]]] = {}
@@ -72,7 +74,7 @@ def same_process(executor: Executor, seen: Sequence[Seen], progress: Progress) -
         differs = found is None or (found != old.results[number]).any()
         shown = ((old.call.id, number),) if differs else ()
         alone.setdefault(_key(old), []).append((old, shown))
-    return repeated + _statements("inputs beside it", alone)
+    return repeated + _statements(BESIDE, alone)
 
 
 def elsewhere(executor: Executor, seen: Sequence[Seen], process: Process) -> list[Statement]:

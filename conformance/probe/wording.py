@@ -23,6 +23,7 @@ VALUES = {
     "rounded-divided": "rounded, then divided",
     "rounded-reciprocal": "rounded, then times one over the number",
     "reciprocal-f32": "times one over the number in f32",
+    "divided-twice": "divided by rows, then by columns",
     "each-divided": "each element divided first",
     "each-reciprocal": "each element times one over the number first",
     "exact": "exact",
