@@ -174,7 +174,7 @@ def _tell(found: Mapping[str, Any]) -> None:
     from conformance.safe_text import one_line
 
     for line in lines(found):
-        click.echo(f"{' ' * (len(line) - len(line.lstrip()))}{one_line(line)}")
+        click.echo(one_line(line))
 
 
 def _compared(old: Path, new: Path) -> int:

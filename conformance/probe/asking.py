@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,13 +59,14 @@ class Call:
         """The call as a vector."""
         return vector_of(self.spec, self.case, self.form.data(self.inputs), self.id)
 
-    def alone(self, number: int) -> tuple[Vector, int]:
-        """A vector with one of the inputs alone, and how many results that has."""
-        case = case_of(self.spec, self.form, 1, self.dtype)
+    def alone(self, number: int) -> Call:
+        """The call with one of the inputs alone, on a single channel."""
+        form = replace(self.form, channels=1)
+        case = case_of(self.spec, form, 1, self.dtype)
         assert case is not None  # as there is one of several channels
-        one = self.inputs[[number] * self.form.across]
-        vector = vector_of(self.spec, case, self.form.data(one), f"{self.id}-alone")
-        return vector, self.form.across
+        one = self.inputs[[number] * form.across]
+        planes = (self.planes[number],) * form.across
+        return Call(f"{self.id}-alone", self.spec, self.dtype, form, planes, one, None, case)
 
     def questions(self, predict: Predict | None = None) -> list[Question]:
         """The questions about special numbers; ``predict`` as :func:`of_means` takes it."""
@@ -128,15 +129,7 @@ def ask(executor: Executor, calls: Iterable[Call]) -> Iterator[Seen]:
 
     for _, outcome in _outcomes(executor, vectors()):
         call = waiting.pop(0)
-        yield _seen(call, outcome, len(call.inputs))
-
-
-def ask_alone(executor: Executor, asked: Sequence[tuple[Call, int]]) -> Iterator[Codes | None]:
-    """The result of one input of each call, without the others beside it."""
-    vectors = [call.alone(number) for call, number in asked]
-    found = _outcomes(executor, (vector for vector, _ in vectors))
-    for (call, _), (_, count), (_, outcome) in zip(asked, vectors, found, strict=True):
-        yield _seen(call, outcome, count).results
+        yield _seen(call, outcome)
 
 
 def _outcomes(executor: Executor, vectors: Iterable[Vector]) -> Iterator[tuple[Vector, Outcome]]:
@@ -153,10 +146,11 @@ def _outcomes(executor: Executor, vectors: Iterable[Vector]) -> Iterator[tuple[V
         yield vector, outcome
 
 
-def _seen(call: Call, outcome: Outcome, count: int) -> Seen:
+def _seen(call: Call, outcome: Outcome) -> Seen:
     if outcome.ending is not Ending.RETURNED:
         message = outcome.message.partition("\n")[0] or outcome.ending.value
         return Seen(call, None, f"{outcome.ending.value}: {message}")
+    count = len(call.inputs)
     kind, shape = DTYPES[call.dtype], call.form.shape(count)
     returned = outcome.returned
     first = returned[0] if isinstance(returned, list | tuple) and returned else returned

@@ -29,7 +29,10 @@ SIZES = {
     ROW: (2, 3, 4, 8, 9, 16, 25, 64, 256, 1024, 4096),
     SQUARE: (4, 9, 16, 25, 64, 256, 1024, 4096),
 }
-"""By the shape of windows, the numbers of elements that are asked."""
+"""By the shape of windows, the numbers of elements for which a mean is asked."""
+
+FEWER_SIZES = {ROW: (2, 3, 9, 64, 1024), SQUARE: (4, 9, 64, 1024)}
+"""And a maximum, which is rounded nowhere."""
 
 WINDOWS = 2
 """Windows beside each other, where an operator can have more than one: what takes a whole plane
@@ -40,12 +43,16 @@ may be computed by other code."""
 class Form:
     """How an operator is asked: windows of ``elements``, a row or a square, ``across`` beside each
     other on each plane, in data of a ``rank``.
+
+    The number of channels is a multiple of ``channels``. Which code computes may depend on whether
+    it is, so it is for all sizes.
     """
 
     window: str
     elements: int
     rank: int
     across: int
+    channels: int = 16
 
     @property
     def spans(self) -> tuple[int, ...]:
@@ -65,12 +72,11 @@ class Form:
         return (*self.spans[:-1], self.spans[-1] * self.across)
 
     def data(self, inputs: Array) -> Array:
-        """Designed inputs (inputs, elements) as data: (1, channels, *sizes); what is left over of
-        the last plane holds the first input again.
+        """Designed inputs (inputs, elements) as data: (1, channels, *sizes); windows that are left
+        over hold the inputs again, from the first.
         """
-        count = len(inputs)
-        channels = -(-count // self.across)
-        filled = inputs[np.arange(channels * self.across) % count if count else []]
+        channels = self.shape(len(inputs))[1]
+        filled = inputs[np.arange(channels * self.across) % len(inputs)]
         grid = filled.reshape(channels, self.across, *self.spans)
         moved = np.moveaxis(grid, 1, -2)  # windows of one plane beside each other on the last axis
         return np.ascontiguousarray(moved).reshape(1, channels, *self.sizes)
@@ -81,7 +87,8 @@ class Form:
 
     def shape(self, count: int) -> tuple[int, ...]:
         """The shape of the output for so many designed inputs."""
-        return (1, -(-count // self.across), *(1,) * (self.rank - 3), self.across)
+        channels = -(-count // (self.across * self.channels)) * self.channels
+        return (1, channels, *(1,) * (self.rank - 3), self.across)
 
 
 def forms(spec: OpSpec, window: str, ranks: tuple[int, ...]) -> tuple[int, int] | None:

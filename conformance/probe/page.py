@@ -133,7 +133,7 @@ def _numbers(runs: Sequence[tuple[int, str]], dtype: str) -> str:
         for count, code in runs[:MOST_RUNS]
     ]
     more = len(runs) - MOST_RUNS
-    return ", ".join(told) + (f", and {more} more runs" if more > 0 else "")
+    return ", ".join(told) + (f", and {more} more" if more > 0 else "")
 
 
 @cache

@@ -13,7 +13,7 @@ from conformance.errors import UsageError
 from conformance.generate.narrow import Claim
 from conformance.probe import steady
 from conformance.probe.asking import Seen, ask, call_of, reduce_of
-from conformance.probe.forms import ROW, SIZES, SQUARE, Form, case_of, forms
+from conformance.probe.forms import FEWER_SIZES, ROW, SIZES, SQUARE, Form, case_of, forms
 from conformance.probe.statements import Fit, Statement, conclude
 from conformance.run.arranged import arranged
 from conformance.run.executor import Executor, Identity
@@ -125,6 +125,7 @@ def _plan(
 def _of_operator(
     spec: OpSpec, claim: Claim, declared: Capabilities, question: Question, found: Outcome
 ) -> Iterator[Planned]:
+    sizes = SIZES if reduce_of(spec) == "mean" else FEWER_SIZES
     dtypes = [one for one in claim.dtypes if not question.dtypes or one in question.dtypes]
     for window in (ROW, SQUARE):
         form = forms(spec, window, claim.ranks)
@@ -135,7 +136,7 @@ def _of_operator(
             if reduce_of(spec) == "max" and not DTYPES[dtype].is_float:
                 continue  # a maximum of whole numbers is never rounded
             reasons = set()
-            for size in question.sizes or SIZES[window]:
+            for size in question.sizes or sizes[window]:
                 if window == SQUARE and isqrt(size) ** 2 != size:
                     continue
                 one = Form(window, size, *form)

@@ -16,6 +16,10 @@ Array = NDArray[Any]
 Predict = Callable[[Array], Codes]
 
 
+ENDS = 5
+"""Places at each end of a window at which a NaN is asked; there is one in the middle, too."""
+
+
 @dataclass(frozen=True)
 class Allowed:
     """Results that an answer allows for one input: these codes, or all others."""
@@ -110,7 +114,8 @@ def flushed(kind: DType, data: Array) -> Array:
 
 
 def _not_a_number(kind: DType, n: int, value: float) -> Question:
-    places = dict.fromkeys((0, n // 2, n - 1))
+    ends = range(ENDS), (n // 2,), range(n - ENDS, n)
+    places = sorted({place for at in ends for place in at if 0 <= place < n})
     data = np.full((len(places), n), value)
     for row, place in enumerate(places):
         data[row, place] = np.nan

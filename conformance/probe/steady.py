@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from conformance.probe.asking import Seen, ask, ask_alone
+from conformance.probe.asking import Seen, ask
 from conformance.probe.statements import CONSISTENT, DECIDED, Shown, Statement
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor
 from conformance.threads import VARIABLES
 
 Progress = Callable[[str, int, int], None]
+
+Place = tuple[str, str, str]
+"""Operator, element type and shape of windows."""
 
 TIMES = 2
 """How often calls are repeated in the same process."""
@@ -50,7 +53,7 @@ def chosen(seen: Sequence[Seen]) -> list[Seen]:
     """The calls that are asked again: of each operator, type and shape a middle size and the
     largest.
     """
-    found: dict[tuple[str, str, str], list[Seen]] = {}
+    found: dict[Place, list[Seen]] = {}
     for one in seen:
         call = one.call
         found.setdefault((call.spec.op, call.dtype, call.form.window), []).append(one)
@@ -66,14 +69,11 @@ def same_process(executor: Executor, seen: Sequence[Seen], progress: Progress) -
     progress("the same calls again", 0, 1)
     again = [one for _ in range(TIMES) for one in ask(executor, [old.call for old in seen])]
     repeated = list(_told(REPEATED, [*seen] * TIMES, again))
-    first = [(old, 0) for old in seen]
-    results = list(ask_alone(executor, [(old.call, number) for old, number in first]))
-    alone: dict[tuple[str, str, str], list[tuple[Seen, tuple[Shown, ...]]]] = {}
-    for (old, number), found in zip(first, results, strict=True):
+    alone: dict[Place, list[tuple[Seen, tuple[Shown, ...]]]] = {}
+    for old, one in zip(seen, ask(executor, [old.call.alone(0) for old in seen]), strict=True):
         assert old.results is not None
-        differs = found is None or (found != old.results[number]).any()
-        shown = ((old.call.id, number),) if differs else ()
-        alone.setdefault(_key(old), []).append((old, shown))
+        same = one.results is not None and (one.results == old.results[0]).all()
+        alone.setdefault(_key(old), []).append((old, () if same else ((old.call.id, 0),)))
     return repeated + _statements(BESIDE, alone)
 
 
@@ -84,7 +84,7 @@ def elsewhere(executor: Executor, seen: Sequence[Seen], process: Process) -> lis
 
 
 def _told(name: str, seen: Sequence[Seen], again: Sequence[Seen]) -> list[Statement]:
-    found: dict[tuple[str, str, str], list[tuple[Seen, tuple[Shown, ...]]]] = {}
+    found: dict[Place, list[tuple[Seen, tuple[Shown, ...]]]] = {}
     for old, new in zip(seen, again, strict=True):
         assert old.results is not None
         if new.results is None:
@@ -97,7 +97,7 @@ def _told(name: str, seen: Sequence[Seen], again: Sequence[Seen]) -> list[Statem
 
 
 def _statements(
-    name: str, found: Mapping[tuple[str, str, str], Iterable[tuple[Seen, tuple[Shown, ...]]]]
+    name: str, found: Mapping[Place, Iterable[tuple[Seen, tuple[Shown, ...]]]]
 ) -> list[Statement]:
     said = []
     for (op, dtype, window), pairs in found.items():
@@ -119,7 +119,7 @@ def _statements(
     return said
 
 
-def _key(seen: Seen) -> tuple[str, str, str]:
+def _key(seen: Seen) -> Place:
     return seen.call.spec.op, seen.call.dtype, seen.call.form.window
 
 

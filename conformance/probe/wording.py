@@ -32,12 +32,10 @@ VALUES = {
 
 @dataclass(frozen=True)
 class Row:
-    """Statements that say the same of one property, for several element types."""
+    """Statements that say the same of one property; ``places`` tells windows and element types."""
 
     property: str
-    window: str
-    dtypes: tuple[str, ...]
-    sizes: str
+    places: tuple[str, ...]
     verdict: str
     values: tuple[str, ...]
     note: str
@@ -75,43 +73,41 @@ def said(statement: Mapping[str, Any]) -> str:
     return str(statement["verdict"])
 
 
-def rows(statements: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """The statements on one operator, those that say the same of several types as one."""
+def rows(statements: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """The statements on one operator, those that say the same of a property as one."""
     found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for one in statements:
-        key = (
-            one["property"],
-            one["window"],
-            tuple(one["sizes"]),
-            one["verdict"],
-            tuple(one["values"]),
-            one["note"],
-        )
+        key = one["property"], one["verdict"], tuple(one["values"]), one["note"]
         found.setdefault(key, []).append(one)
-    ordered = sorted(found.items(), key=lambda item: _place(statements, item[1][0]))
+    names = list(dict.fromkeys(one["property"] for one in statements))
     return [
         Row(
             property=property_of(name),
-            window=window,
-            dtypes=tuple(one["dtype"] for one in same),
-            sizes=sizes(at),
+            places=tuple(_places(same)),
             verdict=verdict,
             values=tuple(map(value_of, values)),
             note=note,
             contradicted=tuple(
-                map(value_of, dict.fromkeys(v for s in same for v in s["contradicted"]))
+                map(value_of, dict.fromkeys(name for one in same for name in one["contradicted"]))
             ),
             shown=tuple(
                 (one["dtype"], call, place) for one in same for call, place in one["shown_by"]
             ),
         )
-        for (name, window, at, verdict, values, note), same in ordered
+        for (name, verdict, values, note), same in sorted(
+            found.items(), key=lambda item: names.index(item[0][0])
+        )
     ]
 
 
-def _place(statements: Iterable[Mapping[str, Any]], one: Mapping[str, Any]) -> tuple[int, str, int]:
-    names = list(dict.fromkeys(other["property"] for other in statements))
-    return names.index(one["property"]), one["window"], one["sizes"][0]
+def _places(statements: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Windows and element types: ``f16, f32: row of 2 to 4096 elements (11 sizes)``."""
+    found: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    for one in statements:
+        found.setdefault((one["window"], tuple(one["sizes"])), []).append(one["dtype"])
+    return [
+        f"{', '.join(dtypes)}: {window} of {sizes(at)}" for (window, at), dtypes in found.items()
+    ]
 
 
 def lines(found: Mapping[str, Any]) -> list[str]:
@@ -119,16 +115,10 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     told = [f"{found['backend']['name']} {found['backend']['version']}, seed {found['seed']}"]
     for op in dict.fromkeys(one["op"] for one in found["statements"]):
         told.append(op)
-        fits = [one for one in found["fits"] if one["op"] == op]
-        told += [f"  {_fitting(one)}" for one in fits]
-        for row in rows([one for one in found["statements"] if one["op"] == op]):
-            words = " or ".join(row.values)
-            if row.verdict == "consistent with":
-                words = f"consistent with {words}"
-            told.append(
-                f"  {row.property}, {row.window} of {row.sizes}, {', '.join(row.dtypes)}: "
-                + (words or row.verdict)
-            )
+        told += [
+            f"  {line}"
+            for line in _properties([one for one in found["statements"] if one["op"] == op])
+        ]
     failed = [call for call in found["calls"] if call["message"]]
     if failed:
         told.append(f"{len(failed)} calls gave no results; the first: {failed[0]['message'][:160]}")
@@ -136,10 +126,42 @@ def lines(found: Mapping[str, Any]) -> list[str]:
     return told
 
 
-def _fitting(fit: Mapping[str, Any]) -> str:
-    at = f"{fit['dtype']}, {fit['window']} of {sizes(fit['sizes'])}"
-    if not fit["models"]:
-        return f"{at}: none of {fit['listed']} listed models fits"
-    return (
-        f"{at}: {fit['fitting']} of {fit['listed']} listed models fit, such as: {fit['models'][0]}"
-    )
+def _properties(statements: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each property and answer; sizes are told where not all are answered alike."""
+    found: dict[tuple[str, tuple[str, ...]], dict[str, list[str]]] = {}
+    for name in dict.fromkeys(one["property"] for one in statements):
+        places: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+        for one in statements:
+            if one["property"] == name:
+                places.setdefault((one["dtype"], one["window"]), []).append(one)
+        for (dtype, window), own in places.items():
+            words = tuple(_answers(own))
+            found.setdefault((name, words), {}).setdefault(window, []).append(dtype)
+    return [
+        f"{property_of(name)}: {', '.join(words)} [{_where(windows)}]"
+        for (name, words), windows in found.items()
+    ]
+
+
+def _answers(statements: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is said for each range of sizes; of neighbours that say the same, once."""
+    found: list[tuple[str, list[int]]] = []
+    for one in sorted(statements, key=lambda one: one["sizes"][0]):
+        if found and found[-1][0] == said(one):
+            found[-1][1].extend(one["sizes"])
+        else:
+            found.append((said(one), list(one["sizes"])))
+    if len(found) == 1:
+        return [found[0][0]]
+    return [f"{words} ({_span(at)})" for words, at in found]
+
+
+def _span(at: Sequence[int]) -> str:
+    return str(at[0]) if len(at) == 1 else f"{at[0]} to {at[-1]}"
+
+
+def _where(windows: Mapping[str, Sequence[str]]) -> str:
+    """Element types, and the shapes of windows where these are not the same for all of them."""
+    if len({tuple(dtypes) for dtypes in windows.values()}) == 1 and len(windows) > 1:
+        return ", ".join(next(iter(windows.values())))
+    return "; ".join(f"{', '.join(dtypes)} {window}" for window, dtypes in windows.items())

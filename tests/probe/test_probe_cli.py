@@ -86,7 +86,7 @@ def said(found: dict[str, Any], name: str) -> set[tuple[str, tuple[str, ...]]]:
 def test_page_file_and_processes(elsewhere: Path) -> None:
     result = probe("--backend", "lib.py:Threads", "--sizes", "3,9", "--out", "out")
     assert result.exit_code == 0, result.output
-    assert "division, row of 3 and 9 elements, f32: divided" in result.stdout
+    assert "\n  division: divided [f32]\n" in result.stdout
     assert "no proof" in result.stdout
     found = read(Path("out") / FILE)
     text = (elsewhere / "out" / "index.html").read_text()
