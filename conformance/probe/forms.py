@@ -24,14 +24,17 @@ from conformance.spec.validity import violations
 
 Array = NDArray[Any]
 
-ROW, SQUARE = "row", "square"
+ROW, SQUARE, WHOLE = "row", "square", "whole"
+"""Shapes of windows: ``whole`` is a square that is all of its plane, where others are not."""
+
 SIZES = {
     ROW: (2, 3, 4, 8, 9, 16, 25, 64, 256, 1024, 4096),
     SQUARE: (4, 9, 16, 25, 64, 256, 1024, 4096),
+    WHOLE: (4, 9, 64, 1024),
 }
 """By the shape of windows, the numbers of elements for which a mean is asked."""
 
-FEWER_SIZES = {ROW: (2, 3, 9, 64, 1024), SQUARE: (4, 9, 64, 1024)}
+FEWER_SIZES = {ROW: (2, 3, 9, 64, 1024), SQUARE: (4, 9, 64, 1024), WHOLE: (9, 64)}
 """And a maximum, which is rounded nowhere."""
 
 WINDOWS = 2
@@ -58,13 +61,13 @@ class Form:
     def spans(self) -> tuple[int, ...]:
         """The lengths of a window on each spatial axis."""
         side = isqrt(self.elements)
-        last = (side, side) if self.window == SQUARE else (self.elements,)
+        last = (self.elements,) if self.window == ROW else (side, side)
         return (1,) * (self.rank - 2 - len(last)) + last
 
     @property
     def side(self) -> int | None:
         """The rows of a square window."""
-        return isqrt(self.elements) if self.window == SQUARE else None
+        return None if self.window == ROW else isqrt(self.elements)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -96,8 +99,10 @@ def forms(spec: OpSpec, window: str, ranks: tuple[int, ...]) -> tuple[int, int] 
     this shape; None where it cannot.
     """
     fitting = (3, 4) if window == ROW else (4,)
+    if window == WHOLE and forms(spec, SQUARE, ranks) != (4, WINDOWS):
+        return None  # as a square is asked already
     for rank in fitting:
-        for across in (WINDOWS, 1):
+        for across in (1,) if window == WHOLE else (WINDOWS, 1):
             if rank in ranks and case_of(spec, Form(window, 4, rank, across), 1) is not None:
                 return rank, across
     return None

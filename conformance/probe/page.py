@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment
 
 from conformance.probe.record import number
-from conformance.probe.wording import Row, rows, sizes, value_of
+from conformance.probe.wording import WINDOWS, Row, rows, sizes, value_of
 from conformance.report import templating, wording
 
 FILE = "index.html"
@@ -86,7 +86,7 @@ def _fits(fits: Sequence[Mapping[str, Any]]) -> list[Fitting]:
     return [
         Fitting(
             dtypes=tuple(one["dtype"] for one in group),
-            window=window,
+            window=WINDOWS[window],
             sizes=sizes(at),
             models=models[:MOST_MODELS],
             more=max(one["fitting"] for one in group) - min(len(models), MOST_MODELS),
@@ -112,7 +112,7 @@ def _shown(
         found.append(
             Shown(
                 dtype=dtype,
-                where=f"{calls[call]['window']} of {count}",
+                where=f"{WINDOWS[calls[call]['window']]} of {count}",
                 name=name,
                 inputs=_numbers(inputs[key], dtype),
                 code=code,

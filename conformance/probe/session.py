@@ -13,7 +13,7 @@ from conformance.errors import UsageError
 from conformance.generate.narrow import Claim
 from conformance.probe import steady
 from conformance.probe.asking import Seen, ask, call_of, reduce_of
-from conformance.probe.forms import FEWER_SIZES, ROW, SIZES, SQUARE, Form, case_of, forms
+from conformance.probe.forms import FEWER_SIZES, ROW, SIZES, WHOLE, Form, case_of, forms
 from conformance.probe.statements import Fit, Statement, conclude
 from conformance.run.arranged import arranged
 from conformance.run.executor import Executor, Identity
@@ -127,9 +127,11 @@ def _of_operator(
 ) -> Iterator[Planned]:
     sizes = SIZES if reduce_of(spec) == "mean" else FEWER_SIZES
     dtypes = [one for one in claim.dtypes if not question.dtypes or one in question.dtypes]
-    for window in (ROW, SQUARE):
+    for window in SIZES:
         form = forms(spec, window, claim.ranks)
         if form is None:
+            if window == WHOLE:
+                continue
             found.skipped.append((spec.op, f"no valid case has a {window} as each window"))
             continue
         for dtype in dtypes:
@@ -137,7 +139,7 @@ def _of_operator(
                 continue  # a maximum of whole numbers is never rounded
             reasons = set()
             for size in question.sizes or sizes[window]:
-                if window == SQUARE and isqrt(size) ** 2 != size:
+                if window != ROW and isqrt(size) ** 2 != size:
                     continue
                 one = Form(window, size, *form)
                 case = case_of(spec, one, 1, dtype)

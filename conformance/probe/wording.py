@@ -44,6 +44,9 @@ class Row:
     """Element type, call and number of the input."""
 
 
+WINDOWS = {"row": "row", "square": "square", "whole": "whole plane"}
+
+
 def property_of(name: str) -> str:
     """A property as people call it."""
     return PROPERTIES.get(name, name)
@@ -106,7 +109,8 @@ def _places(statements: Iterable[Mapping[str, Any]]) -> list[str]:
     for one in statements:
         found.setdefault((one["window"], tuple(one["sizes"])), []).append(one["dtype"])
     return [
-        f"{', '.join(dtypes)}: {window} of {sizes(at)}" for (window, at), dtypes in found.items()
+        f"{', '.join(dtypes)}: {WINDOWS[window]} of {sizes(at)}"
+        for (window, at), dtypes in found.items()
     ]
 
 
@@ -164,4 +168,4 @@ def _where(windows: Mapping[str, Sequence[str]]) -> str:
     """Element types, and the shapes of windows where these are not the same for all of them."""
     if len({tuple(dtypes) for dtypes in windows.values()}) == 1 and len(windows) > 1:
         return ", ".join(next(iter(windows.values())))
-    return "; ".join(f"{', '.join(dtypes)} {window}" for window, dtypes in windows.items())
+    return "; ".join(f"{', '.join(dtypes)} {WINDOWS[window]}" for window, dtypes in windows.items())

@@ -195,7 +195,7 @@ class Make:
     known: Known
     op: str = "onnx.GlobalAveragePool-22"
     changes: bool = False
-    windows: tuple[str, ...] = ("row", "square")
+    windows: tuple[str, ...] = ("row", "square", "whole")
     decided: frozenset[tuple[str, str]] = frozenset()
     """What must be decided at some sizes of the quick tier."""
 
