@@ -81,10 +81,15 @@ def cancelling(kind: DType, n: int, chance: Chance) -> Array:
     return found.astype(kind.numpy)
 
 
+def _top(kind: DType) -> int:
+    """The largest exponent that is drawn: what a conversion to f32 makes of more is not asked."""
+    return min(kind.emax, DTYPES["f32"].emax)
+
+
 def large(kind: DType, n: int, chance: Chance) -> Array:
     """Numbers whose sum is beyond the range of the type, and whose mean is not."""
     lengths = _runs(n, chance)
-    exponents = kind.emax - 1 + chance.below(2, len(lengths))
+    exponents = _top(kind) - 1 + chance.below(2, len(lengths))
     return _of(kind, _numbers(kind, exponents, np.ones(len(lengths)), chance), lengths)
 
 
@@ -92,7 +97,7 @@ def alone(kind: DType, n: int, chance: Chance) -> Array:
     """One number among zeros, whose sum is itself in every order."""
     found = np.zeros(n)
     # High enough that a mean of thousands is a normal number.
-    exponent = np.array([kind.emax - 2 - int(chance.below(2, 1)[0])])
+    exponent = np.array([_top(kind) - 2 - int(chance.below(2, 1)[0])])
     found[int(chance.below(n, 1)[0])] = _numbers(kind, exponent, np.ones(1), chance)[0]
     return found.astype(kind.numpy)
 

@@ -145,10 +145,15 @@ def _attributes(spec: OpSpec, form: Form) -> Mapping[str, Any] | None:
     asked: dict[str, Any] = {}
     open_ones: list[tuple[Quantity, tuple[Any, ...]]] = []
     axes = form.rank - 2
+    indices = [output.type for output in spec.outputs if output.holds == "index"]
     for quantity in spec.attributes:
         meant = role.get(quantity.key, quantity.key)
         if meant in ("kernel", "strides"):
             asked = quantity.put(asked, list(form.spans))
+        elif meant == "dilations":  # which are not left out: some backends have no default
+            asked = quantity.put(asked, [1] * axes)
+        elif meant in indices and "i32" in quantity.values:
+            asked = quantity.put(asked, "i32")  # which more backends have than i64
         elif quantity.required:
             open_ones.append((quantity, tuple(_tries(quantity, axes))))
     dtype = spec.types[spec.data.type][0]

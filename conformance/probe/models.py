@@ -40,6 +40,16 @@ FINISHES = {
 }
 
 
+NEAREST, TRUNCATED, ODD_UP = "to nearest", "towards zero", "up from odd ones alone"
+RESULTS = {
+    NEAREST: "",
+    TRUNCATED: "; the result is rounded towards zero",
+    ODD_UP: "; the result is rounded to nearest above odd numbers, else towards zero",
+}
+"""How results are rounded to the element type where sums are wider. The last is what is left of
+rounding to nearest where only the bit that settles ties is added."""
+
+
 @dataclass(frozen=True)
 class Model:
     """One listed model: its ``name``, what it ``says`` of each property, and itself in words."""
@@ -87,6 +97,7 @@ class _Way:
 
     accumulator: str
     finish: str
+    result: str = ""
 
 
 class Means:
@@ -97,9 +108,10 @@ class Means:
         self._side = side
         self._orders = orders(side)
         self._ways = tuple(
-            _Way(kept, finish)
+            _Way(kept, finish, result)
             for kept in ACCUMULATORS[dtype]
             for finish in _finishes(self.dtype, DTYPES[kept], square=side is not None)
+            for result in _results(self.dtype, DTYPES[kept], finish)
         )
         self._exact = tuple(_Way(EXACT, one) for one in list(FINISHES)[:4] if one != "reciprocal")
         self.models = _models(self._orders, self._ways, self._exact)
@@ -145,11 +157,12 @@ class Means:
             total = total.astype(np.float32)
         kind = total.dtype
         if way.finish == "divided-twice" and self._side is not None:
-            total = total / _number(self._side, kind)
-            return np.asarray(total / _number(self.n // self._side, kind)).astype(own)
-        if "reciprocal" in way.finish:
-            return np.asarray(total * (_number(1, kind) / _number(self.n, kind))).astype(own)
-        return np.asarray(total / _number(self.n, kind)).astype(own)
+            mean = total / _number(self._side, kind) / _number(self.n // self._side, kind)
+        elif "reciprocal" in way.finish:
+            mean = total * (_number(1, kind) / _number(self.n, kind))
+        else:
+            mean = total / _number(self.n, kind)
+        return stored(np.asarray(mean), self.dtype, way.result)
 
     def _exactly(self, data: Array, finish: str) -> Array:
         decoded = decode(data, self.dtype, headroom=(self.n - 1).bit_length())
@@ -160,13 +173,38 @@ class Means:
         return self._finished(rounded, _Way(EXACT, finish))
 
 
+def stored(values: Array, dtype: DType, how: str) -> Array:
+    """Numbers of a wider type in a type, rounded as one of ``RESULTS`` says."""
+    nearest = values.astype(dtype.numpy)
+    if how not in (TRUNCATED, ODD_UP):
+        return nearest
+    beyond = np.abs(nearest.astype(values.dtype)) > np.abs(values)
+    ordinals = dtype.ordinals(nearest)
+    toward_zero = ordinals - np.sign(ordinals) * beyond
+    if how == ODD_UP:
+        toward_zero = np.where(toward_zero % 2 == 1, ordinals, toward_zero)
+    changed = dtype.from_ordinals(toward_zero)
+    return np.where(beyond, changed, nearest)
+
+
+def _results(own: DType, kept: DType, finish: str) -> tuple[str, ...]:
+    """How results may be rounded; one that sums have already is not rounded any more."""
+    if not _is_wider(own, kept):
+        return ("",)
+    return tuple(RESULTS) if finish in ("divided", "reciprocal") else (NEAREST,)
+
+
+def _is_wider(own: DType, kept: DType) -> bool:
+    return kept.digits > own.digits
+
+
 def _number(value: int, kind: np.dtype[Any]) -> Array:
     return np.asarray([value]).astype(kind)
 
 
 def _finishes(own: DType, kept: DType, *, square: bool) -> list[str]:
     found = ["divided", "reciprocal", *(["divided-twice"] if square else [])]
-    if kept.digits > own.digits or kept.emax > own.emax:
+    if _is_wider(own, kept):
         found += ["rounded-divided", "rounded-reciprocal"]
     if kept.digits < DTYPES["f32"].digits:
         found.append("reciprocal-f32")
@@ -178,20 +216,28 @@ def _models(
 ) -> tuple[Model, ...]:
     found = [
         Model(
-            f"{order.name} {way.accumulator} {way.finish}",
+            f"{order.name} {way.accumulator} {way.finish} {way.result}".rstrip(),
             (
                 ("accumulator", way.accumulator),
                 ("order", order.kind),
                 ("lanes", order.lanes),
                 ("division", way.finish),
+                ("results", way.result),
             ),
-            f"added {order.about}, in {way.accumulator}; {FINISHES[way.finish]}",
+            f"added {order.about}, in {way.accumulator}; {FINISHES[way.finish]}"
+            + RESULTS.get(way.result, ""),
         )
         for way in ways
         for order in listed
     ]
     for way in exact:
-        says = (("accumulator", EXACT), ("order", ""), ("lanes", ""), ("division", way.finish))
+        says = (
+            ("accumulator", EXACT),
+            ("order", ""),
+            ("lanes", ""),
+            ("division", way.finish),
+            ("results", ""),
+        )
         words = f"added exactly; {FINISHES[way.finish]}"
         found.append(Model(f"any {EXACT} {way.finish}", says, words))
     return tuple(found)

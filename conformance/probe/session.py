@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isqrt
@@ -11,6 +12,7 @@ from conformance.backends.claims import claimed
 from conformance.dtypes import DTYPES
 from conformance.errors import UsageError
 from conformance.generate.narrow import Claim
+from conformance.model import Vector
 from conformance.probe import steady
 from conformance.probe.asking import Seen, ask, call_of, reduce_of
 from conformance.probe.forms import FEWER_SIZES, ROW, SIZES, WHOLE, Form, case_of, forms
@@ -23,6 +25,9 @@ Factory = Callable[[Mapping[str, str]], Executor]
 """Makes an executor whose processes get these variables of the environment, besides all others."""
 
 Progress = Callable[[str, int, int], None]
+
+PROBES = 3
+"""Calls with results that are kept, to tell a backend that is lost from one that fails often."""
 
 REDUCES = ("mean", "max")
 """The values of the rule ``reduce`` of operators that are asked."""
@@ -81,9 +86,14 @@ def probe(
             )
         # Inputs are designed one size after the other, while the backend works.
         calls = (call_of(*one, question.seed) for one in plan)
+        # Where some calls are lost, others tell whether the backend is.
+        right: deque[Vector] = deque(maxlen=PROBES)
+        executor.probes = lambda: tuple(right)
         for number, seen in enumerate(ask(executor, calls), start=1):
             progress(seen.call.id, number, len(plan))
             found.seen.append(seen)
+            if seen.results is not None:
+                right.append(seen.call.vector)
         answered = [one for one in found.seen if one.results is not None]
         again = steady.chosen(answered)
         reports = [steady.same_process(executor, again, progress)]

@@ -26,7 +26,7 @@ PART = {"order": "order", "lanes": "order"}
 """Properties that say something of the same part of a model."""
 
 NO_MODEL = "no listed model gives all of these results"
-SAME = "all listed models give the same results here"
+SAME = "it makes no difference here"
 
 Shown = tuple[str, int]
 """A result: the call, and the number of the input."""

@@ -11,6 +11,7 @@ PROPERTIES = {
     "order": "order of summation",
     "lanes": "interleaved partial sums",
     "division": "division",
+    "results": "rounding of results",
     "rounding": "rounding of whole numbers",
     "inputs beside it": "an input alone, and beside others",
     "another process": "the same calls in another process",
