@@ -135,11 +135,10 @@ def _of_models(segment: Sequence[_Size], common: frozenset[int]) -> Iterator[Sta
     fitting = [models[i] for i in sorted(common)]
     for name in dict.fromkeys(key for model in models for key in model.values):
         listed = _distinct(models, name)
-        values = _distinct(fitting, name) if fitting else _order_free(segment, name, listed)
+        values = _distinct(fitting, name)
         note = ""
         if not fitting:
-            verdict = CONSISTENT if 0 < len(values) < len(listed) else UNDECIDED
-            note = NO_MODEL
+            verdict, note = UNDECIDED, NO_MODEL
         elif not values or (len(values) > 1 and _is_moot(models, common, name)):
             verdict, note = INAPPLICABLE, SAME
         elif len(values) == 1:
@@ -182,29 +181,6 @@ def _is_moot(models: Sequence[Model], common: Collection[int], name: str) -> boo
         if any(i not in common for i in others):
             return False
     return True
-
-
-def _order_free(segment: Sequence[_Size], name: str, listed: Sequence[str]) -> list[str]:
-    """Where no listed model fits: the values that inputs leave on which nothing else matters."""
-    left = list(listed)
-    for one in segment:
-        predicted = one.seen.call.predicted
-        assert predicted is not None
-        for number in range(predicted.shape[1]):
-            by_value = {
-                value: {
-                    (int(code), bool(wrong))
-                    for code, wrong, model in zip(
-                        predicted[:, number], one.against[:, number], one.models, strict=True
-                    )
-                    if model.values[name] == value
-                }
-                for value in listed
-            }
-            if all(len(found) == 1 for found in by_value.values()):
-                right = [value for value, found in by_value.items() if not next(iter(found))[1]]
-                left = [value for value in left if value in right] if right else left
-    return left
 
 
 def _witnesses(segment: Sequence[_Size], killed: Sequence[int]) -> tuple[Shown, ...]:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
-from known_kernels import MAKES, SUMS, Array, Backend, Make
+from known_kernels import F32, MAKES, SUMS, Array, Backend, Make, loop
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES
@@ -93,6 +93,22 @@ def test_nothing_false_and_all_that_can_be_decided(make: Make, exhaustive: bool)
     wanted = {(one, make.truth(one, size)) for one in make.known for size in (4, 64)}
     left = OPEN.get(make.name, set())
     assert wanted - decided <= left if exhaustive else wanted - decided == left
+
+
+def twelve_lanes(x: Array) -> Array:
+    total = loop(
+        np.stack([loop(x[:, i::12], F32) for i in range(min(12, x.shape[1]))], axis=1), F32
+    )
+    return total / np.float32(x.shape[1])
+
+
+def test_of_what_is_not_listed_nothing_is_said() -> None:
+    """Twelve lanes: no listed model has as many."""
+    found = asked(Make("twelve", twelve_lanes, "f32", {}), (64,))
+    sums = [one for one in found.statements if one.property in SUMS]
+    assert {one.verdict for one in sums} == {UNDECIDED}
+    assert {one.values for one in sums} == {()}
+    assert [fit.models for fit in found.fits] == [(), ()]
 
 
 DIVIDED = ("division", "divided")

@@ -20,6 +20,7 @@ from known_kernels import (
     loop,
     mean,
     multiplied,
+    whole,
 )
 
 from conformance.backends.discovery import load
@@ -30,6 +31,8 @@ AVERAGE, GLOBAL = "onnx.AveragePool-22", "onnx.GlobalAveragePool-22"
 def rows(n: int, kind: Any, seed: int = 0) -> Array:
     """Windows (160, n) of random numbers of either sign, some large ones among small."""
     made = np.random.default_rng(seed)
+    if np.dtype(kind).kind in "iu":
+        return made.integers(np.iinfo(kind).min, np.iinfo(kind).max, (160, n), kind)
     scale = np.where(made.random((160, n)) < 0.2, 64.0, 1.0)
     return (made.standard_normal((160, n)) * scale).astype(kind)
 
@@ -39,7 +42,7 @@ def results(backend: str, op: str, data: Array, *, square: bool = False, **given
     beside each other, as probe asks them: one alone is computed by other code."""
     side = round(data.shape[1] ** 0.5)
     shape = (side, side) if square else (data.shape[1],)
-    attributes = {name: list(shape) for name in given.get("spans", ())}
+    attributes = {name: list(shape) for name in given.get("spans", ())} | given.get("more", {})
     inputs = [data.reshape(1, len(data), *shape)]
     if given.get("adaptive"):
         inputs = [np.concatenate([inputs[0]] * 2, axis=-1), np.array([1, 2])]
@@ -54,6 +57,10 @@ def same(found: Array, right: Array) -> bool:
 ONNX = {"spans": ("kernel_shape",)}
 TORCH = {"spans": ("kernel_size",)}
 ADAPTIVE = {"adaptive": True}
+OPENVINO = {
+    "spans": ("kernel", "strides"),
+    "more": {"pads_begin": [0], "pads_end": [0], "dilations": [1], "exclude-pad": True},
+}
 
 
 def divided_twice(x: Array) -> Array:
@@ -110,6 +117,22 @@ for kind in (F32, F64, F16):
 case("onnx-reference", "onnx-reference", GLOBAL, BF16, 25, False, {}, mean(BF16), mean())
 
 
+for kind, right, wrong in ((F32, mean(), lanes(4)), (F16, mean(), mean(F16))):
+    case("openvino", "openvino", "AvgPool-16", kind, 25, False, OPENVINO, right, wrong)
+for kind in map(np.dtype, (np.int8, np.uint8)):
+    case(
+        "openvino",
+        "openvino",
+        "AvgPool-16",
+        kind,
+        4,
+        False,
+        OPENVINO,
+        whole("half to even"),
+        whole("half away"),
+    )
+
+
 @pytest.mark.parametrize(("backend", "op", "kind", "n", "square", "given", "right", "wrong"), CASES)
 def test_a_loop_gives_the_bits(
     backend: str, op: str, kind: Any, n: int, square: bool, given: Any, right: Kernel, wrong: Kernel
@@ -126,3 +149,52 @@ def test_one_channel_alone_is_added_otherwise() -> None:
     alone = np.concatenate([results("onnxruntime", GLOBAL, x[None], square=True) for x in data])
     assert same(alone, (in_lanes(data, F32, 4) / np.float32(64)).astype(F32))
     assert not same(alone, results("onnxruntime", GLOBAL, data, square=True))
+
+
+@pytest.mark.needs("openvino")
+def test_openvino_rounds_to_bf16_from_odd_numbers_alone() -> None:
+    """Or to nearest, on a processor that has an instruction for it."""
+    data = rows(25, BF16)
+    found = results("openvino", "AvgPool-16", data, **OPENVINO)
+    exact = np.ascontiguousarray(loop(data, F32) / np.float32(25))
+    bits = exact.view(np.uint32)
+    cut = bits >> 16
+    odd = cut + ((cut & 1) & (bits & 0xFFFF >= 0x8000))
+    assert same(found, exact.astype(BF16)) or same(found, odd.astype(np.uint16).view(BF16))
+
+
+def with_nan(n: int) -> Array:
+    """A window for each place of a NaN among ones."""
+    data = np.ones((n, n), F32)
+    np.fill_diagonal(data, np.nan)
+    return data
+
+
+@pytest.mark.parametrize(
+    ("backend", "op", "n", "given", "places"),
+    [
+        pytest.param(backend, op, n, given, places, marks=pytest.mark.needs(backend))
+        for backend, op, n, given, places in (
+            ("onnxruntime", "onnx.MaxPool-22", 9, ONNX, {0}),
+            ("onnxruntime", "onnx.GlobalMaxPool-22", 3, {}, set()),
+            ("onnxruntime", AVERAGE, 9, ONNX, set(range(9))),
+            ("onnx-reference", AVERAGE, 9, ONNX, set()),
+            ("onnx-reference", GLOBAL, 9, {}, set(range(9))),
+            ("torch", "torch.max_pool-2", 9, TORCH, set(range(9))),
+        )
+    ],
+)
+def test_where_nan_is_kept(backend: str, op: str, n: int, given: Any, places: set[int]) -> None:
+    found = results(backend, op, with_nan(n), **given)
+    assert set(np.flatnonzero(np.isnan(found)).tolist()) == places
+
+
+@pytest.mark.needs("torch")
+def test_torch_loses_minus_zero() -> None:
+    zeros = np.full((2, 4), -0.0, F32)
+    assert not np.signbit(results("torch", "torch.avg_pool-2", zeros, **TORCH)).any()
+    tiny = np.zeros((2, 4), F32)
+    tiny[:, 0] = -np.finfo(F32).smallest_subnormal
+    assert not np.signbit(results("torch", "torch.avg_pool-2", tiny, **TORCH)).any()
+    kept = results("torch", "torch.adaptive_avg_pool-2", tiny, square=True, **ADAPTIVE)
+    assert np.signbit(kept).all()
