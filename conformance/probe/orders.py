@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.probe.cascade import cascade
+
 Array = NDArray[Any]
 Sum = Callable[[Array], Array]
 
 LANES = (2, 4, 8, 16, 32)
 CHUNKS = (2, 4, 8)
+CASCADES = (4, 8, 16)
 BLOCK, UNROLLED = 128, 8
 """Of numpy's pairwise summation: the longest block that it does not split, and its partial sums."""
 
@@ -60,6 +63,16 @@ def orders(side: int | None = None) -> tuple[Order, ...]:
                 "1",
                 f"in {count} parts one by one, then their sums",
                 partial(chunks, count=count),
+            )
+        )
+    for count in CASCADES:
+        found.append(
+            Order(
+                f"cascade-{count}",
+                "cascade",
+                str(count),
+                f"in cascades of 4 vectors of {count} lanes, as PyTorch does",
+                partial(cascade, lanes=count),
             )
         )
     for count in LANES:

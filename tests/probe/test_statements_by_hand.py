@@ -24,6 +24,7 @@ from known_kernels import (
 )
 
 from conformance.backends.discovery import load
+from conformance.probe.cascade import cascade
 
 AVERAGE, GLOBAL = "onnx.AveragePool-22", "onnx.GlobalAveragePool-22"
 
@@ -198,3 +199,18 @@ def test_torch_loses_minus_zero() -> None:
     assert not np.signbit(results("torch", "torch.avg_pool-2", tiny, **TORCH)).any()
     kept = results("torch", "torch.adaptive_avg_pool-2", tiny, square=True, **ADAPTIVE)
     assert np.signbit(kept).all()
+
+
+@pytest.mark.needs("torch")
+@pytest.mark.parametrize("kind", [F32, F64], ids=str)
+@pytest.mark.parametrize("side", [3, 8, 33])
+def test_torch_adds_a_whole_plane_in_cascades(kind: Any, side: int) -> None:
+    """With as many lanes as the processor's vectors have."""
+    import torch
+
+    data = rows(side * side, kind)
+    planes = torch.from_numpy(data.reshape(1, len(data), side, side))
+    found = torch.nn.functional.adaptive_avg_pool2d(planes, 1).numpy().reshape(-1)
+    sums = [cascade(data, lanes) for lanes in (4, 8, 16)]
+    assert any(same(found, total / kind.type(side * side)) for total in sums)
+    assert not same(found, mean(kind)(data))
