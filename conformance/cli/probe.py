@@ -31,14 +31,16 @@ Examples:
 \b
 For each operator, element type and window size, inputs are asked on which
 listed models of a mean give different bits: in what type sums are kept, in
-which order and how many lanes, how they are divided. Others show what becomes
-of NaN, zeros and subnormal numbers, how whole numbers are rounded, and whether
-results repeat: in the same process, in another, and with other numbers of
-threads. The --out folder has a page and probe.json with all inputs and
-results. A model that fits is no proof that the backend computes so.
+which order and how many lanes, how they are divided. Others show what
+becomes of NaN, zeros and subnormal numbers, how whole numbers are rounded,
+and whether results repeat: in the same process, in another, and with other
+numbers of threads. The --out folder has a page and probe.json with all
+inputs and results. A model that fits is no proof that the backend computes
+so.
 \b
-Exit codes: 0 probed, or nothing differs; 1 the two probes differ; 2 wrong
-usage; 3 a defect in this tool; 130 interrupted (143 by SIGTERM).
+Exit codes: 0 probed, or nothing differs; 1 no call gave results, or the two
+probes differ; 2 wrong usage; 3 a defect in this tool; 130 interrupted (143 by
+SIGTERM).
 """
 
 
@@ -147,6 +149,8 @@ def probe(
     write_text(out / page.FILE, page.render(found), hint=hint)
     _tell(found)
     click.echo(f"page: {out / page.FILE}", err=True)
+    if not outcome.statements:  # each call failed, so nothing was shown
+        ctx.exit(EXIT_NOT_CONFORMANT)
 
 
 def _sizes(text: str | None) -> tuple[int, ...]:

@@ -126,7 +126,8 @@ def lines(found: Mapping[str, Any]) -> list[str]:
         ]
     failed = [call for call in found["calls"] if call["message"]]
     if failed:
-        told.append(f"{len(failed)} calls gave no results; the first: {failed[0]['message'][:160]}")
+        count = "1 call" if len(failed) == 1 else f"{len(failed)} calls"
+        told.append(f"{count} gave no results; the first: {failed[0]['message'][:160]}")
     told.append("A model that fits is no proof: others that are not listed may give the same bits.")
     return told
 

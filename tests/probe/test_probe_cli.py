@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 LIB = f"""
 import sys
 sys.path.insert(0, {str(HERE)!r})
-from test_probe_cli import Threads
+from test_probe_cli import Broken, Threads
 """
 
 
@@ -47,7 +47,7 @@ class Threads(Lib):
 
 class Broken(Lib):
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
-        if inputs[0].shape[-1] == 9:
+        if inputs[0].shape[-1] in (3, 9):
             raise ValueError("<b>\x1b[31m nine")
         return super().run(op, inputs, attributes)
 
@@ -84,7 +84,7 @@ def said(found: dict[str, Any], name: str) -> set[tuple[str, tuple[str, ...]]]:
 
 
 def test_page_file_and_processes(elsewhere: Path) -> None:
-    result = probe("--backend", "lib.py:Threads", "--sizes", "3,9", "--out", "out")
+    result = probe("--backend", "lib.py:Threads", "--sizes", "9", "--out", "out")
     assert result.exit_code == 0, result.output
     assert "\n  division: divided [f32]\n" in result.stdout
     assert "no proof" in result.stdout
@@ -110,15 +110,22 @@ def test_page_file_and_processes(elsewhere: Path) -> None:
             assert len(result) == 8
 
 
+def test_a_backend_that_always_fails_is_no_success(elsewhere: Path) -> None:
+    result = probe("--backend", "lib.py:Broken", "--sizes", "9", "--out", "out")
+    assert result.exit_code == 1
+    assert "calls gave no results; the first: raised: ValueError" in result.stdout
+    assert read(Path("out") / FILE)["statements"] == []
+
+
 def test_calls_that_fail_are_told() -> None:
     found = made(Broken)
     failed = [call for call in found["calls"] if call["message"]]
-    assert {call["elements"] for call in failed} == {9}
+    assert {call["elements"] for call in failed} == {3, 9}
     assert "ValueError" in failed[0]["message"]
     text = page.render(found)
     assert "<b>" not in text
     assert "\x1b" not in text
-    assert "1 calls gave no results" in "\n".join(lines(found))
+    assert f"{len(failed)} calls gave no results" in "\n".join(lines(found))
 
 
 def test_two_versions_are_told_apart() -> None:
