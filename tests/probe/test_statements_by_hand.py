@@ -26,6 +26,7 @@ from known_kernels import (
 from conformance.backends.discovery import load
 from conformance.probe.cascade import cascade
 
+pytestmark = pytest.mark.exhaustive  # kernels of known make are asked in each run
 AVERAGE, GLOBAL = "onnx.AveragePool-22", "onnx.GlobalAveragePool-22"
 
 
