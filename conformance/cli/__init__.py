@@ -23,6 +23,7 @@ EXIT_BROKEN_PIPE = 141
 COMMANDS = {
     "check": "Test a backend against a suite of vectors.",
     "fuzz": "Search for the smallest cases on which a backend is wrong.",
+    "probe": "Show what designed inputs reveal of a backend's arithmetic.",
     "challenge": "Test a backend on a suite that nobody could have seen.",
     "grade-kernel": "Grade a kernel of unknown origin on data that it cannot have seen.",
     "matrix": "Test several backends, or several versions of one, side by side.",

@@ -20,6 +20,7 @@ from conformance.cli.options import (
     ops_option,
     question_options,
 )
+from conformance.cli.text import slug
 from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def fuzz(
     from conformance.suite.writer import check_target
 
     specs = loader.chosen(ops)
-    out = Path("reports") / f"fuzz-{_slug(backend)}" if out is None else out
+    out = Path("reports") / f"fuzz-{slug(backend)}" if out is None else out
     check_target(out / SUITE)
     chosen = secrets.randbelow(1 << 32) if seed is None else seed
     question = SearchRequest(
@@ -364,10 +365,3 @@ def _seconds(text: str | None) -> float:
     if seconds <= 0:
         raise UsageError(f"{text!r} is not a time", hint="a time looks like 30s, 10m or 1h")
     return seconds
-
-
-def _slug(backend: str) -> str:
-    """A backend's name as that of a folder."""
-    name = next(iter(backend.removeprefix("exec:").split()), "")
-    stem = Path(name.partition(":")[0]).stem if "/" in name or ".py" in name else name
-    return re.sub(r"[^A-Za-z0-9.-]+", "-", stem).strip("-.") or "backend"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -82,3 +84,10 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[int] | None = None) -
 def wrapped(label: str, text: str, width: int) -> list[str]:
     """A paragraph beside its label, as lines of at most ``width`` characters."""
     return wrap(text, max(width, len(label) + 20), " " * len(label), label)
+
+
+def slug(backend: str) -> str:
+    """A backend's name as that of a folder."""
+    name = next(iter(backend.removeprefix("exec:").split()), "")
+    stem = Path(name.partition(":")[0]).stem if "/" in name or ".py" in name else name
+    return re.sub(r"[^A-Za-z0-9.-]+", "-", stem).strip("-.") or "backend"

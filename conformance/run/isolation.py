@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.backends.discovery import load
@@ -30,6 +30,7 @@ class Isolation:
     seconds for a vector, ``memory`` the bytes of resident memory for a process, as a number or as
     in ``"2G"``, ``env`` the folder of a virtual environment that the processes run in.
     ``hashed`` asks what the backend is made of, which only processes of its own can say.
+    ``variables`` are set in the environment of these processes.
     """
 
     executor: str | None = None
@@ -38,6 +39,7 @@ class Isolation:
     memory: int | str | None = None
     env: str | None = None
     hashed: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def executor_for(self, backend: object) -> Executor:
         """The executor of a backend: an object, or the text that names it. One stays as it is.
@@ -70,7 +72,14 @@ class Isolation:
             timeout = DEFAULT_TIMEOUT if self.timeout is None else self.timeout
             jobs = 1 if self.jobs is None else self.jobs
             limits = Limits(timeout, self._bytes(), start=max(START, timeout))
-            return ProcessExecutor(backend, limits, jobs=jobs, env=self.env, hashed=self.hashed)
+            return ProcessExecutor(
+                backend,
+                limits,
+                jobs=jobs,
+                env=self.env,
+                hashed=self.hashed,
+                variables=self.variables,
+            )
         if bounds not in ((None, None, None, None), (1, None, None, None)):
             raise UsageError(
                 "jobs, timeout, memory and env need processes of their own for the backend",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import selectors
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic
 from typing import Any, Self
@@ -51,6 +52,7 @@ class ProcessExecutor(Executor):
     ``env`` is another virtual environment than this one for them to run in. A process that crashes,
     hangs, takes too much memory or talks nonsense loses the vector that it was working on, and is
     replaced. With ``hashed`` its identity says what it is made of, and all processes have to agree.
+    ``variables`` are set in their environment.
     POSIX only. Raises :class:`UsageError` elsewhere, and for an ``env`` that is none.
     """
 
@@ -62,6 +64,7 @@ class ProcessExecutor(Executor):
         jobs: int = 1,
         env: str | None = None,
         hashed: bool = False,
+        variables: Mapping[str, str] | None = None,
     ) -> None:
         if os.name != "posix":
             raise UsageError(
@@ -84,7 +87,7 @@ class ProcessExecutor(Executor):
         self._python = None if env is None else python_of(env)
         self._words = spec if env is None else place(spec)
         self.ahead = DEPTH * jobs - 1
-        self._variables = shares(jobs, usable_cores() or 1, os.environ)
+        self._variables = shares(jobs, usable_cores() or 1, os.environ) | dict(variables or {})
         self._given_up = ""
         self._introduction: Identity | None = None
         self._workers: list[Worker] = []

@@ -14,7 +14,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
-from conformance.cli.fuzz import _seconds, _slug
+from conformance.cli.fuzz import _seconds
+from conformance.cli.text import slug
 from conformance.errors import UsageError
 from conformance.log.reader import read
 from conformance.suite.store import open_suite
@@ -195,7 +196,7 @@ class TestWrongUsage:
         ],
     )
     def test_names_of_folders(self, backend: str, name: str) -> None:
-        assert _slug(backend) == name
+        assert slug(backend) == name
 
 
 @pytest.mark.exhaustive

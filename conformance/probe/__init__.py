@@ -1,0 +1,1 @@
+"""What designed inputs show of a backend's arithmetic."""
