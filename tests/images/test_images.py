@@ -116,10 +116,13 @@ def images(op: str) -> tuple[Vector, ...]:
 
 def failing(op: str, call: Run, level: str = "must") -> Iterator[str]:
     """The value vectors that a check refuses, one after another, without all else that it does."""
-    backend = Images(op, call)
-    for one in images(op):
-        if judge(one, execute(backend, one), level=level, precision={}).status in FAILED:
-            yield one.id
+    return (one.id for one in images(op) if fails(op, call, one, level))
+
+
+def fails(op: str, call: Run, one: Vector, level: str = "must") -> bool:
+    """Whether a check refuses a vector."""
+    outcome = execute(Images(op, call), one)
+    return judge(one, outcome, level=level, precision={}).status in FAILED
 
 
 def changed(bug: str) -> Run:
