@@ -121,14 +121,14 @@ def probe(
     from conformance.cli.progress import Progress
     from conformance.cli.text import slug
     from conformance.probe import page, record
-    from conformance.probe.session import Question
+    from conformance.probe.session import ProbeRequest
     from conformance.probe.session import probe as asked
     from conformance.report.registry import write_text
     from conformance.run.isolation import Isolation
     from conformance.spec import loader
 
     out = Path("reports") / f"probe-{slug(backend)}" if out is None else out
-    question = Question(dtypes, _sizes(sizes), seed, newest=not ops)
+    question = ProbeRequest(dtypes, _sizes(sizes), seed, newest=not ops)
 
     def executor(variables: Mapping[str, str]) -> Executor:
         isolation = Isolation("process", None, timeout, memory, env, variables=variables)

@@ -15,7 +15,7 @@ from conformance.model import Case, Vector
 from conformance.probe.designs import designed, space_of
 from conformance.probe.forms import Form, case_of, vector_of
 from conformance.probe.models import Codes, Space, codes
-from conformance.probe.special import Predict, Question, of_maxima, of_means
+from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
 from conformance.run.asking import answered
 from conformance.run.executor import Executor
 from conformance.spec.model import OpSpec
@@ -26,7 +26,7 @@ DESIGNED = "designed"
 
 
 @dataclass(frozen=True)
-class Plane:
+class AskedPlane:
     """One designed input: which property it asks for, and what it holds in words."""
 
     about: str
@@ -34,14 +34,14 @@ class Plane:
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class ProbeCall:
     """One call of the backend: designed inputs of one size, each in a window of its own."""
 
     id: str
     spec: OpSpec = field(repr=False)
     dtype: str
     form: Form
-    planes: tuple[Plane, ...] = field(repr=False)
+    planes: tuple[AskedPlane, ...] = field(repr=False)
     inputs: Array = field(repr=False)
     predicted: Codes | None = field(repr=False)
     """What each listed model predicts for the first inputs, which are there to tell them apart."""
@@ -59,26 +59,26 @@ class Call:
         """The call as a vector."""
         return vector_of(self.spec, self.case, self.form.data(self.inputs), self.id)
 
-    def alone(self, number: int) -> Call:
+    def alone(self, number: int) -> ProbeCall:
         """The call with one of the inputs alone, on a single channel."""
         form = replace(self.form, channels=1)
         case = case_of(self.spec, form, 1, self.dtype)
         assert case is not None  # as there is one of several channels
         one = self.inputs[[number] * form.across]
         planes = (self.planes[number],) * form.across
-        return Call(f"{self.id}-alone", self.spec, self.dtype, form, planes, one, None, case)
+        return ProbeCall(f"{self.id}-alone", self.spec, self.dtype, form, planes, one, None, case)
 
-    def questions(self, predict: Predict | None = None) -> list[Question]:
+    def questions(self, predict: Predict | None = None) -> list[SpecialInput]:
         """The questions about special numbers; ``predict`` as :func:`of_means` takes it."""
         mean = self.predicted is not None
         return _questions(self.dtype, self.form.elements, predict or _nothing, mean=mean)
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Answered:
     """What came back of a call: the code of each result, or why there is none."""
 
-    call: Call
+    call: ProbeCall
     results: Codes | None
     message: str = ""
 
@@ -92,35 +92,35 @@ def reduce_of(spec: OpSpec) -> str:
     return spec.definitions["reduce"].text
 
 
-def call_of(spec: OpSpec, dtype: str, form: Form, seed: int) -> Call:
+def call_of(spec: OpSpec, dtype: str, form: Form, seed: int) -> ProbeCall:
     """The call that asks an operator for one size; there must be a valid case of the form."""
-    planes: list[Plane] = []
+    planes: list[AskedPlane] = []
     inputs: list[Array] = []
     predicted = None
     n = form.elements
     if reduce_of(spec) == "mean":
         data, predicted = designed(dtype, n, form.side, seed)
-        planes += [Plane(DESIGNED, f"designed input {i + 1}") for i in range(len(data))]
+        planes += [AskedPlane(DESIGNED, f"designed input {i + 1}") for i in range(len(data))]
         inputs.append(data)
     for question in _questions(dtype, n, _nothing, mean=predicted is not None):
-        planes += [Plane(question.about, name) for name in question.names]
+        planes += [AskedPlane(question.about, name) for name in question.names]
         inputs.append(question.inputs)
     together = np.concatenate(inputs)
     case = case_of(spec, form, form.shape(len(together))[1], dtype)
     assert case is not None
     name = f"{spec.op}-{dtype}-{form.window}-{n}"
-    return Call(name, spec, dtype, form, tuple(planes), together, predicted, case)
+    return ProbeCall(name, spec, dtype, form, tuple(planes), together, predicted, case)
 
 
-def _questions(dtype: str, n: int, predict: Predict, *, mean: bool) -> list[Question]:
+def _questions(dtype: str, n: int, predict: Predict, *, mean: bool) -> list[SpecialInput]:
     if not DTYPES[dtype].is_float:
         return []
     return list(of_means(dtype, n, predict) if mean else of_maxima(dtype, n))
 
 
-def ask(executor: Executor, calls: Iterable[Call]) -> Iterator[Seen]:
+def ask(executor: Executor, calls: Iterable[ProbeCall]) -> Iterator[Answered]:
     """The results of some calls, in their order."""
-    waiting: list[Call] = []
+    waiting: list[ProbeCall] = []
 
     def vectors() -> Iterator[Vector]:
         for call in calls:
@@ -146,10 +146,10 @@ def _outcomes(executor: Executor, vectors: Iterable[Vector]) -> Iterator[tuple[V
         yield vector, outcome
 
 
-def _seen(call: Call, outcome: Outcome) -> Seen:
+def _seen(call: ProbeCall, outcome: Outcome) -> Answered:
     if outcome.ending is not Ending.RETURNED:
         message = outcome.message.partition("\n")[0] or outcome.ending.value
-        return Seen(call, None, f"{outcome.ending.value}: {message}")
+        return Answered(call, None, f"{outcome.ending.value}: {message}")
     count = len(call.inputs)
     kind, shape = DTYPES[call.dtype], call.form.shape(count)
     returned = outcome.returned
@@ -157,5 +157,5 @@ def _seen(call: Call, outcome: Outcome) -> Seen:
     if type(first) is not np.ndarray or name_of(first.dtype) != call.dtype or first.shape != shape:
         told = described(first)
         what = f"{told.dtype} {list(told.shape or ())}" if told.dtype else told.type
-        return Seen(call, None, f"wrong output: {what}, not {call.dtype} {list(shape)}")
-    return Seen(call, codes(call.form.results(first, count), kind))
+        return Answered(call, None, f"wrong output: {what}, not {call.dtype} {list(shape)}")
+    return Answered(call, codes(call.form.results(first, count), kind))

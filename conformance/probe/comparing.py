@@ -29,7 +29,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ProbeComparison:
     """What differs. ``results`` counts, by call, results that differ for the same inputs, of how
     many; ``same`` are the results that do not.
     """
@@ -44,7 +44,7 @@ class Comparison:
         return not self.differences and not self.results
 
 
-def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> ProbeComparison:
     """Compare what two probes say, size by size, and their results for the same inputs.
 
     Where all results of a size are the same, so is what they show: a statement on several sizes may
@@ -63,7 +63,7 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
         for (place, one, other), at in found.items()
     )
     results, same = _results(old["calls"], new["calls"])
-    return Comparison(differences, results, same)
+    return ProbeComparison(differences, results, same)
 
 
 def _by_size(
@@ -105,7 +105,7 @@ def _results(
     return found, same
 
 
-def text(old: Mapping[str, Any], new: Mapping[str, Any], compared: Comparison) -> list[str]:
+def text(old: Mapping[str, Any], new: Mapping[str, Any], compared: ProbeComparison) -> list[str]:
     """The comparison in lines."""
     names = [f"{one['backend']['name']} {one['backend']['version']}" for one in (old, new)]
     lines = [f"old: {names[0]}", f"new: {names[1]}"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, DType
 from conformance.generate.chance import Chance
-from conformance.probe.families import FAMILIES, INTEGER_FAMILIES
+from conformance.probe.inputs import FAMILIES, INTEGER_FAMILIES
 from conformance.probe.integers import integer_means
 from conformance.probe.models import Codes, Space, means
 

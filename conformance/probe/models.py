@@ -100,7 +100,7 @@ class _Way:
     result: str = ""
 
 
-class Means:
+class MeanModels:
     """Means of ``n`` floating-point numbers; of a square window with ``side`` rows, if given."""
 
     def __init__(self, dtype: str, n: int, side: int | None = None) -> None:
@@ -244,6 +244,6 @@ def _models(
 
 
 @lru_cache(maxsize=64)
-def means(dtype: str, n: int, side: int | None) -> Means:
+def means(dtype: str, n: int, side: int | None) -> MeanModels:
     """The listed means, made once."""
-    return Means(dtype, n, side)
+    return MeanModels(dtype, n, side)

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment
 
 from conformance.probe.record import number
-from conformance.probe.wording import WINDOWS, Row, rows, sizes, value_of
+from conformance.probe.wording import WINDOWS, StatementRow, rows, sizes, value_of
 from conformance.report import templating, wording
 
 FILE = "index.html"
@@ -21,7 +21,7 @@ MOST_RUNS = 8
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownStatement:
     """A result on the page: what was asked, what went in and what came out."""
 
     dtype: str
@@ -50,7 +50,7 @@ class OfOperator:
 
     op: str
     fits: tuple[Fitting, ...]
-    rows: tuple[tuple[Row, tuple[Shown, ...]], ...]
+    rows: tuple[tuple[StatementRow, tuple[ShownStatement, ...]], ...]
 
 
 def render(found: Mapping[str, Any]) -> str:
@@ -103,14 +103,14 @@ MOST_MODELS = 4
 
 
 def _shown(
-    row: Row, calls: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]
-) -> tuple[Shown, ...]:
+    row: StatementRow, calls: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]
+) -> tuple[ShownStatement, ...]:
     found = []
     for dtype, call, place in row.shown[:MOST_SHOWN]:
         _, name, key, code = calls[call]["planes"][place]
         count = calls[call]["elements"]
         found.append(
-            Shown(
+            ShownStatement(
                 dtype=dtype,
                 where=f"{WINDOWS[calls[call]['window']]} of {count}",
                 name=name,

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from conformance import __version__
 from conformance.dtypes import DTYPES
 from conformance.errors import SuiteError
-from conformance.probe.asking import Seen
+from conformance.probe.asking import Answered
 from conformance.probe.models import codes
-from conformance.probe.session import Outcome
+from conformance.probe.session import Probed
 from conformance.probe.statements import Fit
 from conformance.quick_schema import Check, accepts
 from conformance.run.environment import fingerprint
@@ -40,7 +40,7 @@ MOST_MODELS = 12
 """Models that fit and are listed in words, at most; their number is always told."""
 
 
-def document(outcome: Outcome, spec: str) -> dict[str, Any]:
+def document(outcome: Probed, spec: str) -> dict[str, Any]:
     """A probe of the backend that ``spec`` names, as JSON data."""
     inputs: dict[str, list[list[Any]]] = {}
     calls = [_call(seen, inputs) for seen in outcome.seen]
@@ -87,7 +87,7 @@ def _fit(fit: Fit) -> dict[str, Any]:
     return {**told, "models": fit.models[:MOST_MODELS], "fitting": len(fit.models)}
 
 
-def _call(seen: Seen, inputs: dict[str, list[list[Any]]]) -> dict[str, Any]:
+def _call(seen: Answered, inputs: dict[str, list[list[Any]]]) -> dict[str, Any]:
     call = seen.call
     digits = 2 * DTYPES[call.dtype].numpy.itemsize
     planes = []

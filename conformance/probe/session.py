@@ -14,7 +14,7 @@ from conformance.errors import UsageError
 from conformance.generate.narrow import Claim
 from conformance.model import Vector
 from conformance.probe import steady
-from conformance.probe.asking import Seen, ask, call_of, reduce_of
+from conformance.probe.asking import Answered, ask, call_of, reduce_of
 from conformance.probe.forms import FEWER_SIZES, ROW, SIZES, WHOLE, Form, case_of, forms
 from conformance.probe.statements import Fit, Statement, conclude
 from conformance.run.arranged import arranged
@@ -34,7 +34,7 @@ REDUCES = ("mean", "max")
 
 
 @dataclass(frozen=True)
-class Question:
+class ProbeRequest:
     """What is asked: element types and sizes (all, if empty), and the seed of the inputs.
 
     Of several versions of an operator only the ``newest`` is asked, or each.
@@ -47,7 +47,7 @@ class Question:
 
 
 @dataclass
-class Outcome:
+class Probed:
     """What was asked of a backend and what it shows; ``skipped`` says what was not asked, and why.
 
     ``processes`` are the further processes that were asked, with what was set in each.
@@ -55,7 +55,7 @@ class Outcome:
 
     identity: Identity
     seed: int
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[Answered] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     fits: list[Fit] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
@@ -65,11 +65,11 @@ class Outcome:
 def probe(
     factory: Factory,
     specs: Mapping[str, OpSpec],
-    question: Question,
+    question: ProbeRequest,
     *,
     elsewhere: bool = True,
     progress: Progress = lambda *_: None,
-) -> Outcome:
+) -> Probed:
     """Ask a backend, and say what its results show.
 
     ``elsewhere`` asks again in other processes, which only a backend that has a name allows.
@@ -77,7 +77,7 @@ def probe(
     """
     with factory({}) as first:
         executor = arranged(first, specs)
-        found = Outcome(executor.identity, question.seed)
+        found = Probed(executor.identity, question.seed)
         plan = list(_plan(executor, specs, question, found))
         if not plan:
             raise UsageError(
@@ -116,7 +116,7 @@ Planned = tuple[OpSpec, str, Form]
 
 
 def _plan(
-    executor: Executor, specs: Mapping[str, OpSpec], question: Question, found: Outcome
+    executor: Executor, specs: Mapping[str, OpSpec], question: ProbeRequest, found: Probed
 ) -> Iterator[Planned]:
     """What is asked; what is not is told in ``found``."""
     declared = executor.identity.capabilities or Capabilities()
@@ -133,7 +133,7 @@ def _plan(
 
 
 def _of_operator(
-    spec: OpSpec, claim: Claim, declared: Capabilities, question: Question, found: Outcome
+    spec: OpSpec, claim: Claim, declared: Capabilities, question: ProbeRequest, found: Probed
 ) -> Iterator[Planned]:
     sizes = SIZES if reduce_of(spec) == "mean" else FEWER_SIZES
     dtypes = [one for one in claim.dtypes if not question.dtypes or one in question.dtypes]
@@ -171,9 +171,9 @@ def _newest(op: str, claims: Iterable[str]) -> str:
     return max(same or [op], key=lambda one: (len(one), one))
 
 
-def _grouped(seen: Sequence[Seen]) -> list[list[Seen]]:
+def _grouped(seen: Sequence[Answered]) -> list[list[Answered]]:
     """By operator, element type and shape of windows."""
-    found: dict[tuple[str, str, str], list[Seen]] = {}
+    found: dict[tuple[str, str, str], list[Answered]] = {}
     for one in seen:
         call = one.call
         found.setdefault((call.spec.op, call.dtype, call.form.window), []).append(one)

@@ -32,7 +32,7 @@ class Allowed:
 
 
 @dataclass(frozen=True)
-class Question:
+class SpecialInput:
     """One property, inputs (inputs, n) that ask for it, and what each answer allows for each."""
 
     about: str
@@ -41,27 +41,27 @@ class Question:
     answers: Mapping[str, tuple[Allowed, ...]]
 
 
-def of_means(dtype: str, n: int, predict: Predict) -> Iterator[Question]:
+def of_means(dtype: str, n: int, predict: Predict) -> Iterator[SpecialInput]:
     """The questions about means of ``n`` numbers. ``predict`` gives the codes that the models which
     may be right predict for inputs: (models, inputs).
     """
     kind = DTYPES[dtype]
     yield _not_a_number(kind, n, 1.0)
     minus = _of(kind, np.full((1, n), -0.0))
-    yield Question("mean of -0", minus, ("-0 alone",), _zeros(kind))
+    yield SpecialInput("mean of -0", minus, ("-0 alone",), _zeros(kind))
     if n > 1:
         opposite = np.zeros((1, n))
         opposite[0, :2] = 1, -1
-        yield Question("cancelled sum", _of(kind, opposite), ("1, -1 and zeros",), _zeros(kind))
+        yield SpecialInput("cancelled sum", _of(kind, opposite), ("1, -1 and zeros",), _zeros(kind))
         tiny = np.zeros((1, n), kind.numpy)
         tiny[0, 0] = -_subnormal(kind, smallest=True)
         names = ("the smallest negative number, and zeros",)
-        yield Question("negative underflow", tiny, names, _zeros(kind))
+        yield SpecialInput("negative underflow", tiny, names, _zeros(kind))
         yield _flushed_inputs(kind, n, predict)
         yield _flushed_results(kind, n, predict)
 
 
-def of_maxima(dtype: str, n: int) -> Iterator[Question]:
+def of_maxima(dtype: str, n: int) -> Iterator[SpecialInput]:
     """The questions about the largest of ``n`` numbers."""
     kind = DTYPES[dtype]
     yield _not_a_number(kind, n, 1.0)
@@ -73,8 +73,8 @@ def of_maxima(dtype: str, n: int) -> Iterator[Question]:
         "zero": _code(kind, 0.0),
     }
     only = {name: (_only(code),) for name, code in limits.items()}
-    yield Question("NaN alone", nan, ("NaN alone",), only)
-    yield Question("-0 alone", _of(kind, np.full((1, n), -0.0)), ("-0 alone",), _zeros(kind))
+    yield SpecialInput("NaN alone", nan, ("NaN alone",), only)
+    yield SpecialInput("-0 alone", _of(kind, np.full((1, n), -0.0)), ("-0 alone",), _zeros(kind))
     if n > 1:
         yield _signed_zeros(kind, n)
     small = np.full((1, n), -1.0).astype(kind.numpy)
@@ -83,10 +83,10 @@ def of_maxima(dtype: str, n: int) -> Iterator[Question]:
         "kept": (_only(_code(kind, small[0, n // 2])),),
         "replaced by zero": (_only(_code(kind, 0.0), _code(kind, -0.0)),),
     }
-    yield Question("subnormal numbers", small, ("a subnormal number, and -1",), kept)
+    yield SpecialInput("subnormal numbers", small, ("a subnormal number, and -1",), kept)
 
 
-def _signed_zeros(kind: DType, n: int) -> Question:
+def _signed_zeros(kind: DType, n: int) -> SpecialInput:
     """One zero of another sign than all others, at the beginning, in the middle and at the end."""
     places = list(dict.fromkeys((0, n // 2, n - 1)))
     rows, names = [], []
@@ -104,7 +104,7 @@ def _signed_zeros(kind: DType, n: int) -> Question:
         "the first": tuple(minus if np.signbit(row[0]) else plus for row in rows),
         "the last": tuple(minus if np.signbit(row[-1]) else plus for row in rows),
     }
-    return Question("zeros of both signs", zeros, tuple(names), answers)
+    return SpecialInput("zeros of both signs", zeros, tuple(names), answers)
 
 
 def flushed(kind: DType, data: Array) -> Array:
@@ -113,7 +113,7 @@ def flushed(kind: DType, data: Array) -> Array:
     return np.where(small, data * kind.numpy.type(0), data)
 
 
-def _not_a_number(kind: DType, n: int, value: float) -> Question:
+def _not_a_number(kind: DType, n: int, value: float) -> SpecialInput:
     ends = range(ENDS), (n // 2,), range(n - ENDS, n)
     places = sorted({place for at in ends for place in at if 0 <= place < n})
     data = np.full((len(places), n), value)
@@ -129,26 +129,28 @@ def _not_a_number(kind: DType, n: int, value: float) -> Question:
         answers["only as the first"] = tuple(nan if i == 0 else number for i in places)
         answers["only as the last"] = tuple(nan if i == n - 1 else number for i in places)
     names = tuple(f"NaN at {place}" for place in places)
-    return Question("NaN", _of(kind, data), names, answers)
+    return SpecialInput("NaN", _of(kind, data), names, answers)
 
 
-def _flushed_inputs(kind: DType, n: int, predict: Predict) -> Question:
+def _flushed_inputs(kind: DType, n: int, predict: Predict) -> SpecialInput:
     """Subnormal numbers and one so large that the mean is normal."""
     data = np.full((1, n), _subnormal(kind), kind.numpy)
     data[0, -1] = np.ldexp(float(n), kind.emin + 1)
     kept, without = predict(data)[:, 0], predict(flushed(kind, data))[:, 0]
     answers = {"kept": (_any(kept),), "replaced by zero": (_any(without),)}
-    return Question("subnormal inputs", data, ("subnormal numbers and a larger one",), answers)
+    return SpecialInput("subnormal inputs", data, ("subnormal numbers and a larger one",), answers)
 
 
-def _flushed_results(kind: DType, n: int, predict: Predict) -> Question:
+def _flushed_results(kind: DType, n: int, predict: Predict) -> SpecialInput:
     """The smallest normal number at every other place: their mean is subnormal."""
     data = np.zeros((1, n), kind.numpy)
     data[0, : n // 2 * 2 : 2] = np.ldexp(1.0, kind.emin)
     zero = _only(_code(kind, 0.0), _code(kind, -0.0))
     kept = frozenset(int(one) for one in predict(data)[:, 0]) - zero.codes
     answers = {"kept": (Allowed(kept),), "replaced by zero": (zero,)}
-    return Question("subnormal results", data, ("the smallest normal number, and zeros",), answers)
+    return SpecialInput(
+        "subnormal results", data, ("the smallest normal number, and zeros",), answers
+    )
 
 
 def _subnormal(kind: DType, *, smallest: bool = False) -> Any:

@@ -9,9 +9,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.probe.asking import Seen
+from conformance.probe.asking import Answered
 from conformance.probe.models import Model
-from conformance.probe.special import Question
+from conformance.probe.special import SpecialInput
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -68,7 +68,7 @@ class Fit:
 class _Size:
     """What one size shows of the listed models: which input contradicts which, (models, inputs)."""
 
-    seen: Seen
+    seen: Answered
     models: tuple[Model, ...]
     against: NDArray[np.bool_]
 
@@ -78,7 +78,7 @@ class _Size:
         return frozenset(np.flatnonzero(~self.against.any(axis=1)).tolist())
 
 
-def conclude(seen: Sequence[Seen]) -> tuple[list[Statement], list[Fit]]:
+def conclude(seen: Sequence[Answered]) -> tuple[list[Statement], list[Fit]]:
     """The statements on one operator, element type and shape of windows; ``seen`` by size."""
     seen = sorted(seen, key=lambda one: one.call.form.elements)
     sizes = [_size(one) for one in seen if one.call.predicted is not None]
@@ -93,7 +93,7 @@ def conclude(seen: Sequence[Seen]) -> tuple[list[Statement], list[Fit]]:
     return said, fits
 
 
-def _where(seen: Seen) -> tuple[str, str, str]:
+def _where(seen: Answered) -> tuple[str, str, str]:
     return seen.call.spec.op, seen.call.dtype, seen.call.form.window
 
 
@@ -101,7 +101,7 @@ def _sizes(segment: Sequence[_Size]) -> tuple[int, ...]:
     return tuple(one.seen.call.form.elements for one in segment)
 
 
-def _size(seen: Seen) -> _Size:
+def _size(seen: Answered) -> _Size:
     space, predicted = seen.call.space, seen.call.predicted
     assert space is not None
     assert predicted is not None
@@ -203,9 +203,9 @@ def _witnesses(segment: Sequence[_Size], killed: Sequence[int]) -> tuple[Shown, 
     return tuple(found)
 
 
-def _of_questions(seen: Sequence[Seen], sizes: Mapping[int, _Size]) -> Iterator[Statement]:
+def _of_questions(seen: Sequence[Answered], sizes: Mapping[int, _Size]) -> Iterator[Statement]:
     """The statements on special numbers."""
-    told: dict[str, list[tuple[Seen, Question, int]]] = {}
+    told: dict[str, list[tuple[Answered, SpecialInput, int]]] = {}
     for one in seen:
         at = 0 if one.call.predicted is None else one.call.predicted.shape[1]
         for question in _questions(one, sizes.get(id(one))):
@@ -217,7 +217,7 @@ def _of_questions(seen: Sequence[Seen], sizes: Mapping[int, _Size]) -> Iterator[
             yield _of_question(name, segment, common)
 
 
-def _questions(seen: Seen, size: _Size | None) -> list[Question]:
+def _questions(seen: Answered, size: _Size | None) -> list[SpecialInput]:
     """The questions of a call, with the answers that follow from the models that fit its size."""
     space = seen.call.space
     if size is None or space is None:
@@ -226,7 +226,7 @@ def _questions(seen: Seen, size: _Size | None) -> list[Question]:
     return seen.call.questions(lambda data: space.predict(data, fitting))
 
 
-def _left(seen: Seen, question: Question, at: int) -> list[str]:
+def _left(seen: Answered, question: SpecialInput, at: int) -> list[str]:
     """The answers that no result contradicts."""
     assert seen.results is not None
     results = seen.results[at : at + len(question.inputs)].tolist()
@@ -238,7 +238,7 @@ def _left(seen: Seen, question: Question, at: int) -> list[str]:
 
 
 def _of_question(
-    name: str, segment: Sequence[tuple[Seen, Question, int]], common: frozenset[str]
+    name: str, segment: Sequence[tuple[Answered, SpecialInput, int]], common: frozenset[str]
 ) -> Statement:
     listed = list(dict.fromkeys(key for _, question, _ in segment for key in question.answers))
     values = [one for one in listed if one in common]

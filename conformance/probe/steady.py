@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from conformance.probe.asking import Seen, ask
+from conformance.probe.asking import Answered, ask
 from conformance.probe.statements import CONSISTENT, DECIDED, Shown, Statement
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor
@@ -49,11 +49,11 @@ def is_about_repeats(name: str) -> bool:
     return name in (REPEATED, BESIDE, ELSEWHERE) or name.startswith("with ")
 
 
-def chosen(seen: Sequence[Seen]) -> list[Seen]:
+def chosen(seen: Sequence[Answered]) -> list[Answered]:
     """The calls that are asked again: of each operator, type and shape a middle size and the
     largest.
     """
-    found: dict[Place, list[Seen]] = {}
+    found: dict[Place, list[Answered]] = {}
     for one in seen:
         call = one.call
         found.setdefault((call.spec.op, call.dtype, call.form.window), []).append(one)
@@ -64,12 +64,14 @@ def chosen(seen: Sequence[Seen]) -> list[Seen]:
     return kept
 
 
-def same_process(executor: Executor, seen: Sequence[Seen], progress: Progress) -> list[Statement]:
+def same_process(
+    executor: Executor, seen: Sequence[Answered], progress: Progress
+) -> list[Statement]:
     """What repeats in the same process show, and inputs without others beside them."""
     progress("the same calls again", 0, 1)
     again = [one for _ in range(TIMES) for one in ask(executor, [old.call for old in seen])]
     repeated = list(_told(REPEATED, [*seen] * TIMES, again))
-    alone: dict[Place, list[tuple[Seen, tuple[Shown, ...]]]] = {}
+    alone: dict[Place, list[tuple[Answered, tuple[Shown, ...]]]] = {}
     for old, one in zip(seen, ask(executor, [old.call.alone(0) for old in seen]), strict=True):
         assert old.results is not None
         same = one.results is not None and (one.results == old.results[0]).all()
@@ -77,14 +79,14 @@ def same_process(executor: Executor, seen: Sequence[Seen], progress: Progress) -
     return repeated + _statements(BESIDE, alone)
 
 
-def elsewhere(executor: Executor, seen: Sequence[Seen], process: Process) -> list[Statement]:
+def elsewhere(executor: Executor, seen: Sequence[Answered], process: Process) -> list[Statement]:
     """What the same calls in another process show."""
     again = list(ask(executor, [old.call for old in seen]))
     return list(_told(process.about, seen, again))
 
 
-def _told(name: str, seen: Sequence[Seen], again: Sequence[Seen]) -> list[Statement]:
-    found: dict[Place, list[tuple[Seen, tuple[Shown, ...]]]] = {}
+def _told(name: str, seen: Sequence[Answered], again: Sequence[Answered]) -> list[Statement]:
+    found: dict[Place, list[tuple[Answered, tuple[Shown, ...]]]] = {}
     for old, new in zip(seen, again, strict=True):
         assert old.results is not None
         if new.results is None:
@@ -97,7 +99,7 @@ def _told(name: str, seen: Sequence[Seen], again: Sequence[Seen]) -> list[Statem
 
 
 def _statements(
-    name: str, found: Mapping[Place, Iterable[tuple[Seen, tuple[Shown, ...]]]]
+    name: str, found: Mapping[Place, Iterable[tuple[Answered, tuple[Shown, ...]]]]
 ) -> list[Statement]:
     said = []
     for (op, dtype, window), pairs in found.items():
@@ -119,7 +121,7 @@ def _statements(
     return said
 
 
-def _key(seen: Seen) -> Place:
+def _key(seen: Answered) -> Place:
     return seen.call.spec.op, seen.call.dtype, seen.call.form.window
 
 

@@ -32,7 +32,7 @@ VALUES = {
 
 
 @dataclass(frozen=True)
-class Row:
+class StatementRow:
     """Statements that say the same of one property; ``places`` tells windows and element types."""
 
     property: str
@@ -77,7 +77,7 @@ def said(statement: Mapping[str, Any]) -> str:
     return str(statement["verdict"])
 
 
-def rows(statements: Sequence[Mapping[str, Any]]) -> list[Row]:
+def rows(statements: Sequence[Mapping[str, Any]]) -> list[StatementRow]:
     """The statements on one operator, those that say the same of a property as one."""
     found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for one in statements:
@@ -85,7 +85,7 @@ def rows(statements: Sequence[Mapping[str, Any]]) -> list[Row]:
         found.setdefault(key, []).append(one)
     names = list(dict.fromkeys(one["property"] for one in statements))
     return [
-        Row(
+        StatementRow(
             property=property_of(name),
             places=tuple(_places(same)),
             verdict=verdict,

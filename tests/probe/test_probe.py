@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES
 from conformance.probe.designs import candidates, space_of
 from conformance.probe.models import Codes, codes
-from conformance.probe.session import Outcome, Question, probe
+from conformance.probe.session import Probed, ProbeRequest, probe
 from conformance.probe.statements import CONSISTENT, DECIDED, INAPPLICABLE, UNDECIDED
 from conformance.run.inline import Inline
 from conformance.spec import loader
@@ -21,8 +21,8 @@ FEW = (4, 9, 64)
 """Sizes of the quick tier; a row of 4096 and a square of 64 x 64 are asked by all others."""
 
 
-def asked(make: Make, sizes: tuple[int, ...] = FEW) -> Outcome:
-    question = Question(sizes=sizes)
+def asked(make: Make, sizes: tuple[int, ...] = FEW) -> Probed:
+    question = ProbeRequest(sizes=sizes)
     specs = loader.chosen((make.op,))
     return probe(lambda _: Inline(Backend(make)), specs, question, elsewhere=False)
 
