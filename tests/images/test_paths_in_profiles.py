@@ -65,7 +65,7 @@ def drawn(op: str, name: str) -> tuple[Drawn, ...]:
     inside = within(spec, Part("f32", 4, name), cases)
     found = []
     for case in compress(cases, inside):
-        inputs = [data_of(spec, case), *operands_of(spec, case)]
+        inputs = [*data_of(spec, case), *operands_of(spec, case)]
         if np.isfinite(inputs[0]).all():
             right = RIGHT[op](op, [np.array(one) for one in inputs], case.attributes)
             found.append(Drawn(case, inputs, right))
