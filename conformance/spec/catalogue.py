@@ -1,6 +1,7 @@
 """The catalogue of known bugs, as mutants: specifications with replaced rules.
 
-A file of ``specs/faults/`` holds the faults of one kind. The format is in docs/fault-format.md.
+A file of ``specs/faults/<family>/`` holds the faults of one kind. The format:
+docs/fault-format.md.
 """
 
 from __future__ import annotations

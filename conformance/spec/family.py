@@ -247,7 +247,7 @@ class Family(ABC):
     @property
     def mutants(self) -> Path:
         """The folder of its mutants, files of YAML."""
-        return directory("specs") / "faults"
+        return directory("specs") / "faults" / self.name
 
     @property
     def strata(self) -> Path:
