@@ -34,7 +34,7 @@ def edges(op: str, ids: Iterable[str]) -> tuple[str, ...]:
 def fault_names() -> Mapping[str, str]:
     """The name that each renamed fault has now, by the one that it had."""
     found: dict[str, str] = {}
-    for path in sorted((directory("specs") / "faults").glob("*.yaml")):
+    for path in sorted((directory("specs") / "faults").glob("*/*.yaml")):
         for name, raw in _renamed(path, "faults"):
             each = raw.get("each", {})
             for keys in product(*each.values()):

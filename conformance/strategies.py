@@ -60,7 +60,7 @@ def cases(
 
 
 def inputs(case: Case, op: str | None = None) -> list[Array]:
-    """The input arrays of a case: the data, in its own type, then inputs of whole numbers.
+    """The input arrays of a case: tensors, each in its own type, then inputs of whole numbers.
 
     The same case has the same arrays for ever. bf16 is ``ml_dtypes.bfloat16``. ``op`` is the
     specification file, for an operator that is not shipped.
@@ -68,4 +68,4 @@ def inputs(case: Case, op: str | None = None) -> list[Array]:
     from conformance.generate.values import data_of, operands_of
 
     spec = find(op or case.op)
-    return [data_of(spec, case), *operands_of(spec, case)]
+    return [*data_of(spec, case), *operands_of(spec, case)]

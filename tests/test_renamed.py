@@ -32,7 +32,7 @@ FAULT, EDGE = "same-upper-like-lower", "same-upper-odd"
 def renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parsed_once: Parse) -> Iterator[None]:
     """A catalogue and a specification in which both have other names now."""
     specs = tmp_path / "specs"
-    (specs / "faults").mkdir(parents=True)
+    (specs / "faults" / "any").mkdir(parents=True)
     for name in ("AvgPool-1", "AvgPool-14"):
         shutil.copy(directory("specs") / f"{name}.yaml", specs)
     path = specs / "AvgPool-1.yaml"
@@ -42,7 +42,7 @@ def renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parsed_once: Parse
     entry = {"upper-like-lower": {"was": [FAULT], "replace": {}, "says": "."}}
     each = {"tail-{n}": {"was": ["row-tail-unwritten-{n}"], "each": {"n": {"4": 4, "8": 8}}}}
     text = yaml.safe_dump({"faults": {**entry, **each}}, sort_keys=False)
-    (specs / "faults" / "any.yaml").write_text(text)
+    (specs / "faults" / "any" / "any.yaml").write_text(text)
     monkeypatch.setattr(renamed, "directory", lambda name: tmp_path / name)
     monkeypatch.setattr(manifest, "parse", parsed_once)
     renamed.fault_names.cache_clear()

@@ -13,7 +13,7 @@ from conformance.audit.membership import base_type
 from conformance.audit.wanted import wanted_pairs, wanted_types
 from conformance.model import Vector
 from conformance.reference import facts
-from conformance.reference.many import WindowBatch
+from conformance.reference.batches import batch_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.spec.table import table_of
@@ -192,13 +192,13 @@ def conditions(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple
     geometry for all at once, by the data for each alone."""
     if not spec.edges:
         return [()] * len(vectors)
-    batch = WindowBatch(table_of(spec, [vector.case for vector in vectors], rank - 2))
+    batch = batch_of(table_of(spec, [vector.case for vector in vectors], rank))
     told = [batch.truth(edge.when) for edge in spec.edges]
     shows, may = (np.stack(columns, axis=1) for columns in zip(*told, strict=True))
     for row, vector in enumerate(vectors):
         unsure = np.flatnonzero(may[row] & ~shows[row])
         if len(unsure):
-            env = facts(spec, vector.case, vector.inputs[0])
+            env = facts(spec, vector.case, vector.inputs)
             shows[row, unsure] = [spec.edges[edge].when.evaluate(env) for edge in unsure]
     return [
         tuple(edge.name for edge, holds in zip(spec.edges, row, strict=True) if holds)

@@ -10,7 +10,6 @@ from functools import cached_property
 from conformance.errors import ExpressionError
 from conformance.spec.catalogue import Fault
 from conformance.spec.expressions import Expression, compile_expression
-from conformance.spec.families import FAMILIES
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import Edge, OpSpec
 from conformance.spec.scope import scope_of
@@ -55,7 +54,7 @@ def with_differences(
         if (of_taps := altered.of_taps()) is not None:
             edges.append(Edge(f"{TAPS}{fault.id}", of_taps, ""))
         definitions |= altered.made
-    some = compile_expression("somewhere(all(on_data > 0))", scope_of(spec), want=Kind("bool"))
+    some = compile_expression(spec.kin.telling, scope_of(spec), want=Kind("bool"))
     edges.append(Edge(HOLDS_DATA, some, ""))
     whole = replace(spec, edges=(*edges, *spec.profiles), definitions=definitions)
     return whole, {fault: tuple(own) for fault, own in names.items()}
@@ -72,7 +71,7 @@ class _Altered:
         self._speaks_of = {name: one.names for name, one in spec.definitions.items()} | {
             name: one.names for name, one in self.replaced.items() if name in spec.definitions
         }
-        self._ends = {*FAMILIES[spec.family].rules}
+        self._ends = {*spec.kin.rules}
         self._ends |= {output.type.replace("-", "_") for output in spec.outputs}
 
     def steps(self) -> Iterator[tuple[str, ...]]:

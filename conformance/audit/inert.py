@@ -18,7 +18,6 @@ from conformance.spec.batch import Batch
 from conformance.spec.catalogue import Fault
 from conformance.spec.entries import UNKNOWN, Bools, Entry, Value, code, constant
 from conformance.spec.expressions import Expression
-from conformance.spec.families import FAMILIES, fills
 from conformance.spec.kinds import Kind
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
@@ -45,7 +44,7 @@ class Everywhere(Batch):
         known: dict[str, Value] = {
             key: Entry(np.array(column)) for key, column in zip(columns, by_key, strict=True)
         }
-        axes = part.rank - 2
+        axes = spec.layout.axes(part.rank)
         known |= {"rank": constant(part.rank), "axes": constant(axes)}
         known["axis"] = tuple(map(constant, range(axes)))
         known |= _numbers(met, spec, axes)
@@ -79,7 +78,7 @@ def _columns(spec: OpSpec, part: Part) -> Iterator[tuple[str, list[int] | list[b
     for name, dtypes in spec.types.items():
         own = [part.dtype] if name == spec.data.type else dtypes
         yield name, [code(dtype) for dtype in own]
-    yield "pattern", [code(one) for one in spec.patterns if fills(one, part.dtype)]
+    yield "pattern", [code(one) for one in spec.patterns if spec.fills(one, part.dtype)]
     for key, quantity in spec.quantities.items():
         if quantity.type == "enum":
             words = dict.fromkeys((*quantity.values, *filter(None, (quantity.default,))))
@@ -116,7 +115,7 @@ def inert(spec: OpSpec, part: Part, faults: Iterable[Fault]) -> frozenset[str]:
     faults = tuple(faults)
     guards = [one.variant.where for one in faults if one.variant.where is not None]
     everywhere = Everywhere(spec, part, guards)
-    rules = FAMILIES[spec.family].rules
+    rules = spec.kin.rules
     floating = {name for name, rule in rules.items() if rule.floating}
     whole = not DTYPES[part.dtype].is_float
     return frozenset(

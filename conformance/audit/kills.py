@@ -16,8 +16,8 @@ from conformance.audit.vacuity import passing
 from conformance.dtypes import Array
 from conformance.grade.compare import accepted
 from conformance.model import OPEN_BIT, Answer, Case, Vector
+from conformance.reference.batches import batch_of
 from conformance.reference.changes import may_differ
-from conformance.reference.many import WindowBatch
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
@@ -58,23 +58,23 @@ class Bank:
         Told from the geometry of all at once, which is much faster than working outputs out.
         """
         found = np.ones((len(cases), len(self.faults)), np.bool_)
-        axes = np.array([len(case.shapes[self.spec.data.name]) - 2 for case in cases])
-        for count in np.unique(axes):
-            for rows in _slices(np.flatnonzero(axes == count)):
-                table = table_of(self.spec, [cases[row] for row in rows], int(count))
-                batch = WindowBatch(table)
+        ranks = np.array([self.spec.rank_of(case) for case in cases])
+        for rank in np.unique(ranks):
+            for rows in _slices(np.flatnonzero(ranks == rank)):
+                table = table_of(self.spec, [cases[row] for row in rows], int(rank))
+                batch = batch_of(table)
                 for place, (_, altered) in enumerate(self._altered):
                     found[rows, place] = may_differ(batch, altered)
         return found
 
     def prints(
-        self, case: Case, data: Array, among: NDArray[np.bool_] | None = None
+        self, case: Case, inputs: Sequence[Array], among: NDArray[np.bool_] | None = None
     ) -> dict[str, bytes]:
         """For each fault that gives other outputs than the right ones, graded or not, which.
 
         Only those in ``among`` are looked at, if it is given: a row of :meth:`may_differ`.
         """
-        subject = Subject(self.spec, case, data)
+        subject = Subject(self.spec, case, inputs)
         right = _print((), subject.outputs)
         found = {}
         for fault, altered in self._among(among):
@@ -98,11 +98,11 @@ class Bank:
 
         Nor does one count that an impostor passes, though its geometry may exempt it.
         """
-        if vector.case.reject is not None or passing(vector):
+        if vector.case.reject is not None or passing(self.spec, vector):
             return ()
         allowed = [answer for answers in vector.readings.values() for answer in answers]
         shapes = {answer.expected.shape for answer in allowed}
-        subject = Subject(self.spec, vector.case, vector.inputs[0], shapes)
+        subject = Subject(self.spec, vector.case, vector.inputs, shapes)
         given = {fault: subject.under(altered) for fault, altered in self._among(among)}
         # What the subject gives keeps its id.
         several = {id(one): one for one in given.values() if one is not subject.outputs}

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from conformance.model import Case
-from conformance.reference.many import WindowBatch
+from conformance.reference.batches import batch_of
 from conformance.spec.entries import Bools
 from conformance.spec.model import Edge, OpSpec
 from conformance.spec.table import table_of
@@ -39,16 +39,15 @@ def within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
     """Which cases belong to a part, (cases,)."""
     found = np.array(
         [
-            case.types[spec.data.type] == part.dtype
-            and len(case.shapes[spec.data.name]) == part.rank
+            case.types[spec.data.type] == part.dtype and spec.rank_of(case) == part.rank
             for case in cases
         ],
         np.bool_,
     )
     if part.profile and found.any():
         rows = np.flatnonzero(found)
-        table = table_of(spec, [cases[int(row)] for row in rows], part.rank - 2)
-        found[rows] = WindowBatch(table).truth(profile(spec, part).when)[0]
+        table = table_of(spec, [cases[int(row)] for row in rows], part.rank)
+        found[rows] = batch_of(table).truth(profile(spec, part).when)[0]
     return found
 
 

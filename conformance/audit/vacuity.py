@@ -24,7 +24,7 @@ Impostor = Callable[[Vector], Sequence[Array] | None]
 def vacuous(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
     """Trivial implementations that pass a value vector at must and that no target exempts."""
     exempt = exemptions(spec, vector)
-    return tuple(name for name in passing(vector) if name not in exempt)
+    return tuple(name for name in passing(spec, vector) if name not in exempt)
 
 
 class VacuityGate:
@@ -42,7 +42,7 @@ class VacuityGate:
 
     def look(self, vector: Vector) -> None:
         op = vector.case.op
-        passed = passing(vector) if op in self._specs else ()
+        passed = passing(self._specs[op], vector) if op in self._specs else ()
         excused = exemptions(self._specs[op], vector) if passed else {}
         left = [name for name in passed if name not in excused]
         if left:
@@ -50,12 +50,12 @@ class VacuityGate:
         self.exempt += bool(passed) and not left
 
 
-def passing(vector: Vector) -> tuple[str, ...]:
+def passing(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
     """The trivial implementations that pass a vector at level must; none for a negative test."""
     if vector.case.reject is not None:
         return ()
     found = []
-    for name, impostor in IMPOSTORS.items():
+    for name, impostor in impostors(spec).items():
         outputs = impostor(vector)
         if outputs is not None and any(
             accepts(answers, outputs, PRECISION)
@@ -134,16 +134,6 @@ def _shifted(vector: Vector) -> list[Array] | None:
     return [np.roll(output, 1, axis=-1) for output in _right(vector)]
 
 
-def _repeated(axis: int) -> Impostor:
-    def impostor(vector: Vector) -> list[Array] | None:
-        if vector.answers[0].expected.shape[axis] == 1:
-            return None
-        right = _right(vector)
-        return [np.repeat(o.take([0], axis), o.shape[axis], axis) for o in right]
-
-    return impostor
-
-
 IMPOSTORS: Mapping[str, Impostor] = {
     "zeros": _filled(lambda _answer: 0),
     "ones": _filled(lambda _answer: 1),
@@ -153,7 +143,11 @@ IMPOSTORS: Mapping[str, Impostor] = {
     "identity": _identity,
     "transposed": _transposed,
     "shifted": _shifted,
-    "image-repeated": _repeated(0),
-    "channel-repeated": _repeated(1),
 }
-"""Each trivial implementation by the name that a specification exempts it by."""
+"""Each trivial implementation that no vector of any family may pass, by the name that a
+specification exempts it by."""
+
+
+def impostors(spec: OpSpec) -> Mapping[str, Impostor]:
+    """The trivial implementations of an operator, those of its family last."""
+    return {**IMPOSTORS, **spec.kin.trivial}

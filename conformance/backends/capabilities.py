@@ -12,7 +12,6 @@ from conformance.errors import BackendError, EvaluationError, ExpressionError
 from conformance.model import Case
 from conformance.spec.environment import Environment
 from conformance.spec.expressions import Expression, Kind, compile_expression
-from conformance.spec.families import FAMILIES
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import base_scope, case_scope
 
@@ -242,7 +241,7 @@ def _text(value: Any) -> str | None:
 
 def _compile(exclusion: Exclusion, when: str, spec: OpSpec, backend: str) -> Expression:
     defined = {name: definition.kind for name, definition in spec.definitions.items()}
-    scope = case_scope(defined | base_scope(FAMILIES[spec.family], spec.types, spec.quantities))
+    scope = case_scope(defined | base_scope(spec.kin, spec.types, spec.quantities))
     try:
         return compile_expression(when, scope, want=Kind("bool"))
     except ExpressionError as error:

@@ -13,7 +13,6 @@ from conformance.model import Vector
 from conformance.report.wording import vectors
 from conformance.safe_text import one_line
 from conformance.spec.expressions import Expression
-from conformance.spec.families import FAMILIES
 from conformance.spec.model import Quantity
 
 Entry = tuple[str, Sequence[str]]
@@ -65,13 +64,14 @@ def _paragraph(label: str, paragraph: str, width: int) -> list[str]:
 def _interface(told: OperatorFacts) -> Iterator[Entry]:
     spec = told.spec
     low, high = spec.data.rank
-    shape = ", ".join(spec.data.shape)
-    yield spec.data.name, [f"input: {spec.data.type} [{shape}], rank {low} to {high}"]
+    ranks = f", rank {low} to {high}" if spec.layout.spread else ""
+    for tensor in spec.tensors:
+        yield tensor.name, [f"input: {tensor.type} [{', '.join(tensor.shape)}]{ranks}"]
     for operand in spec.operands:
         quantity = operand.quantity
         yield operand.name, [f"input: {operand.type}, {_quantity(quantity)}", quantity.why]
     for output in spec.outputs:
-        held = f"the {output.holds} of each window"
+        held = f"the {output.holds} of each {spec.kin.part}"
         yield output.name, [f"output: {output.type} [{', '.join(output.shape)}], {held}"]
     for name, dtypes in spec.types.items():
         yield name, [f"type: {', '.join(dtypes)}"]
@@ -94,7 +94,7 @@ def _quantity(quantity: Quantity) -> str:
 
 def _rules(told: OperatorFacts) -> Iterator[Entry]:
     spec = told.spec
-    about = FAMILIES[spec.family].rules
+    about = spec.kin.rules
     own, left = wording.rules(spec)
     for name in own:
         yield name, [about[name].about, *_cases(spec.definitions[name])]

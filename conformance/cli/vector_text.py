@@ -13,7 +13,6 @@ from conformance.cli.text import aligned, commas, plain, shortest, sizes, span, 
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.match import Match, asked
 from conformance.model import OPEN_BIT, PRECISIONS, Answer, Vector
-from conformance.reference.explain import Window, window
 from conformance.report.wording import ulps
 from conformance.spec.model import OpSpec, Variant
 
@@ -81,9 +80,9 @@ def element(
     """
     yield f"  element {commas(index)}"
     reading = None if match is None else match.reading
-    if spec is not None:
+    if spec is not None and spec.kin.picture is not None:
         variants = variants_of(spec, reading)
-        yield from _taps(window(spec, vector.case, vector.inputs[0], index, variants))
+        yield from _taps(spec.kin.picture.window(spec, vector.case, vector.inputs, index, variants))
     for number, base in enumerate(vector.answers):
         answer = base if match is None else match.answers[number]
         rows = [("expected", shortest(answer.expected[index]))]
@@ -106,7 +105,8 @@ def element(
 
 def titles(spec: OpSpec | None) -> tuple[str, ...]:
     """The names of the columns of :func:`row`."""
-    seen = () if spec is None else ("window", "on data", "divisor")
+    drawn = spec is not None and spec.kin.picture is not None
+    seen = ("window", "on data", "divisor") if drawn else ()
     return ("element", *seen, "expected", "accepted")
 
 
@@ -120,9 +120,9 @@ def row(
 ) -> tuple[str, ...]:
     """One element: its window, the divisor, the expected value and what is accepted."""
     seen: tuple[str, ...] = ()
-    if spec is not None:
+    if spec is not None and spec.kin.picture is not None:
         variants = variants_of(spec, reading)
-        one = window(spec, vector.case, vector.inputs[0], index, variants)
+        one = spec.kin.picture.window(spec, vector.case, vector.inputs, index, variants)
         total = math.prod(len(at) for at in one.coordinates)
         spans = " ".join(span(at) for at in one.coordinates)
         seen = (spans, f"{one.taps} of {total}", "" if one.divisor is None else str(one.divisor))
@@ -187,7 +187,7 @@ def _readings(vector: Vector, number: int) -> Iterator[str]:
             yield f"interpretation {name}: {text}; {first}"
 
 
-def _taps(seen: Window) -> Iterator[str]:
+def _taps(seen: Any) -> Iterator[str]:
     """The window as a grid: the last axis across, the others down."""
     if not all(seen.coordinates):
         yield "    the window has no taps"

@@ -17,7 +17,6 @@ from conformance.grade.match import asked
 from conformance.grade.selector import rank_of
 from conformance.model import OPEN_BIT, Answer, Case, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.reference.windows import is_whole
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.variation import circular
 
@@ -64,7 +63,7 @@ class Place:
 
 def place_of(spec: OpSpec, case: Case) -> Place:
     """The place of a vector."""
-    return Place(case.types[spec.data.type], rank_of(case), is_whole(spec, case))
+    return Place(case.types[spec.data.type], rank_of(case), spec.kin.oracle.is_whole(spec, case))
 
 
 class Asked:
@@ -109,7 +108,7 @@ class Asked:
         sets = (self.vector.answers, *self.vector.readings.values())
         shapes = {answer.expected.shape for answers in sets for answer in answers}
         shapes |= {output.shape for output in self.outputs or ()}
-        return Subject(self.spec, self.vector.case, self.vector.inputs[0], shapes)
+        return Subject(self.spec, self.vector.case, self.vector.inputs, shapes)
 
     def glance(self, altered: Altered, seen: dict[tuple[str | bytes, ...], Agreement]) -> Agreement:
         """How a failure agrees with an implementation; NONE where nothing of it looks alike.

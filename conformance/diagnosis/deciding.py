@@ -61,7 +61,7 @@ def unasked(
 
 
 def _differ(spec: OpSpec, vector: Vector, altered: Sequence[Altered]) -> bool:
-    subject = Subject(spec, vector.case, vector.inputs[0])
+    subject = Subject(spec, vector.case, vector.inputs)
     first, *others = (subject.under(one) for one in altered)
     return any(
         a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")

@@ -14,13 +14,11 @@ from markupsafe import Markup, escape
 from conformance.docs import wording
 from conformance.docs.formula import branches, readable
 from conformance.docs.operator_facts import OperatorFacts
-from conformance.docs.windows import telling
 from conformance.log.run_log import RunLog
 from conformance.report.picture import picture
 from conformance.report.templating import environment, page
 from conformance.safe_text import visible
 from conformance.spec.expressions import Expression
-from conformance.spec.families import FAMILIES
 from conformance.spec.model import OpSpec
 
 STYLES = ("picture.css", "page.css", "docs.css")
@@ -41,7 +39,7 @@ def operator_page(told: OperatorFacts) -> str:
         told=told,
         spec=spec,
         known=meanings(spec),
-        family=FAMILIES[spec.family],
+        family=spec.kin,
         pictures=_pictures(told),
     )
 
@@ -69,7 +67,7 @@ def meanings(spec: OpSpec) -> dict[str, str]:
     found |= {key: wording.legal(quantity) for key, quantity in spec.quantities.items()}
     found |= wording.names(spec)
     found |= {name: spec.definitions[name].text for name in wording.abbreviations(spec)}
-    rules = FAMILIES[spec.family].rules
+    rules = spec.kin.rules
     return found | {name: rules[name].about for name in rules if name in spec.definitions}
 
 
@@ -102,6 +100,14 @@ def _linked(text: str, expression: Expression, known: Mapping[str, str]) -> Mark
     return Markup("<code>{}</code>").format(Markup("").join(parts))
 
 
+def _names(text: str) -> Markup:
+    """Text with what stands between backticks as code."""
+    shown = []
+    for number, part in enumerate(text.split("`")):
+        shown.append(Markup("<code>{}</code>").format(part) if number % 2 else escape(part))
+    return Markup("").join(shown)
+
+
 def link(url: str, text: str = "") -> Markup:
     """A link to a page elsewhere; mere text for an address that no browser should follow."""
     shown = text or wording.place(url)
@@ -124,9 +130,11 @@ class Illustration:
 
 def _pictures(told: OperatorFacts) -> dict[str, Illustration]:
     """The illustration of each edge that has one."""
-    found = {}
-    for edge in told.spec.edges:
-        shown = telling(told.spec, edge, told.showing(edge.name))
+    found: dict[str, Illustration] = {}
+    shows = told.spec.kin.picture
+    for edge in told.spec.edges if shows else ():
+        assert shows is not None
+        shown = shows.telling(told.spec, edge, told.showing(edge.name))
         drawn = picture(shown.window) if shown else None
         if shown and drawn:
             element = ",".join(map(str, shown.index))
@@ -140,6 +148,7 @@ def _templates() -> Environment:
     made.filters.update(
         formula=formula,
         link=link,
+        names=_names,
         sentence=lambda text: text[:1].upper() + text[1:],
         page=lambda op: quote(file_name(op)),
         legal=wording.legal,

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from conformance.model import Vector
 from conformance.spec.expressions import Expression
-from conformance.spec.families import FAMILIES
 from conformance.spec.model import OpSpec, Quantity, Reject
 
 
@@ -74,19 +73,19 @@ def gist(vector: Vector) -> str:
 
 def abbreviations(spec: OpSpec) -> tuple[str, ...]:
     """The definitions of the file that are no rules."""
-    return tuple(name for name in spec.definitions if name not in FAMILIES[spec.family].rules)
+    return tuple(name for name in spec.definitions if name not in spec.kin.rules)
 
 
 def rules(spec: OpSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules that the file chooses, and those that it leaves as the family has them."""
-    known = [name for name in FAMILIES[spec.family].rules if name in spec.definitions]
+    known = [name for name in spec.kin.rules if name in spec.definitions]
     own = tuple(name for name in known if ("rules", name) in spec.positions)
     return own, tuple(name for name in known if name not in own)
 
 
 def names(spec: OpSpec) -> dict[str, str]:
     """What a name means that the reference adds to those of the file."""
-    return {name: known.about for name, known in FAMILIES[spec.family].names.items()}
+    return {name: known.about for name, known in spec.kin.names.items()}
 
 
 def place(url: str) -> str:

@@ -18,6 +18,7 @@ from conformance.generate.pool import draw_fast
 from conformance.generate.reject import breaking
 from conformance.generate.strategies import Aim
 from conformance.model import Case
+from conformance.spec.environment import resized
 from conformance.spec.model import OpSpec, Reject
 from conformance.spec.table import Table, table_of
 
@@ -60,7 +61,7 @@ class Batches:
     def __init__(self, spec: OpSpec, whole: OpSpec, rank: int, root: int, level: str) -> None:
         self.spec, self.whole, self.rank, self.root = spec, whole, rank, root
         self.number = 0
-        self._sight = Sight(spec, rank - 2)
+        self._sight = Sight(spec, rank)
         self._parents: list[Case] = []
         self.origins: dict[str, tuple[Case, partial[Case | None]]] = {}
         """For each negative test of the last batch its valid case, and how it is made of one."""
@@ -84,8 +85,7 @@ class Batches:
         count -= negative
         limit = LIMITS[self.number % len(LIMITS)]
         self.number += 1
-        planes = [seen.table.columns[name] for name in ("N", "C")]
-        size = np.prod([*planes, *seen.table.columns["size"]], axis=0)
+        size = seen.table.elements()
         order = np.argsort(chance.below(1 << 40, len(seen)), kind="stable")
         room = order[size[order] <= max(limit, ROOM)]
         cases = [case_of(seen.table, int(row)) for row in room]
@@ -113,7 +113,7 @@ class Batches:
         # Each batch has a root of its own, and so does every rank of an operator.
         root = int(chance.below(1 << 31, 1)[0])
         drawn = draw_fast(self.spec, self.rank, count, root=root, within=self._within)
-        table = table_of(self.spec, list(self._stretched(drawn, chance)), self.rank - 2)
+        table = table_of(self.spec, list(self._stretched(drawn, chance)), self.rank)
         seen = [self._sight.look(table)]
         if len(self._parents) > 1:
             seen.append(self._sight.look(self._children(count // 2, chance)))
@@ -121,7 +121,7 @@ class Batches:
 
     def _children(self, count: int, chance: Chance) -> Table:
         a, b = (chance.below(len(self._parents), count) for _ in range(2))
-        parents = table_of(self.spec, self._parents, self.rank - 2)
+        parents = table_of(self.spec, self._parents, self.rank)
         found = crossed(parents, a, b, chance, freely=self.number % 2 > 0)
         return replace(found, seeds=chance.below(1 << 16, count))
 
@@ -138,7 +138,7 @@ class Batches:
             shape = list(case.shapes[name])
             longest = 2 << int(doublings[number])
             shape[int(sides[number])] = 1 + int(extra[number]) % longest
-            yield replace(case, shapes={**case.shapes, name: tuple(shape)})
+            yield resized(self.spec, case, tuple(shape))
 
     def _negative(self, valid: Sequence[Case], count: int, chance: Chance) -> Iterator[Case]:
         """Negative tests that are made from some of the cases."""

@@ -9,11 +9,10 @@ from typing import Any
 
 from conformance.audit.membership import base_type
 from conformance.generate.looking import sound
-from conformance.generate.spelling import case_of, in_full
 from conformance.model import Case
 from conformance.spec.environment import dimensions
-from conformance.spec.families import fills
 from conformance.spec.model import OpSpec, Quantity
+from conformance.spec.spelling import case_of, in_full
 
 Values = Mapping[str, Any]
 """The quantities of a case by key, its types by name, and ``pattern``."""
@@ -24,7 +23,7 @@ Cost = tuple[Any, ...]
 def values_of(spec: OpSpec, case: Case) -> dict[str, Any]:
     """What a case says, attributes that it leaves out too."""
     found: dict[str, Any] = {**case.types, "pattern": case.pattern}
-    found |= dimensions(spec, case.shapes[spec.data.name])
+    found |= dimensions(spec, case.shapes)
     found |= in_full(spec, case)
     found |= {one.quantity.key: case.operands[one.name] for one in spec.operands}
     return {key: tuple(one) if isinstance(one, list) else one for key, one in found.items()}
@@ -59,11 +58,8 @@ def simpler(spec: OpSpec, case: Case, ranks: Collection[int]) -> list[Case]:
     nearer = [one for name, one in made.items() if costs[name] < cost]
     found: list[Case] = []
 
-    def axes_of(one: Case) -> int:
-        return len(one.shapes[spec.data.name]) - 2
-
-    for axes, group in groupby(sorted(nearer, key=axes_of), key=axes_of):
-        found += sound(spec, axes, list(group))
+    for rank, group in groupby(sorted(nearer, key=spec.rank_of), key=spec.rank_of):
+        found += sound(spec, rank, list(group))
     return sorted(found, key=lambda one: costs[one.id])
 
 
@@ -71,7 +67,7 @@ def _made(spec: OpSpec, case: Case, ranks: Collection[int]) -> Iterator[Case]:
     values = values_of(spec, case)
     for changed in _changed(spec, values, ranks):
         seed = changed.pop("seed", case.seed)
-        if fills(changed["pattern"], changed[spec.data.type]):
+        if spec.fills(changed["pattern"], changed[spec.data.type]):
             yield case_of(spec, changed, seed)
     for seed in {0, 1, case.seed // 2} - {case.seed}:
         yield case_of(spec, values, seed)
@@ -81,7 +77,7 @@ def _changed(spec: OpSpec, values: Values, ranks: Collection[int]) -> Iterator[d
     """The values of the case with one thing changed, or with several that belong together."""
     per_axis = [key for key, one in spec.quantities.items() if one.per_axis]
     axes = len(values[per_axis[0]]) if per_axis else 0
-    if axes + 1 in ranks:
+    if spec.layout.rank(axes - 1) in ranks and per_axis:
         for axis in range(axes):
             yield {**values, **{key: _without(values[key], axis) for key in per_axis}}
     for axis in range(axes):

@@ -54,7 +54,7 @@ class Attack:
         spec, rank, part = self.spec, self.rank, self.part
         within = [{}] if part is None else aims_of(spec, part)
         drawn = draw_fast(spec, rank, self.count, root=0, within=within)
-        valid = sound(spec, rank - 2, drawn)
+        valid = sound(spec, rank, drawn)
         return valid if part is None else list(inside(spec, part, valid))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from conformance.dtypes import Array
 from conformance.generate.values import data_of, operands_of
 from conformance.model import Case, Vector
@@ -19,7 +21,7 @@ def build(spec: OpSpec, case: Case, level: str = "must", *, interpretations: boo
     the time and is enough for outputs that are these.
     """
     data = data_of(spec, case)
-    inputs = (data, *operands_of(spec, case))
+    inputs = (*data, *operands_of(spec, case))
     if case.reject is not None:
         why = next(entry.why for entry in spec.reject if entry.name == case.reject)
         text = f"{describe(spec, case)} must be rejected: {why}"
@@ -38,7 +40,7 @@ def build(spec: OpSpec, case: Case, level: str = "must", *, interpretations: boo
     )
 
 
-def edges_of(spec: OpSpec, case: Case, data: Array) -> tuple[str, ...]:
+def edges_of(spec: OpSpec, case: Case, data: Sequence[Array]) -> tuple[str, ...]:
     """The coverage targets that hold for a valid case, in the order of the specification."""
     env = facts(spec, case, data)
     return tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
@@ -46,8 +48,9 @@ def edges_of(spec: OpSpec, case: Case, data: Array) -> tuple[str, ...]:
 
 def describe(spec: OpSpec, case: Case) -> str:
     """A case in one line, as a statement of fact."""
-    shape = "x".join(map(str, case.shapes[spec.data.name]))
-    parts = [f"{case.op} of {case.types[spec.data.type]} {shape} ({case.pattern})"]
+    shapes = ["x".join(map(str, case.shapes[tensor.name])) for tensor in spec.tensors]
+    dtype = case.types[spec.data.type]
+    parts = [f"{case.op} of {dtype} {' and '.join(shapes)} ({case.pattern})"]
     for name, value in {**case.operands, **case.attributes}.items():
         if isinstance(value, list | tuple):
             parts.append(f"{name} {','.join(map(str, value)) or 'empty'}")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.generate import spelling
 from conformance.generate.chance import Chance
 from conformance.model import Case
+from conformance.spec import spelling
 from conformance.spec.entries import word
 from conformance.spec.model import OpSpec
 from conformance.spec.table import Table
@@ -52,16 +52,22 @@ def crossed(table: Table, a: Rows, b: Rows, chance: Chance, *, freely: bool = Fa
 
 
 def _nudge(spec: OpSpec, columns: dict[str, Any], chance: Chance, count: int) -> None:
-    """One number of an axis of each case: one more or less, 0, 1, twice as much, or another's."""
+    """One number of an axis of each case, or of the case where there are no axes: one more or less,
+    0, 1, twice as much, or another's."""
     keys = [key for key, one in spec.quantities.items() if one.per_axis]
-    places = [(key, axis) for key in keys for axis in range(len(columns[key]))]
+    if not spec.layout.spread:
+        keys = [key for key, one in spec.quantities.items() if one.type == "int"]
+    # Views: what is written there is written into the columns.
+    places = [row for key in keys for row in np.atleast_2d(columns[key])]
+    if not places:
+        return
     which, way = chance.below(len(places), count), chance.below(8, count)
-    for number, (key, axis) in enumerate(places):
+    for number, place in enumerate(places):
         at = np.flatnonzero(which == number)
-        old = columns[key][axis, at]
-        other, place = places[int(chance.below(len(places), 1)[0])]
-        ways = [old - 1, old + 1, 0 * old, 0 * old + 1, 2 * old, columns[other][place, at]]
-        columns[key][axis, at] = np.select([way[at] == k for k in range(len(ways))], ways, old)
+        old = place[at]
+        other = places[int(chance.below(len(places), 1)[0])]
+        ways = [old - 1, old + 1, 0 * old, 0 * old + 1, 2 * old, other[at]]
+        place[at] = np.select([way[at] == k for k in range(len(ways))], ways, old)
 
 
 def case_of(table: Table, row: int) -> Case:

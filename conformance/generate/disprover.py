@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from conformance.audit.differs import HOLDS_DATA, TAPS, with_differences
 from conformance.audit.standing import Standing
-from conformance.generate.feasible import Feasible, Prover
+from conformance.feasible import Feasible, Prover
 from conformance.generate.pairs import LIMITS
 from conformance.model import Case
 from conformance.spec.catalogue import Fault
-from conformance.spec.families import fills
 from conformance.spec.model import OpSpec
 from conformance.suite.parts import Part
 
@@ -87,7 +86,7 @@ class Disprover:
             answer = self._prover(part).ask([*self._edges.get(name, ())[-1:], *also], part.dtype)
             if isinstance(answer, Feasible):
                 for pattern in self.spec.patterns:
-                    if fills(pattern, part.dtype):
+                    if self.spec.fills(pattern, part.dtype):
                         yield replace(answer.case, pattern=pattern)
 
     def _prover(self, part: Part) -> Prover:

@@ -111,7 +111,7 @@ class Drawing:
         # The seed is of the id, so no other container has these cases.
         first = self.number * SEEDS
         cases = [replace(case, seed=first + case.seed) for case in drawn]
-        return sound(spec, rank - 2, cases)
+        return sound(spec, rank, cases)
 
 
 @dataclass(frozen=True)

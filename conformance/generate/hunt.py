@@ -103,7 +103,7 @@ def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[It
 def known_cases(spec: OpSpec, part: Part, known: Sequence[Case]) -> Iterator[Case]:
     """Known cases of a part, and others of its rank in its element type."""
     own = [case for case in known if case.types[spec.data.type] == part.dtype]
-    others = sound(spec, part.rank - 2, retyped(spec, known, part.dtype))
+    others = sound(spec, part.rank, retyped(spec, known, part.dtype))
     return inside(spec, part, [*own, *others])
 
 
@@ -112,7 +112,7 @@ def drawn_cases(spec: OpSpec, part: Part, *, root: int, effort: Effort) -> list[
     drawn = draw_fast(
         spec, part.rank, _count(spec, effort), root=root + OTHER, within=aims_of(spec, part)
     )
-    return list(inside(spec, part, sound(spec, part.rank - 2, drawn)))
+    return list(inside(spec, part, sound(spec, part.rank, drawn)))
 
 
 def _count(spec: OpSpec, effort: Effort) -> int:
@@ -132,13 +132,13 @@ def children(spec: OpSpec, part: Part, known: Sequence[Case], *, root: int) -> I
 
     They are made as they are asked for.
     """
-    sight = Sight(spec, part.rank - 2, edges=False)
+    sight = Sight(spec, part.rank, edges=False)
     own = [case for case in known if case.types[spec.data.type] == part.dtype]
     given = [*own, *retyped(spec, known, part.dtype)]
     for number in range(ROUNDS if given else 0):
         chance = Chance(f"{root}/{spec.op}/{part}/{number}/hunt")
         a, b = (chance.below(len(given), CHILDREN) for _ in range(2))
-        table = crossed(table_of(spec, given, part.rank - 2), a, b, chance, freely=number % 2 > 0)
+        table = crossed(table_of(spec, given, part.rank), a, b, chance, freely=number % 2 > 0)
         seen = sight.look(table)
         yield from inside(spec, part, [case_of(seen.table, row) for row in range(len(seen))])
 
@@ -153,7 +153,7 @@ def any_case(spec: OpSpec, known: Sequence[Case], *, root: int, effort: Effort) 
     drawn = (
         sound(
             spec,
-            rank - 2,
+            rank,
             draw_fast(spec, rank, _count(spec, effort), root=root + OTHER),
         )
         for rank in spec.ranks

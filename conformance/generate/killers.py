@@ -21,7 +21,6 @@ from conformance.generate.pairs import Effort
 from conformance.generate.suites import with_twins
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
-from conformance.spec.families import fills
 from conformance.spec.model import OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite.parts import Part
@@ -102,7 +101,7 @@ class Killers:
         """Few cases that kill in a part what is missing, if vectors kill the same in each element
         type, as most do."""
         missing = self.standing(part).missing
-        able = [v for v in self.vectors.values() if fills(v.case.pattern, part.dtype)]
+        able = [v for v in self.vectors.values() if self.spec.fills(v.case.pattern, part.dtype)]
         kills = {v.id: missing.intersection(achievements(self.kills[v.id])) for v in able}
         chosen = cover(able, lambda v: kills[v.id], lambda v: v.inputs[0].size + 200)
         return known_cases(self.spec, part, [v.case for v in chosen])

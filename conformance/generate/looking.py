@@ -22,10 +22,9 @@ from conformance.generate.crossing import case_of
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
-from conformance.reference.many import WindowBatch
+from conformance.reference.batches import CaseBatch, batch_of
 from conformance.spec.entries import Bools, code, word
 from conformance.spec.expressions import compile_expression
-from conformance.spec.families import fills
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of
 from conformance.spec.table import Table, joined, table_of
@@ -91,20 +90,21 @@ def together(parts: list[Seen]) -> Seen:
 
 
 class Sight:
-    """Looks at cases of one operator with so many axes: at the edges that they show, or, without
+    """Looks at cases of one operator and rank: at the edges that they show, or, without
     ``edges``, at nothing but whether they can be kept."""
 
-    def __init__(self, spec: OpSpec, axes: int, *, edges: bool = True) -> None:
-        self.spec, self.axes = spec, axes
+    def __init__(self, spec: OpSpec, rank: int, *, edges: bool = True) -> None:
+        self.spec, self.rank = spec, rank
         looked_for = spec.edges if edges else ()
         self.edges = tuple(edge.name for edge in looked_for)
-        ungraded = compile_expression("everywhere(open)", scope_of(spec))
+        text = "everywhere(open)" if "open" in spec.definitions else "false"
+        ungraded = compile_expression(text, scope_of(spec))
         self._asked = [*(edge.when for edge in looked_for), ungraded]
         self._filled = [
             (code(pattern), code(dtype))
             for dtype in spec.types[spec.data.type]
             for pattern in spec.patterns
-            if fills(pattern, dtype)
+            if spec.fills(pattern, dtype)
         ]
 
     def look(self, table: Table, *, patiently: bool = False) -> Seen:
@@ -121,14 +121,14 @@ class Sight:
 
     def _look(self, table: Table, rows: NDArray[np.int64], patiently: bool) -> Seen:
         table = table.take(rows)
-        batch = WindowBatch(table)
+        batch = batch_of(table)
         sound, unsettled = valid(table, batch)
         if patiently:
             for row in np.flatnonzero(unsettled & ~table.odd):
                 sound[row] = _valid(self.spec, case_of(table, int(row)))
-        sound &= self._fills(table) & self._sized(table, batch)
+        sound &= self._fills(table) & self._sized(batch)
         table, rows = table.take(sound), rows[sound]
-        windows = np.stack([out[sound] for out in batch.out]).prod(axis=0)
+        windows = batch.parts[sound]
         ends = np.searchsorted(np.cumsum(windows), np.arange(WINDOWS, windows.sum(), WINDOWS))
         borders = np.unique([0, *ends, len(table)])
         parts = [np.arange(*border) for border in pairwise(borders)] or [np.arange(0)]
@@ -141,35 +141,25 @@ class Sight:
             found |= (table.columns["pattern"] == pattern) & (own == dtype)
         return found
 
-    def _sized(self, table: Table, batch: WindowBatch) -> Bools:
-        planes = _product([table.columns[name] for name in ("N", "C")])
-        data = planes * _product(table.columns["size"])
-        outputs = planes * _product(batch.out)
-        least, most = np.minimum(data, outputs), np.maximum(data, outputs)
-        return np.asarray((least > 0) & (most <= MAX_ELEMENTS))
+    def _sized(self, batch: CaseBatch) -> Bools:
+        return np.asarray((batch.smallest > 0) & (batch.largest <= MAX_ELEMENTS))
 
     def _edges(self, table: Table, origin: NDArray[np.int64]) -> Seen:
-        batch = WindowBatch(table)
+        batch = batch_of(table)
         told = [batch.truth(asked) for asked in self._asked]
         shows, may = (np.stack(columns, axis=1) for columns in zip(*told, strict=True))
         cost, taps = self._cost(table, batch)
         fit = (taps <= MAX_TAPS) & ~shows[:, -1]
         return Seen(table, shows, may, cost, origin).take(fit)
 
-    def _cost(self, table: Table, batch: WindowBatch) -> tuple[Any, Any]:
+    def _cost(self, table: Table, batch: CaseBatch) -> tuple[Any, Any]:
         """About the bytes of a vector, and at least its taps."""
-        planes = _product([table.columns[name] for name in ("N", "C")])
-        data, outputs = planes * _product(table.columns["size"]), planes * _product(batch.out)
         sizes = np.array(
             [DTYPES[word(n)].numpy.itemsize for n in table.columns[self.spec.data.type]]
         )
         # Of each output there are the exact value and at least three in the type.
-        size = data * sizes + outputs * (8 + 3 * sizes)
-        taps = np.zeros(len(table)) + planes
-        for axis, rows in enumerate(batch.axis_rows):
-            entry = batch.per_axis("taps")[axis]
-            own = np.broadcast_to(batch.lifted(entry.array, entry.rows, rows), rows.case.shape)
-            taps *= np.bincount(rows.case, weights=own, minlength=len(table))
+        size = batch.data * sizes + batch.results * (8 + 3 * sizes)
+        taps = batch.steps
         size = size + batch.listed // TAPS_A_BYTE
         has_twin = np.zeros(len(table), np.bool_)
         for quantity in self.spec.attributes:
@@ -197,17 +187,16 @@ class Sight:
     def shown(self, cases: list[Case]) -> Bools:
         """Which edges each of some cases shows, its data looked at, (cases, edges); none of a case
         that is not valid, or too large."""
-        seen = self.look(table_of(self.spec, cases, self.axes), patiently=True)
+        seen = self.look(table_of(self.spec, cases, self.rank), patiently=True)
         seen = self.settle(seen, np.arange(len(seen)))
         found = np.zeros((len(cases), len(self.edges)), np.bool_)
         found[seen.origin] = seen.shows[:, : len(self.edges)]
         return found
 
 
-def sound(spec: OpSpec, axes: int, cases: list[Case]) -> list[Case]:
-    """Those of some cases with so many axes that are valid, neither empty nor too large, and
-    graded."""
-    seen = Sight(spec, axes, edges=False).look(table_of(spec, cases, axes), patiently=True)
+def sound(spec: OpSpec, rank: int, cases: list[Case]) -> list[Case]:
+    """Those of some cases of one rank that are valid, neither empty nor too large, and graded."""
+    seen = Sight(spec, rank, edges=False).look(table_of(spec, cases, rank), patiently=True)
     return [cases[row] for row in seen.origin]
 
 
@@ -215,22 +204,22 @@ def askable(spec: OpSpec, case: Case) -> bool:
     """Whether a case from outside can be evaluated: it is valid, or is called a negative test, and
     is not too large."""
     try:
-        shape = case.shapes[spec.data.name]
         if case.reject is not None:
             named = case.reject in {one.name for one in spec.reject}
-            return named and prod(max(1, one) for one in shape) <= MAX_ELEMENTS
-        return case.pattern in spec.data.patterns and bool(sound(spec, len(shape) - 2, [case]))
+            sizes = (prod(max(1, n) for n in case.shapes[one.name]) for one in spec.tensors)
+            return named and max(sizes) <= MAX_ELEMENTS
+        return case.pattern in spec.data.patterns and bool(sound(spec, spec.rank_of(case), [case]))
     except (ConformanceError, ValueError, TypeError, KeyError, IndexError):
         return False
 
 
 def rarity(spec: OpSpec, cases: list[Case]) -> NDArray[np.int64]:
     """How many times as much each of some cases of one rank costs for what it needs, (cases,)."""
-    axes = len(cases[0].shapes[spec.data.name]) - 2 if cases else 0
-    return _rarity(spec, WindowBatch(table_of(spec, cases, axes)))
+    rank = spec.rank_of(cases[0]) if cases else spec.ranks[0]
+    return _rarity(spec, batch_of(table_of(spec, cases, rank)))
 
 
-def _rarity(spec: OpSpec, batch: WindowBatch) -> NDArray[np.int64]:
+def _rarity(spec: OpSpec, batch: CaseBatch) -> NDArray[np.int64]:
     own = batch.table.columns[spec.data.type]
     found = np.where(own == code(base_type(spec)), 1, UNCOMMON)
     for asked, inside in _usual(spec, batch):
@@ -241,19 +230,14 @@ def _rarity(spec: OpSpec, batch: WindowBatch) -> NDArray[np.int64]:
 def usual(spec: OpSpec, cases: list[Case]) -> list[tuple[Bools, Bools]]:
     """Of each profile that most backends have: for which of some cases of one rank it is usual, and
     which are within it, each (cases,)."""
-    axes = len(cases[0].shapes[spec.data.name]) - 2 if cases else 0
-    return list(_usual(spec, WindowBatch(table_of(spec, cases, axes))))
+    rank = spec.rank_of(cases[0]) if cases else spec.ranks[0]
+    return list(_usual(spec, batch_of(table_of(spec, cases, rank))))
 
 
-def _usual(spec: OpSpec, batch: WindowBatch) -> Iterator[tuple[Bools, Bools]]:
+def _usual(spec: OpSpec, batch: CaseBatch) -> Iterator[tuple[Bools, Bools]]:
     for profile in spec.profiles:
         if profile.usual is not None:
             yield batch.truth(profile.usual)[0], batch.truth(profile.when)[0]
-
-
-def _product(factors: object) -> NDArray[np.float64]:
-    """Of whole numbers; of large ones about."""
-    return np.prod(np.asarray(factors, np.float64), axis=0)
 
 
 def _valid(spec: OpSpec, case: Case) -> bool:

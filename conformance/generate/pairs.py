@@ -12,15 +12,14 @@ import numpy as np
 from conformance.audit.membership import base_type
 from conformance.audit.vacuity import vacuous
 from conformance.audit.wanted import wanted_pairs, wanted_types
+from conformance.feasible import Feasible, Infeasible, Limits, Prover, Unknown
 from conformance.generate.build import build
 from conformance.generate.crossing import case_of
-from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover, Unknown
 from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, together
 from conformance.generate.pool import draw, draw_at_edges
 from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.spec.entries import Bools, code
-from conformance.spec.families import fills
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import Strata, strata_of
 from conformance.spec.table import table_of
@@ -40,7 +39,7 @@ def retyped(spec: OpSpec, cases: Iterable[Case], dtype: str) -> list[Case]:
     return [
         replace(case, types={**case.types, name: dtype})
         for case in cases
-        if case.types[name] != dtype and fills(case.pattern, dtype)
+        if case.types[name] != dtype and spec.fills(case.pattern, dtype)
     ]
 
 
@@ -89,13 +88,13 @@ class Pool:
 
     def __post_init__(self) -> None:
         self.strata = strata_of(self.spec) if self.effort.of_strata else Strata((), (), self.spec)
-        self.sight = Sight(self.strata.whole, self.rank - 2)
+        self.sight = Sight(self.strata.whole, self.rank)
         self.edges = self.sight.edges
         self.place = {name: number for number, name in enumerate(self.edges)}
         self.dtypes = self.spec.types[self.spec.data.type]
         self.base = base_type(self.spec)
         self._ask()
-        self.seen = self.sight.look(table_of(self.sight.spec, [], self.rank - 2))
+        self.seen = self.sight.look(table_of(self.sight.spec, [], self.rank))
         self._count()
 
     def _ask(self) -> None:
@@ -195,7 +194,7 @@ class Pool:
 
     def add(self, cases: list[Case]) -> None:
         """Keep those of some cases that are valid and small enough."""
-        seen = self.sight.look(table_of(self.sight.spec, cases, self.rank - 2), patiently=True)
+        seen = self.sight.look(table_of(self.sight.spec, cases, self.rank), patiently=True)
         self.keep(self.sight.settle(seen, np.arange(len(seen))))
 
     def keep(self, found: Seen) -> None:

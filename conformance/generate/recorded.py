@@ -165,5 +165,4 @@ def _place(spec: OpSpec, case: Case) -> tuple[bool, int, int, str]:
     """What cases are sorted by; those that must be rejected stay as they are."""
     if case.reject is not None:
         return True, 0, 0, ""
-    shape = case.shapes[spec.data.name]
-    return False, len(shape), prod(shape), case.id
+    return False, spec.rank_of(case), prod(case.shapes[spec.data.name]), case.id

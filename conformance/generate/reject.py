@@ -10,12 +10,12 @@ from typing import Any
 from conformance.audit.membership import base_type, parts, within
 from conformance.errors import SuiteError
 from conformance.generate.pool import draw, text_of
-from conformance.generate.spelling import in_full
 from conformance.model import Case
-from conformance.reference.windows import WindowEnvironment
+from conformance.spec.environment import Environment, dimensions, shapes_of
 from conformance.spec.expressions import Expression
 from conformance.spec.former import respelled
 from conformance.spec.model import Draw, OpSpec, Reject
+from conformance.spec.spelling import in_full
 from conformance.spec.validity import violations
 
 TRIES = 24
@@ -30,7 +30,10 @@ def reject_cases(spec: OpSpec, *, root: int, known: Sequence[Case] = ()) -> list
     Raises :class:`~conformance.errors.SuiteError` where an entry cannot break its condition, or
     breaks others too.
     """
-    plain = {spec.data.type: Draw(values=("f32",)), "pattern": Draw(values=("ramp",))}
+    plain = {
+        spec.data.type: Draw(values=(base_type(spec),)),
+        "pattern": Draw(values=(spec.kin.patterns[0],)),
+    }
     # Most entries have the same aim.
     drawn_before: dict[tuple[int, str], list[Case]] = {}
     found = []
@@ -83,7 +86,7 @@ class _Starts:
         found = {
             one.id: one
             for case in sorted(known, key=_size)
-            if len(case.shapes[spec.data.name]) == rank and not case.reject
+            if spec.rank_of(case) == rank and not case.reject
             for one in [replace(case, types={**case.types, **plain}, pattern=spec.patterns[0])]
         }
         self._inside = {
@@ -135,14 +138,18 @@ def _size(case: Case) -> tuple[int, str]:
 
 def _may_start(spec: OpSpec, entry: Reject, valid: Case) -> bool:
     """Whether an entry starts from such cases, and a list whose length it changes may be given."""
-    if entry.within and not entry.within.evaluate(WindowEnvironment(spec, valid)):
+    if entry.within and not entry.within.evaluate(_known(spec, valid)):
         return False
     values = in_full(spec, valid)
     return all(q.may_be_given(values) for q in spec.attributes if q.whole in entry.length)
 
 
+def _known(spec: OpSpec, case: Case) -> Environment:
+    return spec.kin.oracle.case_environment(spec, case)
+
+
 def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case:
-    env = WindowEnvironment(spec, valid)
+    env = _known(spec, valid)
     case = replace(valid, reject=entry.name)
     for key, value in entry.set.items():
         new = value.evaluate(env) if isinstance(value, Expression) else value
@@ -160,8 +167,14 @@ def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:
         entry = value[-1] if isinstance(value, tuple) else value
         return [*old[:-1], entry]
 
+    if key not in spec.quantities:  # a dimension of one tensor alone
+        name, _, dim = key.partition(".")
+        tensor = next(one for one in spec.others if one.name == name)
+        place, shape = tensor.shape.index(dim), case.shapes[name]
+        changed_there = (*shape[:place], value, *shape[place + 1 :])
+        return replace(case, shapes={**case.shapes, name: changed_there})
     quantity = spec.quantities[key]
-    axes = len(case.shapes[spec.data.name]) - 2
+    axes = spec.axes_of(case)
     for attribute in spec.attributes:
         if attribute.key == key:
             new = changed(attribute.of(case.attributes, axes)) if quantity.per_axis else value
@@ -170,16 +183,16 @@ def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:
         if operand.quantity.key == key:
             new = tuple(changed(case.operands[operand.name]))
             return replace(case, operands={**case.operands, operand.name: new})
-    shape = list(case.shapes[spec.data.name])
-    shape[spec.data.shape.index(key)] = value
-    return replace(case, shapes={**case.shapes, spec.data.name: tuple(shape)})
+    dims = dimensions(spec, case.shapes)
+    dims[key] = changed(dims[key]) if quantity.per_axis else value
+    return replace(case, shapes=shapes_of(spec, dims))
 
 
 def _resize(spec: OpSpec, case: Case, key: str, length: Any) -> Case:
     def resized(old: Any) -> list[int]:
         return [*old, *([old[-1]] * length)][:length]
 
-    axes = len(case.shapes[spec.data.name]) - 2
+    axes = spec.axes_of(case)
     parts = [attribute for attribute in spec.attributes if attribute.whole == key]
     if parts:
         old = [entry for part in parts for entry in part.of(case.attributes, axes)]

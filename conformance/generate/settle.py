@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.feasible import Feasible, Infeasible
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import crossed
-from conformance.generate.feasible import Feasible, Infeasible
 from conformance.generate.looking import Seen
 from conformance.generate.pairs import Pair, Pool, retyped
 from conformance.model import Case
@@ -117,7 +117,7 @@ def witnesses(spec: OpSpec, rank: int) -> list[Case]:
     """The cases that are known of a specification as it is: recorded ones, and those of proofs."""
     kept = proofs.known(spec)
     known = (*recorded.of(spec), *(kept.witnesses if kept else ()))
-    return [case for case in known if len(case.shapes[spec.data.name]) == rank]
+    return [case for case in known if spec.rank_of(case) == rank]
 
 
 def _prove(pool: Pool, pair: Pair, *, anew: bool) -> None:

@@ -7,12 +7,12 @@ axes is larger than two cases of one long axis each.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import product
 from math import prod
 
 from conformance.generate.looking import sound
 from conformance.model import Case
+from conformance.spec.environment import resized
 from conformance.spec.model import OpSpec
 
 LARGE = 1000
@@ -26,26 +26,39 @@ MOST = 24
 
 
 def relatives(spec: OpSpec, cases: Sequence[Case]) -> list[Case]:
-    """Valid cases of one rank like some large ones, with fewer images, fewer channels, or axes that
-    are shorter by a multiple of :data:`LANES`."""
+    """Valid cases of one rank like some large ones, with one of what has no axes (images, say), or
+    axes that are shorter by a multiple of :data:`LANES`."""
     made = {case.id: case for large in cases for case in _shorter(spec, large)}
     known = {case.id for case in cases}
     new = [case for name, case in made.items() if name not in known]
     if not new:
         return []
-    return sound(spec, len(new[0].shapes[spec.data.name]) - 2, new)
+    return sound(spec, spec.rank_of(new[0]), new)
 
 
 def _shorter(spec: OpSpec, case: Case) -> Iterator[Case]:
     shape = case.shapes[spec.data.name]
     if prod(shape) < LARGE:
         return
-    planes = ((1, extent) if extent > 1 else (extent,) for extent in shape[:2])
-    axes = ({extent % LANES, extent % LANES + LANES, extent} - {0} for extent in shape[2:])
     lengths = (
-        [one for one in axis if one <= extent] for axis, extent in zip(axes, shape[2:], strict=True)
+        _lengths(extent) if long else ((1, extent) if extent > 1 else (extent,))
+        for extent, long in zip(shape, _of_axes(spec, case), strict=True)
     )
-    found = sorted(product(*planes, *lengths), key=prod)
+    found = sorted(product(*lengths), key=prod)
     for shorter in found[:MOST]:
         if 2 * prod(shorter) <= prod(shape):
-            yield replace(case, shapes={**case.shapes, spec.data.name: shorter})
+            yield resized(spec, case, shorter)
+
+
+def _of_axes(spec: OpSpec, case: Case) -> Iterator[bool]:
+    """Of each dimension of the data whether it is shortened by lanes: those of axes, and all where
+    there are none."""
+    for name in spec.data.shape:
+        if spec.dims[name].per_axis:
+            yield from [True] * spec.axes_of(case)
+        else:
+            yield not spec.layout.spread
+
+
+def _lengths(extent: int) -> list[int]:
+    return [one for one in {extent % LANES, extent % LANES + LANES, extent} - {0} if one <= extent]

@@ -11,11 +11,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conformance.generate.spelling import case_of
 from conformance.model import Case
 from conformance.spec.expressions import Expression
-from conformance.spec.families import fills
 from conformance.spec.model import Draw, OpSpec, Quantity
+from conformance.spec.spelling import case_of
 
 Aim = Mapping[str, Draw]
 Integer = Callable[[int, int], int]
@@ -47,7 +46,7 @@ def _cases(draw: st.DrawFn, spec: OpSpec, rank: int, aim: Aim) -> Case:
 def one_case(spec: OpSpec, rank: int, aim: Aim, integer: Integer) -> Case:
     """A case that the integers decide; see :func:`cases`."""
     aim = {name.replace("-", "_"): narrowed for name, narrowed in aim.items()}
-    axes = rank - 2
+    axes = spec.layout.axes(rank)
     env: dict[str, Any] = {"rank": rank, "axes": axes, "axis": tuple(range(axes))}
     types = {
         variable: _pick(integer, _values(aim.get(variable), allowed))
@@ -64,7 +63,8 @@ def _patterns(spec: OpSpec, dtype: str, aim: Draw | None) -> tuple[str, ...]:
     """What data of a type are filled with: by the aim, as far as the type allows."""
     given = spec.data.patterns
     aimed, any_ = (
-        tuple(one for one in asked if fills(one, dtype)) for asked in (_values(aim, given), given)
+        tuple(one for one in asked if spec.fills(one, dtype))
+        for asked in (_values(aim, given), given)
     )
     return aimed or any_
 

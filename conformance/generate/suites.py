@@ -52,7 +52,7 @@ def smoke(spec: OpSpec, vectors: Iterable[Vector], score: Score) -> dict[str, tu
         if vector.case.reject is not None:
             yield "reject", vector.case.reject
         elif vector.case.types[spec.data.type] == base:
-            yield "rank", len(vector.case.shapes[spec.data.name])
+            yield "rank", spec.rank_of(vector.case)
         yield from (("edge", edge) for edge in vector.edges)
         if vector.answers:
             yield from (("left out", name) for name in optional - vector.case.attributes.keys())

@@ -6,16 +6,15 @@ import numpy as np
 
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import UsageError
-from conformance.generate.patterns import PATTERNS, fill
 from conformance.model import Case
 from conformance.spec.model import OpSpec
 
 
-def data_of(spec: OpSpec, case: Case) -> Array:
-    """The data of ``case``, in its logical type."""
-    if case.pattern not in PATTERNS:
+def data_of(spec: OpSpec, case: Case) -> tuple[Array, ...]:
+    """The tensors of ``case``, in their logical types."""
+    if case.pattern not in spec.kin.patterns:
         raise UsageError(f"no value pattern is called '{case.pattern}'")
-    return fill(case.pattern, case.seed, case.shapes[spec.data.name], case.types[spec.data.type])
+    return spec.kin.data(spec, case)
 
 
 def operands_of(spec: OpSpec, case: Case) -> list[Array]:

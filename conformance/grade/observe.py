@@ -43,7 +43,7 @@ def observed(spec: OpSpec, vector: Vector, outcome: Outcome) -> dict[str, tuple[
         return {}
     found: dict[str, tuple[str, ...]] = {}
     try:
-        env = facts(spec, vector.case, vector.inputs[0])
+        env = facts(spec, vector.case, vector.inputs)
         for point in spec.observe:
             where: Any = point.where.evaluate(env)
             classes = {

@@ -157,7 +157,7 @@ def _drawn(spec: OpSpec, seed: int, count: int) -> list[Case]:
     for rank in spec.ranks:
         drawn = draw_fast(spec, rank, 3 * count, root=seed)
         drawn = [one for one in drawn if prod(one.shapes[spec.data.name]) <= LARGEST]
-        valid = sound(spec, rank - 2, [other_data(one, 2 * seed) for one in drawn])
+        valid = sound(spec, rank, [other_data(one, 2 * seed) for one in drawn])
         found += valid[:count]
     return found
 

@@ -183,7 +183,7 @@ def _fits(spec: OpSpec, form: Form, case: Case) -> bool:
         return False
     kind = DTYPES[case.types[spec.data.type]]
     try:
-        env = facts(spec, case, np.zeros(case.shapes[spec.data.name], kind.numpy))
+        env = facts(spec, case, [np.zeros(case.shapes[spec.data.name], kind.numpy)])
         if tuple(env.out) != (1,) * (form.rank - 3) + (form.across,):
             return False
         for axis, (length, windows) in enumerate(zip(form.spans, env.windows, strict=True)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -12,14 +12,11 @@ import numpy as np
 from conformance.dtypes import Array
 from conformance.errors import InvalidCase
 from conformance.model import Answer, Case
-from conformance.reference import pooling
-from conformance.reference.facts import DataEnvironment
+from conformance.reference.variants import definitions_of
 from conformance.spec import loader
 from conformance.spec.environment import case_of
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.validity import violations
-
-FAMILIES = {"pooling": pooling}
 
 
 def evaluate(
@@ -44,24 +41,27 @@ def evaluate(
     if broken:
         text = "; ".join(violation.message for violation in broken)
         raise InvalidCase(f"{spec.op}: {text}", tuple(v.condition for v in broken))
-    family = FAMILIES[spec.family]
-    env = family.environment(spec, case, arrays[0], variants)
-    return family.outputs(env, spec, dtype="f64" if exact else None)
+    env = facts(spec, case, arrays, variants)
+    return spec.kin.oracle.outputs(env, spec, dtype="f64" if exact else None)
 
 
 def answers(
-    spec: OpSpec, case: Case, data: Array, variants: tuple[Variant, ...] = ()
+    spec: OpSpec, case: Case, inputs: Sequence[Array], variants: Iterable[Variant] = ()
 ) -> tuple[Answer, ...]:
-    """What each output of a valid case must be, under the rules that ``variants`` replace."""
-    family = FAMILIES[spec.family]
-    return family.answers(family.environment(spec, case, data, variants), spec)
+    """What each output of a valid case must be, under the rules that ``variants`` replace.
+
+    ``inputs`` are the arrays of its tensors, as many as the operator has; what follows them is not
+    looked at.
+    """
+    return spec.kin.oracle.answers(facts(spec, case, inputs, variants), spec)
 
 
 def facts(
-    spec: OpSpec, case: Case, data: Array, variants: tuple[Variant, ...] = ()
-) -> DataEnvironment:
-    """The named values of a valid case with its data, as edges speak of them."""
-    return FAMILIES[spec.family].environment(spec, case, data, variants)
+    spec: OpSpec, case: Case, inputs: Sequence[Array], variants: Iterable[Variant] = ()
+) -> Any:
+    """The named values of a valid case with its inputs, as edges speak of them: an environment of
+    the operator's family. ``inputs`` are those of :func:`answers`."""
+    return spec.kin.oracle.environment(spec, case, inputs, definitions_of(spec, variants))
 
 
 class _Callable(ModuleType):

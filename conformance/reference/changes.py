@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.reference.many import WindowBatch
+from conformance.reference.batches import CaseBatch
 from conformance.reference.subject import Altered
 from conformance.spec.entries import Bools, Entry, Value
 from conformance.spec.kinds import Kind
@@ -17,7 +17,7 @@ from conformance.spec.model import Variant
 from conformance.spec.tree import Node
 
 
-def may_differ(batch: WindowBatch, altered: Altered) -> Bools:
+def may_differ(batch: CaseBatch, altered: Altered) -> Bools:
     """Of which cases of a batch the outputs under some variants may not be the right ones."""
     found = np.zeros(batch.count, np.bool_)
     for place, variant in enumerate(altered.variants):
@@ -25,16 +25,17 @@ def may_differ(batch: WindowBatch, altered: Altered) -> Bools:
         if guard.any():
             part = altered.part(frozenset({place}))
             changed = batch.under(part.definitions, part.changed)
-            same_windows = "out" not in part.changed
-            same_taps = same_windows and "taps" not in part.changed
+            alike = batch.has_same_rows(part.changed)
             for name in part.replaced:
-                alike = same_taps if name in ("tap", "reads") else same_windows
                 if guard.any():
-                    found |= guard & _differs(batch, changed, name, alike)
+                    if name in part.of_taps:
+                        found |= guard & batch.taps_differ(changed, part.changed)
+                    else:
+                        found |= guard & _differs(batch, changed, name, alike)
     return found
 
 
-def _guard(batch: WindowBatch, variant: Variant) -> Bools:
+def _guard(batch: CaseBatch, variant: Variant) -> Bools:
     """Where the guard of a variant may hold for something."""
     if variant.where is None:
         return np.ones(batch.count, np.bool_)
@@ -44,10 +45,8 @@ def _guard(batch: WindowBatch, variant: Variant) -> Bools:
     return np.asarray(unsettled | value.possible)
 
 
-def _differs(right: WindowBatch, batch: WindowBatch, name: str, alike: bool) -> Bools:
-    """Of which cases a rule may have another value; ``alike`` says that windows are as many."""
-    if name in ("tap", "reads"):
-        return _windows_differ(right, batch) if alike else np.ones(right.count, np.bool_)
+def _differs(right: CaseBatch, batch: CaseBatch, name: str, alike: bool) -> Bools:
+    """Of which cases a rule may have another value; ``alike`` says that both have the same rows."""
     (a, first), (b, second) = right.name(name), batch.name(name)
     found = first | second
     for one, other in zip(_entries(a, right), _entries(b, right), strict=True):
@@ -55,13 +54,13 @@ def _differs(right: WindowBatch, batch: WindowBatch, name: str, alike: bool) -> 
     return found
 
 
-def _entries(value: Value, batch: WindowBatch) -> tuple[Entry, ...]:
-    return value if isinstance(value, tuple) else (value,) * batch.axes
+def _entries(value: Value, batch: CaseBatch) -> tuple[Entry, ...]:
+    return value if isinstance(value, tuple) else (value,) * max(1, batch.axes)
 
 
-def _unequal(batch: WindowBatch, a: Entry, b: Entry, same_windows: bool) -> Bools:
+def _unequal(batch: CaseBatch, a: Entry, b: Entry, same_rows: bool) -> Bools:
     unknown = np.ones(batch.count, np.bool_)
-    if a.array is None or b.array is None or not (same_windows or a.rows is b.rows is None):
+    if a.array is None or b.array is None or not (same_rows or a.rows is b.rows is None):
         return unknown
     rows = batch.joint((a, b))
     one, other = (batch.lifted(entry.array, entry.rows, rows) for entry in (a, b))
@@ -73,14 +72,4 @@ def _unequal(batch: WindowBatch, a: Entry, b: Entry, same_windows: bool) -> Bool
         return np.broadcast_to(unequal, (batch.count,))
     found = np.zeros(batch.count, np.bool_)
     found[rows.case[np.broadcast_to(unequal, rows.case.shape)]] = True
-    return found
-
-
-def _windows_differ(right: WindowBatch, batch: WindowBatch) -> Bools:
-    """Of which cases other taps count, or they read other elements."""
-    found = np.zeros(right.count, np.bool_)
-    for one, other in zip(right.taps, batch.taps, strict=True):
-        found |= one.unsettled | other.unsettled
-        moved = one.counted & (one.position != other.position)
-        found[one.rows.case[(one.counted != other.counted) | moved]] = True
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import combinations
 
@@ -15,7 +15,7 @@ from conformance.spec.model import OpSpec
 
 
 def readings(
-    spec: OpSpec, case: Case, data: Array, base: tuple[Answer, ...]
+    spec: OpSpec, case: Case, inputs: Sequence[Array], base: tuple[Answer, ...]
 ) -> Mapping[str, tuple[Answer, ...]]:
     """The answers under each interpretation that changes them, by name.
 
@@ -24,17 +24,17 @@ def readings(
     """
     found: dict[str, tuple[Answer, ...]] = {}
     single = {}
-    env = facts(spec, case, data)
+    env = facts(spec, case, inputs)
     for variant in spec.interpretations:
         if variant.where is not None and not np.asarray(variant.where.evaluate(env)).any():
             continue
-        under = answers(spec, case, data, (variant,))
+        under = answers(spec, case, inputs, (variant,))
         if not same(under, base):
             single[variant.name] = variant
             found[variant.name] = under
     for count in range(2, len(single) + 1):
         for names in combinations(single, count):
-            under = answers(spec, case, data, tuple(single[name] for name in names))
+            under = answers(spec, case, inputs, tuple(single[name] for name in names))
             if not any(same(under, other) for other in (base, *found.values())):
                 found["+".join(names)] = under
     return found

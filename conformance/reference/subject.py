@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain, combinations
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,14 +14,10 @@ import numpy as np
 from conformance.dtypes import Array
 from conformance.errors import EvaluationError
 from conformance.model import Case
-from conformance.reference import pooling
-from conformance.reference.facts import DEPENDS, DataEnvironment
 from conformance.reference.variants import definitions_of
-from conformance.reference.viewed import viewed
+from conformance.spec.family_index import family_of
+from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec, Variant
-
-LARGE = 1 << 18
-"""Outputs of a wrong shape with more taps are not worked out: the shape tells enough."""
 
 
 class Altered:
@@ -48,11 +44,11 @@ class _Part:
         bare = [replace(variant, where=None) for variant in variants]
         self.definitions = definitions_of(spec, bare)
         self.replaced = tuple(sorted({name for variant in variants for name in variant.replace}))
-        self.of_taps = not {"tap", "reads"}.isdisjoint(self.replaced)
+        self.of_taps = _of_taps(spec.family).intersection(self.replaced)
         self.changed = _reached(spec, variants)
 
 
-Made = Callable[[DataEnvironment], list[Array]]
+Made = Callable[[Any], list[Array]]
 """Arrays of an environment."""
 
 What = tuple[str | None, ...]
@@ -60,17 +56,22 @@ What = tuple[str | None, ...]
 
 
 class Subject:
-    """A valid case with its data; ``outputs`` are the right ones, in the operator's own types.
+    """A valid case with its inputs; ``outputs`` are the right ones, in the operator's own types.
 
     ``shapes`` are further output shapes in which outputs are of interest, however large.
     """
 
     def __init__(
-        self, spec: OpSpec, case: Case, data: Array, shapes: Collection[tuple[int, ...]] = ()
+        self,
+        spec: OpSpec,
+        case: Case,
+        inputs: Sequence[Array],
+        shapes: Collection[tuple[int, ...]] = (),
     ) -> None:
         self.spec = spec
         self.shapes = shapes
-        self.env = pooling.environment(spec, case, data)
+        self._oracle = spec.kin.oracle
+        self.env = self._oracle.environment(spec, case, inputs, spec.definitions)
         self._known: dict[tuple[Any, ...], list[Array]] = {}
         self.outputs = self._outputs(self.env)
 
@@ -93,7 +94,7 @@ class Subject:
         """
         found = self._worked_out(
             altered,
-            lambda env: pooling.placed(env, pooling.ends(env, self.spec, precision)),
+            lambda env: self._oracle.ends(env, self.spec, precision),
             ("ends", precision),
         )
         return list(zip(found[::2], found[1::2], strict=True))
@@ -104,7 +105,7 @@ class Subject:
         """
         return self._worked_out(
             altered,
-            lambda env: pooling.unspecified(env, self.spec, precision),
+            lambda env: self._oracle.unspecified(env, self.spec, precision),
             ("unspecified", precision),
         )
 
@@ -114,17 +115,9 @@ class Subject:
             self._known[what] = made(self.env)
         return self._composed(altered, self._known[what], made, what)
 
-    def _outputs(self, env: DataEnvironment) -> list[Array]:
+    def _outputs(self, env: Any) -> list[Array]:
         """The outputs of an environment; what they are made of makes the same ones again."""
-        rules = _values(env, pooling.made_of(env, self.spec))
-        types = (pooling.dtype_of(self.spec, output, env) for output in self.spec.outputs)
-        made_of = (*env.windows, *types, *rules)
-        if made_of not in self._known:
-            self._known[made_of] = pooling.computed(env, self.spec)
-        placed = (*made_of, *_values(env, pooling.PLACED))
-        if placed not in self._known:
-            self._known[placed] = pooling.placed(env, self._known[made_of])
-        return self._known[placed]
+        return self._oracle.remembered(env, self.spec, self._known)
 
     def _composed(
         self, altered: Altered, right: list[Array], made: Made, what: What
@@ -146,25 +139,25 @@ class Subject:
         """What is made under the rules of a part; ``right`` where they change nothing."""
         try:
             env = self.env.under(part.definitions, part.changed)
-            if not any(_differs(self.env, env, name) for name in part.replaced):
+            taps = part.of_taps
+            if not any(n in taps or _differs(self.env, env, n) for n in part.replaced):
                 return right
-            if part.of_taps:
+            if taps:
                 return self._anew(env, right, made)
             # What replaces the same rules by the same values gives the same outputs.
-            key = (what, part.replaced, *_values(env, part.replaced))
+            key = (what, part.replaced, *values_of(env, part.replaced))
             if key not in self._known:
                 self._known[key] = self._anew(env, right, made)
             return self._known[key]
         except EvaluationError:
             return right
 
-    def _anew(self, env: DataEnvironment, right: list[Array], made: Made) -> list[Array]:
-        shape = (*env.data.shape[:2], *env.out)
-        of_interest = env.out == self.env.out or shape in self.shapes
-        if not of_interest and _taps(env) > LARGE:
-            # Too large to be worked out: zeros that take no memory.
+    def _anew(self, env: Any, right: list[Array], made: Made) -> list[Array]:
+        shape = self._oracle.too_large(env, self.env, self.shapes)
+        if shape is not None:
+            # Zeros that take no memory: the shape tells enough.
             return [np.broadcast_to(one.dtype.type(0), shape) for one in right]
-        return viewed(env, made)
+        return made(env)
 
     def _guard(self, variant: Variant) -> bool | Array:
         if variant.where is None:
@@ -192,16 +185,17 @@ def _picked(
     ]
 
 
-def _taps(env: DataEnvironment) -> int:
-    """At least how many taps all windows of all planes have; an empty window counts for one."""
-    per_axis = (np.maximum(env.along("taps", axis), 1).sum() for axis in range(len(env.out)))
-    return prod(env.data.shape[:2]) * prod(map(int, per_axis))
+@cache
+def _of_taps(family: str) -> frozenset[str]:
+    """The rules of single taps, whose values are not compared: they are taken to differ."""
+    rules = family_of(family).rules
+    return frozenset(name for name, rule in rules.items() if rule.kind.domain is Domain.TAP)
 
 
 def _reached(spec: OpSpec, variants: Iterable[Variant]) -> frozenset[str]:
     """All names whose values variants may change."""
     depends = {name: expression.names for name, expression in spec.definitions.items()}
-    depends.update({name: frozenset(names) for name, names in DEPENDS.items()})
+    depends.update({name: frozenset(names) for name, names in spec.kin.oracle.depends.items()})
     changed: set[str] = set()
     for variant in variants:
         changed |= variant.replace.keys()
@@ -214,7 +208,7 @@ def _reached(spec: OpSpec, variants: Iterable[Variant]) -> frozenset[str]:
         changed |= more
 
 
-def _values(env: DataEnvironment, names: Iterable[str]) -> Iterator[Any]:
+def values_of(env: Mapping[str, Any], names: Iterable[str]) -> Iterator[Any]:
     """The values of rules, to be compared."""
     for name in names:
         value = env[name]
@@ -231,9 +225,7 @@ def _told(content: bytes) -> bytes:
 
 
 def _differs(right: Mapping[str, Any], env: Mapping[str, Any], name: str) -> bool:
-    """Whether a rule has another value; what a tap does is not compared."""
-    if name in ("tap", "reads"):
-        return True
+    """Whether a rule has another value."""
     a, b = right[name], env[name]
     if isinstance(a, tuple) and isinstance(b, tuple):
         return not all(map(np.array_equal, a, b))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.reference.many import WindowBatch
+from conformance.reference.batches import CaseBatch
 from conformance.spec.environment import Evaluable, Overlay
 from conformance.spec.expressions import Value
 from conformance.spec.model import OpSpec, Variant
@@ -30,7 +30,7 @@ class _Replaced:
         replaced = self.replacement.evaluate(Overlay(env, original=original))
         return replaced if guard is True else np.where(guard, replaced, original)  # type: ignore[arg-type]
 
-    def many(self, batch: WindowBatch) -> Any:
+    def many(self, batch: CaseBatch) -> Any:
         original = self.original.many(batch)
         with batch.meaning({"original": original}):
             replaced = self.replacement.many(batch)
@@ -57,7 +57,7 @@ class _Misread:
             return original
         return self.replacement.evaluate(given)
 
-    def many(self, batch: WindowBatch) -> Any:
+    def many(self, batch: CaseBatch) -> Any:
         original = batch.given[self.key]
         with batch.meaning({**batch.given, "original": original}):
             replaced = self.replacement.many(batch)

@@ -26,11 +26,11 @@ def with_given(finding: Finding, suite: Suite, variants: Sequence[Variant]) -> F
     vector = suite.get(finding.smallest)
     names = [answer.name for answer in vector.answers]
     try:
-        subject = Subject(spec, vector.case, vector.inputs[0])
+        subject = Subject(spec, vector.case, vector.inputs)
         output = subject.under(Altered(spec, *variants))[names.index(witness.output)]
     except (ConformanceError, ValueError, IndexError):
         return finding
-    index = witness.index[:2]
+    index = witness.index[: spec.layout.planes]
     if any(i >= n for i, n in zip(index, output.shape, strict=False)):
         return finding
     given: Any = np.vectorize(str, otypes=[object])(output[index])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from conformance.grade.match import Match, asked, decisive, matches
 from conformance.grade.returned import unpacked
 from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
-from conformance.reference.explain import described, window
 from conformance.spec.model import OpSpec, Variant
 from conformance.suite.store import Suite
 
@@ -43,7 +43,7 @@ class Illustrator:
     ) -> Finding:
         """The finding with what there is to draw of its ``smallest`` result in ``detail``.
 
-        ``window`` is described by :func:`conformance.reference.explain.described`; ``under`` in it
+        ``window`` is described by the picture of the operator's family; ``under`` in it
         is the window under ``variants``, the faults that the backend is taken to have, where
         that is another. ``plane`` and ``elements`` are in docs/run-log.md.
         """
@@ -51,14 +51,14 @@ class Illustrator:
             return finding
         vector = self.suite.get(finding.smallest)
         index = finding.witness.index
-        found: dict[str, Any] = {
-            "window": _window(self.suite.specs.get(finding.op), vector, index, tuple(variants))
-        }
+        spec = self.suite.specs.get(finding.op)
+        found: dict[str, Any] = {"window": _window(spec, vector, index, tuple(variants))}
         outputs = unpacked(smallest.returned) if smallest.returned is not None else None
         if outputs is not None and len(outputs) == len(vector.answers):
             told = decisive(matches(vector, outputs, self.precision), self.level)
             if told.comparisons:
-                found["plane"] = _plane(told, finding.witness.output, index)
+                planes = 0 if spec is None else spec.layout.planes
+                found["plane"] = _plane(told, finding.witness.output, index, planes)
                 found["elements"] = _elements(told, self.precision)
         return replace(finding, detail={**finding.detail, **{k: v for k, v in found.items() if v}})
 
@@ -66,13 +66,16 @@ class Illustrator:
 def _window(
     spec: OpSpec | None, vector: Vector, index: tuple[int, ...], variants: tuple[Variant, ...]
 ) -> dict[str, Any] | None:
-    data = vector.inputs[0]
-    shape = vector.answers[0].expected.shape
+    inputs, shape = vector.inputs, vector.answers[0].expected.shape
     inside = len(index) == len(shape) and all(i < n for i, n in zip(index, shape, strict=True))
-    if spec is None or not inside or data[0, 0].size > MAX_PLANE:
+    shown = None if spec is None else spec.kin.picture
+    if spec is None or shown is None or not inside:
+        return None
+    planes = spec.layout.planes
+    if prod(inputs[0].shape[planes:]) > MAX_PLANE:
         return None  # a number takes a byte at least
     try:
-        found = described(window(spec, vector.case, data, index), data)
+        found = shown.described(shown.window(spec, vector.case, inputs, index), inputs)
     except ConformanceError:
         return None  # an old suite, of another specification than the one that is shipped
     if found is None or len(json.dumps(found["input"])) > MAX_PLANE:
@@ -81,12 +84,13 @@ def _window(
         return found
     try:
         there = holding(spec, vector, index, variants)
-        seen = window(spec, vector.case, data, index, there)
+        seen = shown.window(spec, vector.case, inputs, index, there)
     except ConformanceError:
         return found  # the faults leave no such element
-    other = described(seen, data) if seen.plane == index[:2] else None  # drawn over one plane
-    shown = ("positions", "counts", "divisor")
-    under = None if other is None else {key: other[key] for key in shown if key in other}
+    same = seen.plane == index[:planes]  # drawn over one plane
+    other = shown.described(seen, inputs) if same else None
+    told = ("positions", "counts", "divisor")
+    under = None if other is None else {key: other[key] for key in told if key in other}
     differs = under is not None and any(under[key] != found[key] for key in under)
     return {**found, "under": under} if differs else found
 
@@ -97,7 +101,7 @@ def holding(
     """The variants that hold for an element, without their guards: where they change the shape of
     the output together they hold for all of it.
     """
-    env = facts(spec, vector.case, vector.inputs[0])
+    env = facts(spec, vector.case, vector.inputs)
     shape = vector.answers[0].expected.shape
     guards = [
         np.broadcast_to(True if one.where is None else np.asarray(one.where.evaluate(env)), shape)
@@ -105,21 +109,24 @@ def holding(
     ]
     bare = [replace(one, where=None) for one in variants]
     some = tuple(one for one, guard in zip(bare, guards, strict=True) if guard.any())
-    if facts(spec, vector.case, vector.inputs[0], some).out != env.out:
+    shape_of = spec.kin.oracle.shape
+    if shape_of(facts(spec, vector.case, vector.inputs, some)) != shape_of(env):
         return some
     return tuple(one for one, guard in zip(bare, guards, strict=True) if guard[index])
 
 
-def _plane(told: Match, output: str, index: tuple[int, ...]) -> dict[str, Any] | None:
-    """Expected beside got, over the spatial axes of the image and channel of the witness."""
+def _plane(told: Match, output: str, index: tuple[int, ...], planes: int) -> dict[str, Any] | None:
+    """Expected beside got, over the plane of the witness: the first ``planes`` dimensions of an
+    output tell planes apart."""
+    at = index[:planes]
     for answer, got, comparison in zip(told.answers, told.outputs, told.comparisons, strict=True):
-        if answer.name != output or got[index[:2]].size > MAX_OUTPUT:
+        if answer.name != output or got[at].size > MAX_OUTPUT:
             continue
         expected = answer.expected if answer.rounded is None else answer.rounded
         return {
-            "expected": _texts(expected[index[:2]]),
-            "got": _texts(got[index[:2]]),
-            "wrong": comparison.wrong[index[:2]].tolist(),
+            "expected": _texts(expected[at]),
+            "got": _texts(got[at]),
+            "wrong": comparison.wrong[at].tolist(),
         }
     return None
 

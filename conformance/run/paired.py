@@ -16,6 +16,7 @@ import numpy as np
 from conformance.dtypes import Array
 from conformance.errors import ConformanceError
 from conformance.model import Case, Vector
+from conformance.spec.environment import dimensions, resized, shapes_of
 from conformance.spec.model import OpSpec, Quantity, Reject
 from conformance.spec.validity import violations
 
@@ -43,12 +44,15 @@ def paired(spec: OpSpec, vector: Vector) -> Vector | None:
 
 
 def _inputs(spec: OpSpec, case: Case, given: Sequence[Array]) -> tuple[Array, ...]:
-    data = np.resize(given[0], case.shapes[spec.data.name])
+    tensors = (
+        np.resize(old, case.shapes[one.name]).astype(old.dtype)
+        for one, old in zip(spec.tensors, given, strict=False)
+    )
     operands = (
         np.array(case.operands[one.name], dtype=old.dtype)
-        for one, old in zip(spec.operands, given[1:], strict=True)
+        for one, old in zip(spec.operands, given[len(spec.tensors) :], strict=True)
     )
-    return (data.astype(given[0].dtype), *operands)
+    return (*tensors, *operands)
 
 
 def _repaired(spec: OpSpec, entry: Reject, case: Case) -> Iterator[Case]:
@@ -63,11 +67,13 @@ def _repaired(spec: OpSpec, entry: Reject, case: Case) -> Iterator[Case]:
         for attributes in (case.attributes, given):
             yield from _resized(
                 spec,
-                replace(case, shapes={spec.data.name: larger}, attributes=attributes),
+                replace(resized(spec, case, larger), attributes=attributes),
                 every,
             )
     if entry.length:
         yield from _resized(spec, case, entry.length)
+    if any("." in key for key in entry.set):
+        yield resized(spec, case, case.shapes[spec.data.name])
     keys = [key for key in entry.set if key in spec.quantities]
     if not entry.set or len(keys) < len(entry.set):
         return
@@ -84,7 +90,7 @@ def _repaired(spec: OpSpec, entry: Reject, case: Case) -> Iterator[Case]:
 
 def _resized(spec: OpSpec, case: Case, wholes: Collection[str]) -> Iterator[Case]:
     """The case whose lists have an entry for each axis, cut or filled up, or their defaults."""
-    axes = len(case.shapes[spec.data.name]) - 2
+    axes = spec.axes_of(case)
     lists = {one.name: one for one in spec.attributes if one.per_axis and one.whole in wholes}
     given = [one for name, one in lists.items() if name in case.attributes]
     choices = [_of_length(one, case.attributes[one.name], axes) for one in given]
@@ -130,8 +136,7 @@ def _with(spec: OpSpec, case: Case, key: str, value: Any, *, every: bool) -> Cas
     """The case with another value of a quantity, if it has one an axis on the last axis alone, as
     tests are made, or on ``every`` one; None where it has no such axis."""
 
-    name = spec.data.name
-    axes = len(case.shapes[name]) - 2
+    axes = spec.axes_of(case)
     for one in spec.attributes:
         if one.key == key:
             new = value
@@ -145,7 +150,7 @@ def _with(spec: OpSpec, case: Case, key: str, value: Any, *, every: bool) -> Cas
         if operand.quantity.key == key:
             old = case.operands[operand.name]
             return replace(case, operands={**case.operands, operand.name: (*old[:-1], value)})
-    place = spec.data.shape.index(key)
-    shape = [*case.shapes[name]]
-    shape[-1 if spec.dims[key].per_axis else place] = max(1, value)
-    return replace(case, shapes={**case.shapes, name: tuple(shape)})
+    dims = dimensions(spec, case.shapes)
+    old, new = dims[key], max(1, value)
+    dims[key] = (*old[:-1], new) if spec.dims[key].per_axis else new
+    return replace(case, shapes=shapes_of(spec, dims))

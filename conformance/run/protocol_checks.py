@@ -51,6 +51,7 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
         yield Check("vectors", None, f"no vector of {suite.name} is of a declared operator")
         return
     first = next(iter(vectors.values()))
+    planes = suite.specs[first.case.op].layout.planes
 
     def checked(name: str, check: Callable[[Conversation], str]) -> Check:
         with Conversation(spec, seconds) as talk:
@@ -66,8 +67,8 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
     yield checked("several requests", lambda talk: _several(talk, first))
     yield checked("pieces", lambda talk: _pieces(talk, first))
     yield checked("other members", lambda talk: _others(talk, first))
-    yield checked("large array", lambda talk: _any(talk, _large(first)))
-    yield checked("empty array", lambda talk: _any(talk, _resized(first, 0)))
+    yield checked("large array", lambda talk: _any(talk, _large(first, planes)))
+    yield checked("empty array", lambda talk: _any(talk, _resized(first, 0, planes)))
     yield checked("rank 0", lambda talk: _any(talk, _scalar(first)))
     yield checked("end of input", lambda talk: talk.farewell())
 
@@ -151,17 +152,16 @@ def _scalar(vector: Vector) -> Vector:
     return replace(vector, inputs=(data, *vector.inputs[1:]))
 
 
-def _large(vector: Vector) -> Vector:
-    shape = vector.inputs[0].shape
-    axes = max(1, len(shape) - 2)
-    return _resized(vector, round(LARGE ** (1 / axes)))
+def _large(vector: Vector, planes: int) -> Vector:
+    sides = max(1, vector.inputs[0].ndim - planes)
+    return _resized(vector, round(LARGE ** (1 / sides)), planes)
 
 
-def _resized(vector: Vector, size: int) -> Vector:
-    """The vector with other spatial sizes of its data."""
-    shape = vector.inputs[0].shape
-    sizes: Sequence[int] = (1, 1, *[size] * (len(shape) - 2))
-    data = np.ones(sizes[-len(shape) :], vector.inputs[0].dtype)
+def _resized(vector: Vector, size: int, planes: int) -> Vector:
+    """The vector with other sizes of its data, but for the dimensions that tell planes apart."""
+    rank = vector.inputs[0].ndim
+    sizes: Sequence[int] = (*[1] * planes, *[size] * (rank - planes))
+    data = np.ones(sizes[-rank:], vector.inputs[0].dtype)
     # Outputs as large as the data are sent, not described.
     answers = tuple(
         replace(one, expected=np.broadcast_to(one.expected.dtype.type(0), data.shape))

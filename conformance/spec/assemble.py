@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from conformance.dtypes import DTYPES
 from conformance.spec.clauses import Clauses
-from conformance.spec.families import FAMILIES, PATTERN_NAMES, Family
+from conformance.spec.family import Family
+from conformance.spec.family_index import family_of, is_family
+from conformance.spec.family_index import names as families
 from conformance.spec.model import Document, Erratum, OperandInput, OpSpec, OutputSpec, TensorInput
 from conformance.spec.quantities import Quantities
 from conformance.spec.scope import Definition, Definitions, base_scope, compile_at
 from conformance.spec.source import Path, Source
-
-MIN_RANK = 3
-"""Batch, channel and one spatial axis."""
 
 
 def assemble(source: Source) -> OpSpec | None:
@@ -23,13 +22,14 @@ def assemble(source: Source) -> OpSpec | None:
     with any of them the result is not to be used.
     """
     data = source.data
-    family = FAMILIES.get(data["family"])
-    if family is None:
+    if not is_family(data["family"]):
         message = f"there is no family '{data['family']}'"
-        source.unknown(("family",), message, data["family"], FAMILIES)
+        source.unknown(("family",), message, data["family"], families())
         return None
+    family = family_of(data["family"])
     types = {name: tuple(dtypes) for name, dtypes in data["types"].items()}
-    quantities = Quantities(source, types)
+    tensors = len(family.layout.tensors)
+    quantities = Quantities(source, types, tensors)
     quantities.check_names(family)
     base = base_scope(family, types, quantities.found)
     quantities.bound(base)
@@ -45,6 +45,7 @@ def assemble(source: Source) -> OpSpec | None:
         types=types,
         dims={n: quantities.found[n] for n in data["dims"] if n in quantities.found},
         data=parts.tensor(),
+        others=tuple(map(parts.other, range(1, tensors))),
         operands=tuple(parts.operands()),
         attributes=tuple(
             quantity
@@ -103,7 +104,7 @@ def _check_rules(
     source: Source, family: Family, definitions: Definitions, clauses: Clauses
 ) -> None:
     """What depends on several rules at once."""
-    reduces = _reduces(definitions)
+    reduces = _reduces(family, definitions)
     for name, rule in family.rules.items():
         given = name in source.data["rules"] or name in source.broken
         if rule.needed_for in reduces and not given:
@@ -115,9 +116,9 @@ def _check_rules(
                 clauses.too_early(("rules", name), min(early))
 
 
-def _reduces(definitions: Definitions) -> frozenset[str]:
-    reduce = definitions.compiled.get("reduce")
-    return (reduce.kind.values if reduce else None) or frozenset()
+def _reduces(family: Family, definitions: Definitions) -> frozenset[str]:
+    selector = definitions.compiled.get(family.selector)
+    return (selector.kind.values if selector else None) or frozenset()
 
 
 class _Parts:
@@ -147,11 +148,15 @@ class _Parts:
         self._one_of((*path, "type"), raw["type"], self.types, "type of this file")
         for number, name in enumerate(raw.get("patterns", ())):
             at = (*path, "patterns", number)
-            self._one_of(at, name, PATTERN_NAMES, "pattern")
-        self._dimensions((*path, "shape"), raw.get("shape", list(self.family.dims)))
-        low, high = raw.get("rank", (MIN_RANK, MIN_RANK))
-        if not MIN_RANK <= low <= high:
-            expected = f"the smallest and the largest rank, from {MIN_RANK} up"
+            self._one_of(at, name, self.family.patterns, "pattern")
+        layout = self.family.layout
+        self._dimensions((*path, "shape"), raw.get("shape", list(layout.tensors[0])))
+        least = layout.least_rank
+        low, high = raw.get("rank", (least, least))
+        if not least <= low <= high or (high > least and not layout.spread):
+            expected = f"the smallest and the largest rank, from {least} up"
+            if not layout.spread:
+                expected = f"[{least}, {least}]"
             self.source.problem((*path, "rank"), "there is no such rank", expected=expected)
         return TensorInput(
             raw["name"],
@@ -162,32 +167,61 @@ class _Parts:
             raw.get("level", "must"),
         )
 
+    def other(self, number: int) -> TensorInput:
+        """A tensor beside the data, whose rank and patterns follow from those."""
+        path: Path = ("inputs", number)
+        wanted = self.family.layout.tensors[number]
+        told = f"[{', '.join(wanted)}]"
+        if number >= len(self.source.data["inputs"]):
+            message = f"an input of shape {told} is missing"
+            self.source.problem(("inputs",), message, key=True)
+            return TensorInput("", self.source.data["inputs"][0]["type"], wanted, (1, 1), ())
+        raw = self.source.data["inputs"][number]
+        for key in sorted(raw.keys() - {"name", "type", "shape", "level"}):
+            message = f"'{raw['name']}' has no '{key}': the first input says it for all"
+            self.source.problem((*path, key), message, key=True)
+        self._one_of((*path, "type"), raw["type"], self.types, "type of this file")
+        if tuple(raw.get("shape", ())) != wanted:
+            message = f"input {number + 1} of the family {self.family.name} has another shape"
+            at = (*path, "shape") if "shape" in raw else path
+            self.source.problem(at, message, expected=told)
+        return TensorInput(
+            raw["name"], raw["type"], wanted, (len(wanted),) * 2, (), raw.get("level", "must")
+        )
+
     def _dimensions(self, path: Path, shape: list[str]) -> None:
-        wanted = ", ".join(self.family.dims)
-        if tuple(shape) != self.family.dims:
+        layout = self.family.layout
+        own, wanted = ", ".join(layout.tensors[0]), ", ".join(layout.dims)
+        if tuple(shape) != layout.tensors[0]:
             message = f"the data of the family {self.family.name} has another shape"
-            self.source.problem(path, message, expected=f"[{wanted}]")
-        for name in self.family.dims:
+            self.source.problem(path, message, expected=f"[{own}]")
+        for name in layout.dims:
             if name in self.source.broken:
                 continue
             if name not in self.source.data["dims"]:
                 message = f"the dimension '{name}' is missing"
                 self.source.problem(("dims",), message, expected=wanted, key=True)
                 self.source.broken.add(name)
-            elif self.quantities.found[name].per_axis != (name == self.family.dims[-1]):
-                message = f"only '{self.family.dims[-1]}' has, and needs, 'per: axis'"
+            elif self.quantities.found[name].per_axis != (name == layout.spread):
+                message = f"only '{layout.spread}' has, and needs, 'per: axis'"
+                if not layout.spread:
+                    message = f"the family {self.family.name} has no axes for 'per: axis'"
                 self.source.problem(("dims", name), message, key=True)
         for name in self.source.data["dims"]:
-            if name not in self.family.dims:
+            if name not in layout.dims:
                 message = f"the data has no dimension '{name}'"
                 self.source.problem(("dims", name), message, expected=wanted, key=True)
 
     def operands(self) -> Iterable[OperandInput]:
-        for number, raw in enumerate(self.source.data["inputs"][1:], start=1):
+        tensors = len(self.family.layout.tensors)
+        first = (
+            "the first input is a tensor" if tensors == 1 else f"the first {tensors} are tensors"
+        )
+        for number, raw in enumerate(self.source.data["inputs"][tensors:], start=tensors):
             path: Path = ("inputs", number)
             for key in ("shape", "rank", "patterns"):
                 if key in raw:
-                    message = f"only the first input is a tensor with '{key}'"
+                    message = f"only {first} with '{key}'"
                     self.source.problem((*path, key), message, key=True)
             if "per" not in raw:
                 expected = "'per: axis': one whole number for each spatial axis"
@@ -206,16 +240,22 @@ class _Parts:
             for quantity in self.quantities.found.values()
             if quantity.type == "enum" and all(value in DTYPES for value in quantity.values)
         }
-        dims = (*self.source.data["dims"], "out")
+        dims = (*self.source.data["dims"], *(["out"] if "out" in self.family.rules else []))
         for number, raw in enumerate(self.source.data["outputs"]):
             path: Path = ("outputs", number)
             self._one_of((*path, "type"), raw["type"], {**self.types, **enums}, "type")
             for place, name in enumerate(raw["shape"]):
                 self._one_of((*path, "shape", place), name, dims, "dimension")
+            if raw["holds"] not in self.family.outputs:
+                message = f"an output of the family {self.family.name} holds no {raw['holds']}"
+                listed = ", ".join(self.family.outputs)
+                self.source.problem((*path, "holds"), message, expected=f"one of {listed}")
+                continue
             wanted = self.family.outputs[raw["holds"]]
-            reduces = _reduces(definitions)
-            if wanted is not None and reduces and reduces != {wanted}:
-                message = f"there is no {raw['holds']} unless the windows reduce to their {wanted}"
+            selected = _reduces(self.family, definitions)
+            if wanted is not None and selected and selected != {wanted}:
+                rule = self.family.selector
+                message = f"there is no {raw['holds']} unless the rule '{rule}' is {wanted}"
                 self.source.problem((*path, "holds"), message, expected="value")
             yield OutputSpec(raw["name"], raw["type"], raw["holds"], tuple(raw["shape"]))
 

@@ -1,6 +1,7 @@
 """The catalogue of known bugs, as mutants: specifications with replaced rules.
 
-A file of ``specs/faults/`` holds the faults of one kind. The format is in docs/fault-format.md.
+A file of ``specs/faults/<family>/`` holds the faults of one kind. The format:
+docs/fault-format.md.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from itertools import product
 from pathlib import Path as FilePath
 from typing import Any
 
-from conformance.data import directory
 from conformance.errors import (
     ConformanceError,
     ExpressionError,
@@ -23,7 +23,7 @@ from conformance.errors import (
 )
 from conformance.spec import structure
 from conformance.spec.choices import choices, filled
-from conformance.spec.families import FAMILIES, INDEX_RULES
+from conformance.spec.family_index import family_of
 from conformance.spec.folding import FALSE, TRUE
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
@@ -110,7 +110,7 @@ def faults(spec: OpSpec) -> tuple[Fault, ...]:
     specification says of one that it does not have that nothing can show it.
     """
     found: dict[str, Fault] = {}
-    for source in _shipped():
+    for source in _of_family(spec.family):
         for fault in _faults(source, (spec,)):
             if found.setdefault(fault.id, fault) is not fault:
                 source.problem((), f"the mutant '{fault.id}' of {spec.op} is in two files")
@@ -123,9 +123,9 @@ def faults(spec: OpSpec) -> tuple[Fault, ...]:
 
 
 @cache
-def _shipped() -> tuple[Source, ...]:
-    """The files of the catalogue; what they say of an operator is made when it is asked for."""
-    files = sorted((directory("specs") / "faults").glob("*.yaml"))
+def _of_family(family: str) -> tuple[Source, ...]:
+    """The files of a family; what they say of an operator is made when it is asked for."""
+    files = sorted(family_of(family).mutants.glob("*.yaml"))
     sources = tuple(parse(read_text(path), str(path)) for path in files)
     for source in sources:
         structure.check(source, structure.FAULTS)
@@ -201,11 +201,11 @@ def _having_it(raw: Mapping[str, Any], specs: Sequence[OpSpec]) -> Iterator[tupl
 
 
 def _fits(spec: OpSpec, only: Mapping[str, Sequence[str]]) -> bool:
-    """Whether the windows of an operator, and what becomes of them, are of some kinds."""
-    reduces = spec.definitions["reduce"].kind.values or frozenset()
-    return reduces <= set(only.get("reduce", reduces)) and (
-        "windows" not in only or vocabulary(spec).windows.kind in only["windows"]
-    )
+    """Whether an operator is of some kinds, as its family tells them apart."""
+    if not only:
+        return True
+    kinds = spec.kin.kinds(spec)
+    return all(name in kinds and kinds[name] <= {*asked} for name, asked in only.items())
 
 
 def _check_operators(
@@ -304,11 +304,7 @@ def _variant(
 @lru_cache(maxsize=KEPT)
 def _computed_with(spec: OpSpec) -> frozenset[str]:
     """The rules that an output of an operator needs, and all that they depend on."""
-    reduces = spec.definitions["reduce"].kind.values or frozenset()
-    family = FAMILIES[spec.family].rules
-    rules = {name for name, rule in family.items() if not rule.reduces or rule.reduces & reduces}
-    if all(output.holds != "index" for output in spec.outputs):
-        rules -= set(INDEX_RULES)
+    rules = spec.kin.used(spec)
     types = {output.type.replace("-", "_") for output in spec.outputs}
     return spec.reach(spec.definitions[rule] for rule in rules).union(rules, types)
 

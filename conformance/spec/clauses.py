@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from conformance.errors import closest
 from conformance.spec.expressions import Expression
-from conformance.spec.families import Family
+from conformance.spec.family import Family
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import Draw, Edge, Observation, Reject, Requirement, Variant
 from conformance.spec.quantities import Quantities, conditions
@@ -30,6 +31,17 @@ class Clauses:
         self.quantities = quantities
         self.definitions = definitions
         self.scope = definitions.scope
+
+    @cached_property
+    def _shared(self) -> tuple[str, ...]:
+        """Dimensions of tensors that another tensor has before them, as ``tensor.dimension``: a
+        negative test may give one another size there alone."""
+        layout = self.family.layout
+        found, known = [], set(layout.tensors[0])
+        for raw, dims in zip(self.source.data["inputs"][1:], layout.tensors[1:], strict=False):
+            found += [f"{raw['name']}.{name}" for name in dims if name in known - {layout.spread}]
+            known |= {*dims}
+        return tuple(found)
 
     def _section(self, name: str) -> Iterable[tuple[Path, str, Mapping[str, Any]]]:
         for key, raw in self.source.data.get(name, {}).items():
@@ -156,6 +168,7 @@ class Clauses:
     def rejects(self) -> Iterable[Reject]:
         known = ["rank", *conditions(self.quantities.found.values())]
         known += self.source.data.get("require", {})
+        known += dict.fromkeys(f"{name.partition('.')[0]}.shape" for name in self._shared)
         for path, name, raw in self._section("reject"):
             breaks = raw["breaks"]
             if breaks not in known and breaks.split(".")[0] not in self.source.broken:
@@ -201,6 +214,11 @@ class Clauses:
     def _set(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression | str]:
         found: dict[str, Expression | str] = {}
         for name, value in raw.items():
+            if name in self._shared:
+                where = (*path, name)
+                size = compile_at(self.source, where, value, case_scope(self.scope), Kind("int"))
+                found |= {} if size is None else {name: size}
+                continue
             key = self._quantity((*path, name), name)
             if key is None:
                 continue

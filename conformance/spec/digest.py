@@ -27,7 +27,7 @@ PLACES = frozenset({"file", "positions", "lineage", "source"})
 OF_MUTANTS = frozenset({"roles", "equivalent"})
 """What the catalogue of mutants calls what is here, and what of it cannot show."""
 
-LATER = frozenset({"half", "given_if", "like"})
+LATER = frozenset({"half", "given_if", "like", "others"})
 """What was added later: where it says nothing, digests of before hold."""
 
 LATER_RULES = {"index_axes": "own", "pooled": "own"}
@@ -54,7 +54,7 @@ def _plain(value: Any) -> Any:
             field.name: _plain(getattr(value, field.name))
             for field in dataclasses.fields(value)
             if field.name not in left_out
-            and (field.name not in LATER or getattr(value, field.name) not in (None, ""))
+            and (field.name not in LATER or getattr(value, field.name) not in (None, "", ()))
         }
     if isinstance(value, Mapping):
         return [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol, Self
 
 from conformance.errors import EvaluationError, InvalidCase
 from conformance.model import Case
@@ -35,15 +36,15 @@ class Environment(dict[str, Any]):
         case: Case,
         definitions: Mapping[str, Evaluable] | None = None,
     ) -> None:
-        shape = case.shapes[spec.data.name]
-        axes = len(shape) - 2
+        rank = spec.rank_of(case)
+        axes = spec.layout.axes(rank)
         super().__init__(
-            rank=len(shape),
+            rank=rank,
             axes=axes,
             axis=tuple(range(axes)),
             pattern=case.pattern,
             **case.types,
-            **dimensions(spec, shape),
+            **dimensions(spec, case.shapes),
         )
         self.given: dict[str, Any] = {}
         """Attributes and operands as the case has them, which a variant may misread."""
@@ -76,6 +77,19 @@ class Environment(dict[str, Any]):
         value = self[name]
         return value if isinstance(value, tuple) else (value,) * int(self["axes"])
 
+    def under(self, definitions: Mapping[str, Evaluable], changed: Collection[str]) -> Self:
+        """The same case under other definitions, which differ for the names ``changed``.
+
+        What does not depend on them is not worked out again.
+        """
+        new = type(self).__new__(type(self))
+        new.update((name, value) for name, value in self.items() if name not in changed)
+        vars(new).update((name, value) for name, value in vars(self).items() if name not in changed)
+        new.definitions = definitions
+        for key in self.given.keys() - definitions.keys():
+            new[key] = self.given[key]
+        return new
+
 
 class Overlay(dict[str, Any]):
     """Another environment with some values in place of its own."""
@@ -88,19 +102,42 @@ class Overlay(dict[str, Any]):
         return self._env[name]
 
 
-def dimensions(spec: OpSpec, shape: tuple[int, ...]) -> dict[str, Any]:
-    """The dimensions of the data by name: an int, or one an axis for the one that expands."""
-    axes = len(shape) - 2
-    found: dict[str, Any] = {}
-    position = 0
-    for name in spec.data.shape:
-        if spec.dims[name].per_axis:
-            found[name] = tuple(shape[position : position + axes])
-            position += axes
-        else:
-            found[name] = shape[position]
-            position += 1
+def dimensions(spec: OpSpec, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+    """The dimensions of tensors by name: an int, or a tuple with one an axis for the one that
+    expands. Where tensors have one dimension and differ in it, the first counts.
+
+    Raises :class:`InvalidCase` for shapes that have not so many dimensions.
+    """
+    found = spec.layout.bound(shapes[tensor.name] for tensor in spec.tensors)
+    if found is None:
+        listed = ", ".join(f"{one.name} {list(shapes[one.name])}" for one in spec.tensors)
+        raise InvalidCase(f"{spec.op} has other dimensions than {listed}", ("rank",))
+    named: dict[str, Any] = {}
+    for name, value in found:
+        named.setdefault(name, value)
+    return named
+
+
+def shapes_of(spec: OpSpec, values: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tensors whose dimensions have these values, by name."""
+    found = {}
+    for tensor in spec.tensors:
+        shape: list[int] = []
+        for name in tensor.shape:
+            shape += values[name] if spec.dims[name].per_axis else (values[name],)
+        found[tensor.name] = tuple(shape)
     return found
+
+
+def resized(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> Case:
+    """The case with another shape of the data; others that have its dimensions follow."""
+    first = spec.data.name
+    if not spec.others:
+        return replace(case, shapes={**case.shapes, first: shape})
+    found = spec.layout.bound((shape, *(case.shapes[one.name] for one in spec.others)))
+    if found is None:
+        return replace(case, shapes={**case.shapes, first: shape})
+    return replace(case, shapes=shapes_of(spec, dict(reversed(found))))
 
 
 def case_of(
@@ -115,12 +152,18 @@ def case_of(
     """
     from conformance.dtypes import name_of
 
-    wanted = 1 + len(spec.operands)
+    tensors = len(spec.tensors)
+    wanted = tensors + len(spec.operands)
     if len(inputs) != wanted:
         raise InvalidCase(f"{spec.op} has {wanted} inputs, not {len(inputs)}", ("inputs",))
-    types = {spec.data.type: name_of(inputs[0].dtype)}
+    types: dict[str, str] = {}
+    for tensor, array in zip(spec.tensors, inputs, strict=False):
+        dtype = name_of(array.dtype)
+        if types.setdefault(tensor.type, dtype) != dtype:
+            message = f"{tensor.name} of {spec.op} is {dtype}, others are {types[tensor.type]}"
+            raise InvalidCase(message, ("inputs",))
     operands = {}
-    for operand, array in zip(spec.operands, inputs[1:], strict=True):
+    for operand, array in zip(spec.operands, inputs[tensors:], strict=True):
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise InvalidCase(f"{operand.name} of {spec.op} is a 1-D integer array", ("inputs",))
         types[operand.type] = name_of(array.dtype)
@@ -131,7 +174,10 @@ def case_of(
     return Case(
         op=spec.op,
         types=types,
-        shapes={spec.data.name: tuple(inputs[0].shape)},
+        shapes={
+            tensor.name: tuple(array.shape)
+            for tensor, array in zip(spec.tensors, inputs, strict=False)
+        },
         # None is how Python says that an argument is not given.
         attributes={name: value for name, value in attributes.items() if value is not None},
         operands=operands,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
 
@@ -21,8 +21,9 @@ _BY_RANK = {"rank": Kind("int"), "axes": Kind("int")}
 
 
 @lru_cache(maxsize=4096)
-def folded(text: str, ranks: Sequence[int]) -> str:
-    """An expression without the conditions that hold, or do not, on every one of some ranks.
+def folded(text: str, ranks: Sequence[int], axes: Callable[[int], int]) -> str:
+    """An expression without the conditions that hold, or do not, on every one of some ranks, which
+    have so many ``axes``.
 
     The text stays as it is where nothing is settled. Raises
     :class:`~conformance.errors.ExpressionError` for what is no expression.
@@ -30,19 +31,21 @@ def folded(text: str, ranks: Sequence[int]) -> str:
     tree = parse(text)
     if not _OPEN.search(text):
         return text
-    after = ast.unparse(_Folding(ranks).visit(deepcopy(tree)))
+    after = ast.unparse(
+        _Folding([{"rank": rank, "axes": axes(rank)} for rank in ranks]).visit(deepcopy(tree))
+    )
     return text if ast.unparse(tree) == after else after
 
 
 class _Folding(ast.NodeTransformer):
-    def __init__(self, ranks: Sequence[int]) -> None:
+    def __init__(self, ranks: Sequence[dict[str, int]]) -> None:
         self.ranks = ranks
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
         if names and names <= _BY_RANK.keys():
             compiled = compile_expression(ast.unparse(node), _BY_RANK)
-            values = {compiled.evaluate({"rank": r, "axes": r - 2}) for r in self.ranks}
+            values = {compiled.evaluate(known) for known in self.ranks}
             return _truth(bool(values.pop())) if len(values) == 1 else node
         node = ast.Compare(self.visit(node.left), node.ops, [*map(self.visit, node.comparators)])
         match node:

@@ -8,7 +8,6 @@ from pathlib import PurePath
 
 from conformance.errors import Problem
 from conformance.spec.expressions import Expression
-from conformance.spec.families import FAMILIES
 from conformance.spec.model import Bound, Draw, OpSpec, Quantity, Reject
 from conformance.spec.quantities import conditions
 
@@ -50,7 +49,7 @@ def _name(spec: OpSpec) -> Iterator[Note]:
 
 
 def _definitions(spec: OpSpec) -> Iterator[Note]:
-    used = spec.reach(_roots(spec)) | FAMILIES[spec.family].rules.keys()
+    used = spec.reach(_roots(spec)) | spec.kin.rules.keys()
     for name in spec.definitions:
         if name not in used:
             yield ("let", name), f"nothing uses '{name}'", "remove it"
@@ -58,7 +57,7 @@ def _definitions(spec: OpSpec) -> Iterator[Note]:
 
 def _roots(spec: OpSpec) -> Iterator[Expression]:
     """Every expression that stands for itself."""
-    for rule in FAMILIES[spec.family].rules:
+    for rule in spec.kin.rules:
         yield spec.definitions[rule]
     for requirement in spec.require:
         yield requirement.that
@@ -155,7 +154,14 @@ def _constant(bound: Bound) -> int | None:
 
 def _conditions(spec: OpSpec) -> Mapping[str, tuple[str, Place]]:
     """Each condition that a case can break, with its level and where it is stated."""
-    found: dict[str, tuple[str, Place]] = {"rank": (spec.data.level, ("inputs",))}
+    found: dict[str, tuple[str, Place]] = {}
+    if spec.layout.spread:
+        found["rank"] = (spec.data.level, ("inputs",))
+    known = set(spec.data.shape)
+    for tensor in spec.others:
+        if not (known - {spec.layout.spread}).isdisjoint(tensor.shape):
+            found[f"{tensor.name}.shape"] = (tensor.level, ("inputs",))
+        known |= {*tensor.shape}
     for name, quantity in conditions(spec.quantities.values()).items():
         # Data have as many sizes as axes, none of them below 0.
         never = {f"{quantity.whole}.length"}
@@ -196,6 +202,8 @@ def _rejects(spec: OpSpec) -> Iterator[Note]:
 
 def _still_legal(spec: OpSpec, reject: Reject, place: Place) -> Iterator[Note]:
     for key, value in reject.set.items():
+        if key not in spec.quantities:  # a dimension of one tensor alone
+            continue
         quantity = spec.quantities[key]
         if isinstance(value, str):
             legal = reject.breaks == f"{key}.values" and value in quantity.values
@@ -212,7 +220,7 @@ def _still_legal(spec: OpSpec, reject: Reject, place: Place) -> Iterator[Note]:
 def _place(spec: OpSpec, quantity: Quantity) -> Place:
     if quantity.name in spec.dims:
         return ("dims", quantity.name)
-    for number, operand in enumerate(spec.operands, start=1):
+    for number, operand in enumerate(spec.operands, start=len(spec.tensors)):
         if operand.quantity.name == quantity.name:
             return ("inputs", number, "name")
     return ("attributes", quantity.name if quantity.half is None else quantity.key)

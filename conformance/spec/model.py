@@ -9,7 +9,10 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
+from conformance.model import Case
 from conformance.spec.expressions import Expression, reach
+from conformance.spec.family import Family, Layout
+from conformance.spec.family_index import family_of
 
 Bound = Expression | None
 Position = tuple[str, int, int]
@@ -145,7 +148,8 @@ class Quantity:
 class TensorInput:
     """An input filled with data: ``shape`` lists dimension names; a per-axis one expands.
 
-    ``level`` says how binding it is that there are no other ranks.
+    ``rank`` and ``patterns`` are those of the first, from which those of others follow. ``level``
+    says how binding it is that there are no other ranks.
     """
 
     name: str
@@ -167,7 +171,7 @@ class OperandInput:
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """An output: ``value`` or ``index`` of each window.
+    """An output, and what of those things it ``holds`` that its family can give.
 
     ``type`` names a type variable, or the attribute that says the type.
     """
@@ -298,6 +302,8 @@ class OpSpec:
     """By fault, why nothing can show it."""
     source: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
     """What the file says together with those that it extends, as the plain data of one file."""
+    others: tuple[TensorInput, ...] = ()
+    """Tensors beside ``data``, which is the first."""
 
     def __repr__(self) -> str:
         return f"<OpSpec {self.op}>"
@@ -323,6 +329,39 @@ class OpSpec:
     @cached_property
     def _speaks_of(self) -> Mapping[str, frozenset[str]]:
         return {name: expression.names for name, expression in self.definitions.items()}
+
+    @property
+    def kin(self) -> Family:
+        """The family itself."""
+        return family_of(self.family)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The dimensions of its tensors."""
+        return self.kin.layout
+
+    @property
+    def tensors(self) -> tuple[TensorInput, ...]:
+        """All inputs that are filled with data."""
+        return (self.data, *self.others)
+
+    @property
+    def selected(self) -> frozenset[str]:
+        """What the family's selector can be, which decides which rules matter."""
+        selector = self.definitions.get(self.kin.selector)
+        return (selector.kind.values if selector else None) or frozenset()
+
+    def rank_of(self, case: Case) -> int:
+        """The rank of the data of a case, as parts and ranks of the operator count it."""
+        return len(case.shapes[self.data.name])
+
+    def axes_of(self, case: Case) -> int:
+        """How many axes a case has."""
+        return self.layout.axes(self.rank_of(case))
+
+    def fills(self, pattern: str, dtype: str) -> bool:
+        """Whether data of an element type can be filled so."""
+        return self.kin.fills(pattern, dtype)
 
     @property
     def aims(self) -> tuple[Mapping[str, Draw], ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.errors import closest
 from conformance.spec.expressions import Expression
-from conformance.spec.families import Family
+from conformance.spec.family import Family
 from conformance.spec.functions import FUNCTIONS
 from conformance.spec.kinds import Kind
 from conformance.spec.model import Bound, Draw, Quantity
@@ -24,12 +24,17 @@ GIVEN = ("rank", "axes", "axis")
 class Quantities:
     """The quantities of one file, in drawing order, with the problems noted in ``source``.
 
+    So many inputs are ``tensors``, and no quantities.
+
     ``scope`` holds the kinds of the names that bounds can speak of; ``found`` the quantities by
     key, without their bounds until :meth:`bound` has been called.
     """
 
-    def __init__(self, source: Source, types: Mapping[str, tuple[str, ...]]) -> None:
+    def __init__(
+        self, source: Source, types: Mapping[str, tuple[str, ...]], tensors: int = 1
+    ) -> None:
         self.source = source
+        self.tensors = tensors
         self.types = types
         self.paths: dict[str, Path] = {}
         self.found: dict[str, Quantity] = {}
@@ -46,7 +51,7 @@ class Quantities:
             yield ("attributes", name), self._attribute(("attributes", name), name, raw)
         for name, raw in data["dims"].items():
             yield ("dims", name), _whole(name, raw)
-        for number, raw in enumerate(data["inputs"][1:], start=1):
+        for number, raw in enumerate(data["inputs"][self.tensors :], start=self.tensors):
             yield ("inputs", number), _whole(raw["name"], raw)
 
     def _attribute(self, path: Path, name: str, raw: Mapping[str, Any]) -> Quantity:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from conformance.errors import ExpressionError
 from conformance.spec.expressions import Expression, compile_expression, reach
-from conformance.spec.families import FAMILIES, Family
+from conformance.spec.family import Family
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.source import Path, Source
@@ -45,7 +45,7 @@ def scope_of(spec: OpSpec) -> dict[str, Kind]:
 def _scope_of(spec: OpSpec) -> Mapping[str, Kind]:
     # Each of the hundreds of mutants of an operator asks for it.
     defined = {name: expression.kind for name, expression in spec.definitions.items()}
-    return defined | base_scope(FAMILIES[spec.family], spec.types, spec.quantities)
+    return defined | base_scope(spec.kin, spec.types, spec.quantities)
 
 
 def case_scope(scope: Mapping[str, Kind]) -> dict[str, Kind]:

@@ -17,12 +17,12 @@ from functools import cache, lru_cache
 from pathlib import Path as FilePath
 from typing import Any
 
-from conformance.data import directory
 from conformance.errors import ExpressionError, closest
 from conformance.spec import structure
 from conformance.spec.choices import choices, filled
 from conformance.spec.expressions import compile_expression
-from conformance.spec.families import FAMILIES
+from conformance.spec.family_index import family_of, is_family
+from conformance.spec.family_index import names as families
 from conformance.spec.folding import FALSE
 from conformance.spec.kinds import Kind
 from conformance.spec.loader import read_text, shipped
@@ -37,15 +37,6 @@ INSIDE = "in_some_stratum"
 of one of them."""
 
 STRATUM, REMAINDER, PROFILE = "stratum", "remainder", "profile"
-
-SEVERAL = "any(length > 2)"
-"""Several windows: a path in a profile is told by more than one of them."""
-
-_WHOLE = {"sliding": "(out == 1 and last_end >= size and dilation == 1)"}
-"""The word ``whole``, by the kind of windows: whether one window is the whole of an axis."""
-
-_LENGTH = "where(whole, size, out)"
-"""The word ``length``: results on an axis, or elements where one window is the whole of it."""
 
 
 Aim = Mapping[str, Draw]
@@ -93,8 +84,8 @@ def load_text(text: str, file: str = "<text>") -> None:
     source = parse(text, file)
     if structure.check(source, structure.STRATA):
         family = source.data["family"]
-        if family not in FAMILIES:
-            source.unknown(("family",), f"there is no family '{family}'", family, FAMILIES)
+        if not is_family(family):
+            source.unknown(("family",), f"there is no family '{family}'", family, families())
         else:
             _check_used(source, [one for one in shipped().values() if one.family == family])
     source.check()
@@ -113,7 +104,7 @@ def is_stratum(name: str) -> bool:
 @lru_cache(maxsize=KEPT)
 def strata_of(spec: OpSpec) -> Strata:
     """The strata of an operator, shipped or not; none of a family without a file of them."""
-    source = _shipped().get(spec.family)
+    source = _of_family(spec.family)
     none = Strata((), (), spec)
     if source is None:
         return none
@@ -137,15 +128,15 @@ def strata_of(spec: OpSpec) -> Strata:
 
 
 @cache
-def _shipped() -> Mapping[str, Source]:
-    """The files of strata by family."""
-    found = {}
-    for path in sorted((directory("specs") / "strata").glob("*.yaml")):
-        source = parse(read_text(path), str(path))
-        structure.check(source, structure.STRATA)
-        source.check()
-        found[source.data["family"]] = source
-    return found
+def _of_family(family: str) -> Source | None:
+    """The file of strata of a family, if there is one."""
+    path = family_of(family).strata
+    if not path.is_file():
+        return None
+    source = parse(read_text(path), str(path))
+    structure.check(source, structure.STRATA)
+    source.check()
+    return source
 
 
 def _edges(
@@ -172,7 +163,7 @@ def _edge(
     Raises ExpressionError where the operator lacks what the entry speaks of.
     """
     words = vocabulary(spec)
-    if words.windows.kind not in raw.get("windows", [words.windows.kind]):
+    if words.given.kind not in raw.get("windows", [words.given.kind]):
         return None
     said = words.spoken(_in_own_words(spec, f"{before} and ({filled(raw['when'], values)})"))
     if said == FALSE:
@@ -188,19 +179,15 @@ def _edge(
 
 def _in_own_words(spec: OpSpec, text: str) -> str:
     """A condition without the words that strata add to those of the catalogue."""
-    added = {
-        "length": _LENGTH,
-        "whole": _WHOLE.get(vocabulary(spec).windows.kind, "(out == 1)"),
-        "dilation": f"({spec.definitions['step'].text})",
-    }
-    for word, meaning in added.items():
+    for word, meaning in vocabulary(spec).given.strata.items():
         text = re.sub(rf"\b{word}\b", meaning, text)
     return text
 
 
 def _profiles(spec: OpSpec) -> Iterator[Edge]:
     """The profiles of an operator, as far as a case has several windows."""
-    several = vocabulary(spec).spoken(_in_own_words(spec, SEVERAL))
+    words = vocabulary(spec)
+    several = words.spoken(_in_own_words(spec, words.given.several))
     for profile in spec.profiles:
         text = f"({profile.when.text}) and {several}"
         when = compile_expression(text, scope_of(spec), want=Kind("bool"))
@@ -216,10 +203,9 @@ def _value(raw: int | str, values: Mapping[str, str]) -> int | str:
 def _patterns(source: Source, spec: OpSpec) -> tuple[str, ...]:
     """The patterns of data that tell each position apart, whatever becomes of a window; the first
     that an operator has where it has none of them."""
-    reduces = spec.definitions["reduce"].kind.values or frozenset()
     found = list(spec.patterns)
-    for reduce in sorted(reduces):
-        found = [one for one in found if one in source.data["data"].get(reduce, found)]
+    for selected in sorted(spec.selected):
+        found = [one for one in found if one in source.data["data"].get(selected, found)]
     return tuple(found or spec.patterns[:1])
 
 

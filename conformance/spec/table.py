@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from conformance.model import Case
 from conformance.spec.arithmetic import LIMIT
 from conformance.spec.entries import Bools, Entry, Value, code, number
-from conformance.spec.environment import dimensions
 from conformance.spec.model import OpSpec, Quantity
 
 Column = NDArray[Any]
@@ -46,9 +45,10 @@ class Table:
 
     def known(self) -> dict[str, Value]:
         """What expressions may speak of, before any definition."""
+        rank = self.spec.layout.rank(self.axes)
         axes = tuple(Entry(np.int64(axis), bound=self.axes + 1) for axis in range(self.axes))
         found: dict[str, Value] = {
-            "rank": Entry(np.int64(self.axes + 2), bound=self.axes + 2),
+            "rank": Entry(np.int64(rank), bound=rank),
             "axes": Entry(np.int64(self.axes), bound=max(1, self.axes)),
             "axis": axes,
         }
@@ -57,13 +57,19 @@ class Table:
             found[key] = tuple(map(entry, column)) if column.ndim == 2 else entry(column)
         return found
 
+    def elements(self, tensor: int = 0, dtype: type = np.int64) -> NDArray[Any]:
+        """How many elements a tensor has in each case, (cases,); of large ones about."""
+        rows = [np.atleast_2d(self.columns[name]) for name in self.spec.layout.tensors[tensor]]
+        return np.concatenate(rows).astype(dtype).prod(axis=0)
+
     def value(self, key: str, row: int) -> Any:
         """A number or truth value of one case, or a list with one an axis."""
         return self.columns[key][..., row].tolist()
 
 
-def table_of(spec: OpSpec, cases: Sequence[Case], axes: int) -> Table:
-    """Cases whose data have ``axes`` spatial axes; any others are odd."""
+def table_of(spec: OpSpec, cases: Sequence[Case], rank: int) -> Table:
+    """Cases whose data have this rank; any others are odd."""
+    axes = spec.layout.axes(rank)
     rows = [_row(spec, case, axes) for case in cases]
     blank: dict[str, Any] = dict.fromkeys((*spec.types, "pattern"), "")
     for key, quantity in spec.quantities.items():
@@ -101,15 +107,22 @@ def _column(blank: Any, values: list[Any]) -> Column:
 
 def _row(spec: OpSpec, case: Case, axes: int) -> dict[str, Any] | None:
     """The values of one case by key; None if it is odd."""
-    shape = case.shapes[spec.data.name]
     known = {quantity.name for quantity in spec.attributes}
-    if len(shape) != axes + 2 or not case.attributes.keys() <= known:
+    dims = spec.layout.bound(case.shapes[tensor.name] for tensor in spec.tensors)
+    fitting = dims is not None and spec.axes_of(case) == axes and _agree(dims)
+    if dims is None or not fitting or not case.attributes.keys() <= known:
         return None
-    row: dict[str, Any] = {**case.types, "pattern": case.pattern, **dimensions(spec, shape)}
+    row: dict[str, Any] = {**case.types, "pattern": case.pattern, **dict(dims)}
     row |= {q.key: q.of(case.attributes, axes) for q in spec.attributes}
     row |= {o.quantity.key: case.operands.get(o.name) for o in spec.operands}
     fits = all(_fits(quantity, row[key], axes) for key, quantity in spec.quantities.items())
     return row if fits and spec.types.keys() <= case.types.keys() else None
+
+
+def _agree(dims: Sequence[tuple[str, Any]]) -> bool:
+    """Whether each dimension is the same in all tensors that have it."""
+    first: dict[str, Any] = {}
+    return all(first.setdefault(name, value) == value for name, value in dims)
 
 
 _KINDS: dict[str, type] = {"int": int, "bool": bool, "enum": str}

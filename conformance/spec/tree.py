@@ -1,7 +1,7 @@
 """The typed tree of an expression, and its visitors.
 
 Visitors: :mod:`~conformance.spec.closures` evaluates one case, :mod:`~conformance.spec.batch`
-thousands at once, ``conformance.generate.feasible.translate`` makes terms for a solver.
+thousands at once, ``conformance.feasible.translate`` makes terms for a solver.
 """
 
 from __future__ import annotations

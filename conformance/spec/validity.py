@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from conformance.errors import EvaluationError
 from conformance.model import Case
 from conformance.spec.batch import Batch
 from conformance.spec.entries import Bools, Entry, code
-from conformance.spec.environment import Environment, dimensions
+from conformance.spec.environment import Environment
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.table import Table
@@ -59,7 +59,7 @@ def valid(table: Table, batch: Batch) -> tuple[Bools, Bools]:
     What is not settled is for :func:`violations` to say.
     """
     spec = table.spec
-    sound = np.full(len(table), table.axes + 2 in spec.ranks)
+    sound = np.full(len(table), spec.layout.rank(table.axes) in spec.ranks)
     unsettled = table.odd.copy()
     for variable, allowed in spec.types.items():
         sound &= np.isin(table.columns[variable], list(map(code, allowed)))
@@ -92,11 +92,40 @@ def _arrays(entries: Iterable[Entry]) -> list[Any]:
 
 
 def _rank(spec: OpSpec, case: Case) -> Iterable[Violation]:
-    rank = len(case.shapes[spec.data.name])
+    rank = spec.rank_of(case)
     if rank not in spec.ranks:
         low, high = spec.data.rank
         message = f"{spec.data.name} has rank {rank}, not {low} to {high}"
         yield Violation("rank", spec.data.level, message)
+        return
+    yield from _shapes(spec, case)
+
+
+def _shapes(spec: OpSpec, case: Case) -> Iterable[Violation]:
+    """Where tensors have not the dimensions that the first one and their names ask for."""
+    axes = spec.axes_of(case)
+    dims: dict[str, Any] = {}
+    for tensor in spec.tensors:
+        shape = case.shapes[tensor.name]
+        wanted = len(tensor.shape) + sum(spec.dims[name].per_axis for name in tensor.shape) * (
+            axes - 1
+        )
+        if len(shape) != wanted:
+            message = f"{tensor.name} has rank {len(shape)}, not {wanted}"
+            yield Violation(f"{tensor.name}.rank", tensor.level, message)
+            continue
+        at = 0
+        for name in tensor.shape:
+            count = axes if spec.dims[name].per_axis else 1
+            value = shape[at : at + count]
+            at += count
+            if dims.setdefault(name, value) != value:
+                message = f"{name} of {tensor.name} is {_listed(value)}, not {_listed(dims[name])}"
+                yield Violation(f"{tensor.name}.shape", tensor.level, message)
+
+
+def _listed(values: Sequence[int]) -> str:
+    return ", ".join(map(str, values))
 
 
 def _types(spec: OpSpec, case: Case) -> Iterable[Violation]:
@@ -111,9 +140,8 @@ def _given(spec: OpSpec, case: Case) -> dict[str, Any]:
     given: dict[str, Any] = {
         q.key: q.read(case.attributes[q.name]) for q in spec.attributes if q.name in case.attributes
     }
-    shape = case.shapes[spec.data.name]
-    if len(shape) >= 2:
-        given.update(dimensions(spec, shape))
+    found = spec.layout.bound(case.shapes[tensor.name] for tensor in spec.tensors)
+    given.update(reversed(found or ()))
     given.update({o.quantity.key: case.operands[o.name] for o in spec.operands})
     return given
 
@@ -157,7 +185,7 @@ def _quantity(
             allowed = ", ".join(quantity.values)
             yield broken("values", f"{quantity.name} is '{value}', not one of {allowed}")
         return
-    axes = len(case.shapes[spec.data.name]) - 2
+    axes = spec.axes_of(case)
     ends = 1 if quantity.half is None else 2
     if quantity.per_axis and len(entries) != ends * axes:
         each = "" if quantity.half is None else ", not a beginning and an end for each"

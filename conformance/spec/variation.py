@@ -7,7 +7,6 @@ from itertools import chain
 
 from conformance.errors import UsageError, closest
 from conformance.spec.expressions import Expression, compile_expression, reach
-from conformance.spec.families import FAMILIES
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.scope import scope_of
@@ -33,7 +32,7 @@ def variant(
     """
     scope = scope_of(spec)
     replaceable = {key for key in spec.quantities if key not in spec.dims}
-    rules = FAMILIES[spec.family].rules
+    rules = spec.kin.rules
     replaced = {}
     for target, text in replace.items():
         if target in rules and target in spec.definitions:

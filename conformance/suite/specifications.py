@@ -86,7 +86,7 @@ class Specifications(Mapping[str, OpSpec]):
         spec = self[case.op]
         operands = {operand.name for operand in spec.operands}
         for what, found, expected in (
-            ("data", set(case.shapes), {spec.data.name}),
+            ("data", set(case.shapes), {tensor.name for tensor in spec.tensors}),
             ("types", set(case.types), set(spec.types)),
             ("integer inputs", set(case.operands), operands),
         ):

@@ -56,8 +56,8 @@ def made(case: Case, data: Array) -> Vector:
     """The vector of a valid case with data of its own, in the case's type."""
     spec = find(case.op)
     data = data.astype(DTYPES[case.types["T"]].numpy)
-    base = answers(spec, case, data)
-    env = facts(spec, case, data)
+    base = answers(spec, case, [data])
+    env = facts(spec, case, [data])
     return Vector(
         id=case.id,
         case=case,
@@ -67,7 +67,7 @@ def made(case: Case, data: Array) -> Vector:
         source="",
         inputs=(data, *(np.array(value, np.int64) for value in case.operands.values())),
         answers=base,
-        readings=readings(spec, case, data, base),
+        readings=readings(spec, case, [data], base),
     )
 
 

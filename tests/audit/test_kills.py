@@ -9,10 +9,11 @@ import pytest
 from handmade import ADAPTIVE, AVG, MAX, adaptive, fault, pooled, row
 
 from conformance.audit.kills import Bank
+from conformance.families.pooling.oracle import LARGE
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Status, Vector
-from conformance.reference.subject import LARGE, Altered, Subject
+from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 
@@ -69,9 +70,7 @@ class TestKills:
         """The identity is exempt, and a fault on it would be noticed; still it proves nothing."""
         identity = pooled(row(1, 2, 4, 8), [1])
         assert "identity" in identity.edges
-        assert Bank(find(AVG), MADE).prints(identity.case, identity.inputs[0]).keys() == {
-            "one-more"
-        }
+        assert Bank(find(AVG), MADE).prints(identity.case, identity.inputs).keys() == {"one-more"}
         assert noticed(identity) == set()
 
     def test_nothing_on_zeros_is_noticed(self) -> None:
@@ -88,7 +87,7 @@ class TestPrints:
         bank = Bank(find(AVG), [made])
         assert self.BEYOND.answers[0].open is not None
         assert bank.kills(self.BEYOND) == ()
-        assert bank.prints(self.BEYOND.case, self.BEYOND.inputs[0]).keys() == {"open-nan"}
+        assert bank.prints(self.BEYOND.case, self.BEYOND.inputs).keys() == {"open-nan"}
 
     def test_what_is_open_tells_no_faults_apart(self) -> None:
         more = {"divisor": "original + 1"}
@@ -99,7 +98,7 @@ class TestPrints:
         )
         bank = Bank(find(AVG), [one, other, third])
         kills = {kill.fault: kill.print for kill in bank.kills(self.BEYOND)}
-        prints = bank.prints(self.BEYOND.case, self.BEYOND.inputs[0])
+        prints = bank.prints(self.BEYOND.case, self.BEYOND.inputs)
         assert kills["zero"] == kills["nan"] != kills["two-more"]
         assert prints["zero"] != prints["nan"]
 
@@ -108,12 +107,12 @@ class TestPrints:
             find(AVG),
             [fault("fewer", {"out": "original - 1"}), fault("more", {"out": "original + 1"})],
         )
-        prints = bank.prints(PLAIN.case, PLAIN.inputs[0])
+        prints = bank.prints(PLAIN.case, PLAIN.inputs)
         assert len(set(prints.values())) == 2
 
     def test_a_fault_that_changes_nothing_has_none(self) -> None:
         bank = Bank(find(AVG), [fault("reordered", {"divisor": "original * 2 // 2"})])
-        assert bank.prints(PLAIN.case, PLAIN.inputs[0]) == {}
+        assert bank.prints(PLAIN.case, PLAIN.inputs) == {}
 
 
 IMAGE = np.arange(1, 41, dtype=np.float64).reshape(1, 2, 4, 5) ** 2 % 23
@@ -135,7 +134,7 @@ def test_every_fault_of_the_catalogue_is_noticed_where_the_judge_refuses_it(name
     catalogue = faults(spec)
     kills = {kill.fault: kill.must for kill in Bank(spec, catalogue).kills(vector)}
     refused: dict[str, bool] = {}
-    subject = Subject(spec, vector.case, vector.inputs[0])
+    subject = Subject(spec, vector.case, vector.inputs)
     for one in catalogue:
         outputs = subject.under(Altered(spec, one.variant))
         outcome = Outcome(Ending.RETURNED, outputs)

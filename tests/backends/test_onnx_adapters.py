@@ -59,7 +59,7 @@ def test_the_package_onnx_accepts_a_model_of_every_operator(op: str) -> None:
 
     spec = find(op)
     case = next(case for case in cases.of(spec) if case.types["T"] == "f32")
-    made = onnx.load_from_string(model(op, [data_of(spec, case)], case.attributes))
+    made = onnx.load_from_string(model(op, [*data_of(spec, case)], case.attributes))
     onnx.checker.check_model(made)
     assert f"{made.graph.node[0].op_type}-{made.opset_import[0].version}" == op[5:]
 

@@ -53,8 +53,8 @@ def one_operator(op: str) -> None:
         drawn[:] = draw(spec, RANK, DRAWS, root=next(roots))
 
     def looking() -> None:
-        sight = Sight(spec, RANK - 2)
-        seen = sight.look(table_of(spec, drawn, RANK - 2))
+        sight = Sight(spec, RANK)
+        seen = sight.look(table_of(spec, drawn, RANK))
         sight.settle(seen, np.arange(len(seen)))
 
     cases = [v.case for v in conformance.load_suite().vectors([op]) if v.case.reject is None]

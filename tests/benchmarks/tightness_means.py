@@ -5,7 +5,7 @@ at the end, a rounded reciprocal at the end, and terms scaled by it first; in th
 accumulator that the precision allows, then rounded to T.
 
 **Windows.** Every graded mean of a suite, and generated ones of 1 to 4096 taps: four patterns of
-`conformance.generate.patterns` with fixed seeds, and *stalled* ones that are made to be hard: a 1
+`conformance.families.pooling.patterns` with fixed seeds, and *stalled* ones that are made to be hard: a 1
 followed by numbers of half its last place in the accumulator, each of which a forward sum loses.
 
 **TOSA** (specification 1.0.2: "Dot product accuracy requirements" under 1.10.3, AVG_POOL2D in
@@ -38,10 +38,9 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.generate.values import data_of
 from conformance.model import OPEN_BIT, Answer, Case
-from conformance.reference import answers
+from conformance.reference import answers, facts
 from conformance.reference.bounds import accumulator
 from conformance.reference.exact import as_wide, decode, round_ratio
-from conformance.reference.pooling import environment
 from conformance.spec.loader import find
 from conformance.suite.store import Suite
 
@@ -115,7 +114,7 @@ class Means:
 
 def means_of(case: Case, data: Array, answer: Answer, precision: str) -> Iterator[Means]:
     """The graded means of one case with finite taps and ends, by their number of taps."""
-    env = environment(find(case.op), case, data)
+    env = facts(find(case.op), case, [data])
     if env["reduce"] != "mean":
         return
     flat, counted = (table.reshape(prod(table.shape[:-1]), table.shape[-1]) for table in env.table)
@@ -166,7 +165,7 @@ def generated_means(dtype: str, precision: str, sizes: Iterable[int] = SIZES) ->
     found: list[Means] = []
     for seed, (n, pattern) in enumerate(product(sizes, PATTERNS)):
         case = one_window(dtype, (1, WINDOWS, n), pattern, seed)
-        found += answered(case, data_of(find(case.op), case), precision)
+        found += answered(case, data_of(find(case.op), case)[0], precision)
     for n in sizes:
         found += answered(
             one_window(dtype, (1, 1, n)), stalled(n, DTYPES[dtype], precision), precision
@@ -189,7 +188,7 @@ def one_window(dtype: str, shape: tuple[int, ...], pattern: str = "stalled", see
 
 
 def answered(case: Case, data: Array, precision: str) -> Iterator[Means]:
-    return means_of(case, data, answers(find(case.op), case, data)[0], precision)
+    return means_of(case, data, answers(find(case.op), case, [data])[0], precision)
 
 
 def _by_taps(found: Iterable[Means]) -> list[Means]:

@@ -44,7 +44,7 @@ def run(op: str, ids: Sequence[str]) -> Iterator[Result]:
             # Each fault alone passes, so what it changes is beyond what is graded.
             yield result(one, Status.PASS)
             continue
-        subject = Subject(spec, one.case, one.inputs[0], Kept())
+        subject = Subject(spec, one.case, one.inputs, Kept())
         outcome = Outcome(Ending.RETURNED, list(subject.under(altered)))
         yield judge(one, outcome, level="must", precision={})
 

@@ -41,7 +41,7 @@ class Fresh:
             half = CASES // 2
             drawn = draw_at_edges(spec, rank, half, max(1, half // (1 + len(spec.aims))), root=ROOT)
             distinct = {case.id: case for case in drawn}
-            for case in sound(spec, rank - 2, list(distinct.values())):
+            for case in sound(spec, rank, list(distinct.values())):
                 data = data_of(spec, case)
                 self._subjects.append((place_of(spec, case), Subject(spec, case, data)))
 

@@ -70,7 +70,7 @@ class Operator:
         """The reference on a vector; those of the last vectors are kept."""
         found = self._subjects.pop(vector.id, None)
         if found is None:
-            found = Subject(self.spec, vector.case, vector.inputs[0], Kept())
+            found = Subject(self.spec, vector.case, vector.inputs, Kept())
         self._subjects[vector.id] = found
         while len(self._subjects) > KEPT:
             self._subjects.popitem(last=False)

@@ -32,8 +32,8 @@ def asked(
     """A vector of some data with what came back; with nothing where that passed."""
     spec = find(op)
     case = case_of(spec, [data], attributes)
-    base = answers(spec, case, data)
-    found = readings(spec, case, data, base)
+    base = answers(spec, case, [data])
+    found = readings(spec, case, [data], base)
     vector = Vector(case.id, case, "must", (), "", "by hand", (data,), base, found)
     return Asked(spec, vector, outputs or None, {}, "must", followed)
 
@@ -110,7 +110,7 @@ def test_nan_that_a_mutant_gives_is_in_its_interval() -> None:
     data = np.stack([[200, -200] * 8, rng.uniform(1, 2, 16)]).astype("f2")[None]
     attributes = {"kernel_size": [16], "norm_type": 3}
     spec = find(op)
-    subject = Subject(spec, case_of(spec, [data], attributes), data)
+    subject = Subject(spec, case_of(spec, [data], attributes), [data])
     (made,), ((_, high),) = subject.under(mutant), subject.ends(mutant, "standard")
     assert np.isnan(made[0, 0, 0])
     assert high[0, 1, 0] > made[0, 1, 0]
@@ -130,7 +130,7 @@ def test_a_cause_may_be_in_some_windows_alone(whole: bool) -> None:
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if place_of(find(ADAPTIVE), one.case).plane is not whole:
             return right
-        return Subject(find(ADAPTIVE), one.case, one.inputs[0]).under(mutant)
+        return Subject(find(ADAPTIVE), one.case, one.inputs).under(mutant)
 
     (found,) = searched(ADAPTIVE, answered(ADAPTIVE, made))
     assert {one.plane for one in found.places} == {whole}
@@ -152,7 +152,7 @@ def test_where_what_is_accepted_cannot_be_worked_out_only_what_is_equal_agrees()
         "ceil_mode": True,
     }
     spec = find(op)
-    subject = Subject(spec, case_of(spec, [data], attributes), data, [(1, 1, 3200, 4)])
+    subject = Subject(spec, case_of(spec, [data], attributes), [data], [(1, 1, 3200, 4)])
     values, indices = subject.under(mutant)
     assert values.shape == (1, 1, 3200, 4)
     assert asked(op, data, attributes, values, indices).agreement(mutant, {}) is Agreement.EQUAL
@@ -169,7 +169,7 @@ def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
     equal = set()
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        subject = Subject(find(LP), one.case, one.inputs[0])
+        subject = Subject(find(LP), one.case, one.inputs)
         outputs = subject.under(both)
         if any(np.array_equal(outputs, subject.under(one), equal_nan=True) for one in alone):
             return outputs

@@ -46,7 +46,7 @@ def test_one_failure_of_many_that_agrees_is_a_coincidence() -> None:
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if one.case.id == hit:
-            return Subject(find(ADAPTIVE), one.case, one.inputs[0]).under(altered)
+            return Subject(find(ADAPTIVE), one.case, one.inputs).under(altered)
         if right[0].size and noise(one, 1).flat[0] < 0.5:
             right[0].flat[-1] = 17
         return right

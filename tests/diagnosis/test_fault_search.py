@@ -98,7 +98,7 @@ def test_faults_that_would_depend_on_each_other_are_not_tried_together() -> None
     altered = Altered(spec, fault.variant)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        outputs = Subject(spec, one.case, one.inputs[0]).under(altered)
+        outputs = Subject(spec, one.case, one.inputs).under(altered)
         if one.case.types["T"] == "f64":  # what nothing explains alone is sought in pairs
             outputs[0] = outputs[0] + 17
         return outputs

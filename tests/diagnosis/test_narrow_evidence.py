@@ -36,7 +36,7 @@ class Backend:
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         evaluate(self.spec, inputs, attributes)  # raises where it must be rejected
         case = case_of(self.spec, inputs, attributes)
-        return list(Subject(self.spec, case, inputs[0]).under(self.altered))
+        return list(Subject(self.spec, case, inputs).under(self.altered))
 
 
 def of(mutant: str, *only: str) -> dict[str, Any]:

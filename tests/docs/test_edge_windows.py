@@ -9,7 +9,7 @@ import pytest
 import tiers
 
 from conformance.docs.operator_facts import OperatorFacts, account
-from conformance.docs.windows import Shown, of_windows, telling
+from conformance.families.pooling.telling import Shown, of_windows, telling
 from conformance.reference import facts
 from conformance.report.picture import picture
 from conformance.spec.loader import find
@@ -50,7 +50,7 @@ def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
         assert all((edge.name, edge.name) in pairs for pairs in proven)
         return
     found = shown(told, edge)
-    env = facts(told.spec, found.vector.case, found.vector.inputs[0])
+    env = facts(told.spec, found.vector.case, found.vector.inputs)
     assert edge.when.evaluate(env) is True
     shape = found.vector.answers[0].expected.shape
     asked = [np.broadcast_to(part.evaluate(env), shape) for part in of_windows(edge)]

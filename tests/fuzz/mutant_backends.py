@@ -36,7 +36,7 @@ class Mutant:
         if broken := violations(self._spec, case):
             raise ValueError("; ".join(one.message for one in broken))
         with np.errstate(all="ignore"):
-            return list(Subject(self._spec, case, inputs[0]).under(self._altered))
+            return list(Subject(self._spec, case, inputs).under(self._altered))
 
 
 class Function:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from conformance.audit.cover import cover_rows
+from conformance.families.pooling.windows import WindowEnvironment
 from conformance.generate.build import edges_of
 from conformance.generate.chance import Chance
 from conformance.generate.condense import asked, breed, choose
@@ -19,13 +20,12 @@ from conformance.generate.looking import MAX_ELEMENTS, MAX_TAPS, Sight
 from conformance.generate.pairs import SMOKE, Effort, Pool
 from conformance.generate.pool import draw
 from conformance.generate.settle import settle
-from conformance.generate.spelling import in_full
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
-from conformance.reference.windows import WindowEnvironment
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
+from conformance.spec.spelling import in_full
 from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 
@@ -37,7 +37,7 @@ def test_a_table_gives_its_cases_back(op: str) -> None:
     spec = find(op)
     for rank in spec.ranks:
         cases = draw(spec, rank, 40, root=7)
-        table = table_of(spec, cases, rank - 2)
+        table = table_of(spec, cases, rank)
         assert [case_of(table, row) for row in range(len(table))] == cases
 
 
@@ -47,7 +47,7 @@ def test_every_part_of_a_child_is_that_of_a_parent(op: str, rank: int) -> None:
     spec, chance = find(op), Chance("parts")
     cases = draw(spec, rank, 30, root=7)
     a, b = (chance.below(len(cases), 60) for _ in range(2))
-    children = crossed(table_of(spec, cases, rank - 2), a, b, chance)
+    children = crossed(table_of(spec, cases, rank), a, b, chance)
     for row, (one, other) in enumerate(zip(a, b, strict=True)):
         child, parents = case_of(children, row), (cases[one], cases[other])
         assert (child.pattern, child.seed, child.types) in (
@@ -74,7 +74,7 @@ def on_axis(case: Case, axis: int, per_axis: set[str]) -> tuple[Any, ...]:
 def test_freely_crossed_children_differ_from_both_parents_in_one_number() -> None:
     cases = draw(AVG, 3, 30, root=7)
     same = np.zeros(400, np.int64)
-    children = crossed(table_of(AVG, cases, 1), same, same, Chance("alone"), freely=True)
+    children = crossed(table_of(AVG, cases, 3), same, same, Chance("alone"), freely=True)
     changed = 0
     for row in range(len(children)):
         child = in_full(AVG, case_of(children, row))
@@ -103,8 +103,8 @@ def test_what_is_seen_of_children_is_so(op: str) -> None:
     spec, chance = find(op), Chance(op)
     cases = draw(spec, 4, 60, root=9)
     parents = [chance.below(len(cases), 500) for _ in range(2)]
-    children = crossed(table_of(spec, cases, 2), *parents, chance, freely=True)
-    sight = Sight(spec, 2)
+    children = crossed(table_of(spec, cases, 4), *parents, chance, freely=True)
+    sight = Sight(spec, 4)
     seen = sight.look(children, patiently=True)
     exact = sight.settle(seen, np.arange(len(seen)))
     assert exact.settled.all()

@@ -14,8 +14,8 @@ import pytest
 import tiers
 
 from conformance.errors import UsageError
+from conformance.feasible import Feasible, Infeasible, Limits, Prover
 from conformance.generate.build import edges_of
-from conformance.generate.feasible import Feasible, Infeasible, Limits, Prover
 from conformance.generate.pool import draw
 from conformance.generate.values import data_of
 from conformance.model import Case

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from conformance.dtypes import DTYPES
-from conformance.generate.patterns import PATTERNS, fill
-from conformance.spec.families import PATTERN_NAMES
+from conformance.families.pooling.patterns import PATTERNS, fill
+from conformance.families.pooling.rules import PATTERN_NAMES
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 SHAPE = (2, 3, 17)

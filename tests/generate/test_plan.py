@@ -246,7 +246,7 @@ class TestCost:
             dataclasses.replace(TestTwins.CASE, attributes={"index_element_type": t})
             for t in ("i32", "i64")
         ]
-        one, other = Sight(MAX, 1).look(table_of(MAX, cases, 1)).cost
+        one, other = Sight(MAX, 3).look(table_of(MAX, cases, 3)).cost
         assert other == 2 * one
 
 

@@ -14,10 +14,10 @@ from conformance.generate.build import build
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.pool import draw
-from conformance.generate.spelling import in_full, spelled
 from conformance.model import Case
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Quantity
+from conformance.spec.spelling import in_full, spelled
 from conformance.spec.table import table_of
 
 # Spelling is one mechanism: three operators show it, one with a default per axis, one with a list
@@ -129,7 +129,7 @@ def test_what_is_as_another_attribute_is_left_out_where_it_is() -> None:
 def test_a_child_has_an_attribute_from_a_parent_that_leaves_it_out(spec: OpSpec) -> None:
     chance = Chance("parents")
     drawn = draw(spec, 4, 40, root=6)
-    table = table_of(spec, drawn, 2)
+    table = table_of(spec, drawn, 4)
     a, b = (chance.below(len(drawn), 40) for _ in range(2))
     children = crossed(table, a, b, chance)
     for row, both in enumerate(zip(a, b, strict=True)):

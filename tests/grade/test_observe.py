@@ -54,7 +54,7 @@ def average(data, **attributes):
 def _with_data(case, array):
     made = build(find(case.op), case, "must")
     inputs = (array, *made.inputs[1:])
-    return replace(made, inputs=inputs, answers=answers(find(case.op), case, array), readings={})
+    return replace(made, inputs=inputs, answers=answers(find(case.op), case, [array]), readings={})
 
 
 def seen(vector, wrote, spec: OpSpec | None = None):

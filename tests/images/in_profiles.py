@@ -63,7 +63,7 @@ class Asked(NamedTuple):
 
 def asked(case: Case) -> Asked:
     spec = find(case.op)
-    inputs = [data_of(spec, case), *operands_of(spec, case)]
+    inputs = [*data_of(spec, case), *operands_of(spec, case)]
     given = [np.array(one) for one in inputs]
     return Asked(case, inputs, RIGHT[case.op](case.op, given, case.attributes))
 
@@ -77,7 +77,7 @@ def drawn(op: str, name: str) -> tuple[Asked, ...]:
     aims = [{**aim, **image} for aim in profile.aims or ({},)]
     cases = sound(spec, 2, draw_at_edges(spec, 4, 300, 6, root=23, within=aims))
     inside = within(spec, Part("f32", 4, name), cases)
-    finite = (one for one in compress(cases, inside) if np.isfinite(data_of(spec, one)).all())
+    finite = (one for one in compress(cases, inside) if np.isfinite(data_of(spec, one)[0]).all())
     return tuple(map(asked, finite))
 
 

@@ -53,7 +53,7 @@ def as_kernel(
 def under(vector: Vector, fault: str) -> np.ndarray[Any, Any]:
     spec = spec_of(vector.case.op)
     (found,) = (one for one in faults(spec) if one.id == fault)
-    subject = Subject(spec, vector.case, vector.inputs[0])
+    subject = Subject(spec, vector.case, vector.inputs)
     return subject.under(Altered(spec, found.variant))[0]
 
 
@@ -87,15 +87,15 @@ def test_words_follow_from_the_rules(op: str, words: Mapping[str, str]) -> None:
 
 
 def test_kinds_of_windows() -> None:
-    kinds = {op: vocabulary(spec).windows.kind for op, spec in shipped().items()}
+    kinds = {op: vocabulary(spec).given.kind for op, spec in shipped().items()}
     assert {op for op, kind in kinds.items() if kind == "global"} == {
         op for op in kinds if "Global" in op
     }
     assert {op for op, kind in kinds.items() if kind == "adaptive"} == {
         op for op in kinds if "daptive" in op
     }
-    assert vocabulary(spec_of(PARTS)).windows.kind == "adaptive"
-    assert vocabulary(spec_of(AVERAGE)).windows.kind == "sliding"
+    assert vocabulary(spec_of(PARTS)).given.kind == "adaptive"
+    assert vocabulary(spec_of(AVERAGE)).given.kind == "sliding"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_swapped_pads() -> None:
     case = Case(MAXIMUM, {"E": "f32", "POSITION": "i64"}, {"data": (1, 1, 6)}, attributes)
     vector = build(spec_of(MAXIMUM), case)
     swapped = Case(MAXIMUM, case.types, case.shapes, {**attributes, "lead": [0], "trail": [2]})
-    right = Subject(spec_of(MAXIMUM), swapped, vector.inputs[0]).outputs[0]
+    right = Subject(spec_of(MAXIMUM), swapped, vector.inputs).outputs[0]
     assert np.array_equal(under(vector, "pads-begin-and-end-swapped"), right)
     assert not np.array_equal(vector.answers[0].expected, right)
 
@@ -201,7 +201,7 @@ def test_roles_name_what_rules_do_not_tell() -> None:
     assert {"same-not-padded", "valid-padded-like-same"} <= more
     vector = averaged((1, 1, 5, 6), [3, 2], [1, 1])
     (found,) = (one for one in faults(spec) if one.id == "same-not-padded")
-    subject = Subject(spec, vector.case, vector.inputs[0])
+    subject = Subject(spec, vector.case, vector.inputs)
     unpadded = averaged((1, 1, 5, 6), [3, 2], [1, 1], padding="VALID")
     (wrong,) = subject.under(Altered(spec, found.variant))
     assert wrong.shape == unpadded.answers[0].expected.shape == (1, 1, 3, 5)

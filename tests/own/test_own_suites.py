@@ -55,7 +55,7 @@ def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
         altered = Altered(spec, bank[mistake].variant)
         results = []
         for vector in vectors.values():
-            outputs = Subject(spec, vector.case, vector.inputs[0]).under(altered)
+            outputs = Subject(spec, vector.case, vector.inputs).under(altered)
             outcome = Outcome(Ending.RETURNED, list(outputs))
             results.append(judge(vector, outcome, level="must", precision={}))
         kills = {entry.id: entry.kills for entry in entries}

@@ -50,7 +50,7 @@ class PeerCase:
         """The same question, put to our reference."""
         spec = find(self.op)
         case = case_of(spec, list(self.inputs), self.attributes)
-        return Subject(spec, case, self.inputs[0])
+        return Subject(spec, case, self.inputs)
 
 
 def agreeing(cases: Iterable[PeerCase]) -> tuple[list[PeerCase], list[str]]:

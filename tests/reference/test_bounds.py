@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.dtypes import DTYPES, DType
-from conformance.generate.patterns import fill
+from conformance.families.pooling.patterns import fill
 from conformance.reference.bounds import Interval, Sums, accumulator, interval
 from conformance.reference.exact import decode
 

@@ -47,7 +47,7 @@ def test_no_image_or_no_channel(op: str, shape: tuple[int, ...]) -> None:
     like = conformance.reference(op, one, given)
     found = conformance.reference(op, inputs, given)
     assert [a.shape for a in found] == [(*shape[:2], *a.shape[2:]) for a in like]
-    for answer, array in zip(answers(spec, case, inputs[0]), found, strict=True):
+    for answer, array in zip(answers(spec, case, inputs), found, strict=True):
         assert answer.expected.shape == array.shape
 
 
@@ -75,6 +75,6 @@ def test_an_infinity_decides_a_signed_norm() -> None:
     spec = find("torch.lp_pool-2")
     data = np.array([[[np.inf, 1, -1, 2]]], np.float32)
     case = case_of(spec, [data], {"kernel_size": [3], "stride": [1], "norm_type": 3})
-    (answer,) = answers(spec, case, data)
+    (answer,) = answers(spec, case, [data])
     assert answer.open is None
     assert answer.lo.ravel()[0] == answer.hi.ravel()[0] == np.inf

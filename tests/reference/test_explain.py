@@ -13,8 +13,8 @@ import pytest
 import tiers
 from numpy.typing import NDArray
 
+from conformance.families.pooling.picture import described, window
 from conformance.model import Case, Vector
-from conformance.reference.explain import described, window
 from conformance.spec.loader import find, load_text
 from conformance.suite.entries import Entry
 
@@ -37,7 +37,9 @@ def first(op: str) -> Vector:
 def all_described(vector: Vector, limit: int = 24) -> list[tuple[tuple[int, ...], dict[str, Any]]]:
     spec, data = find(vector.case.op), vector.inputs[0]
     indices = list(np.ndindex(vector.answers[0].expected.shape))[:limit]
-    found = [(index, described(window(spec, vector.case, data, index), data)) for index in indices]
+    found = [
+        (index, described(window(spec, vector.case, [data], index), [data])) for index in indices
+    ]
     return [(index, one) for index, one in found if one is not None]
 
 
@@ -105,7 +107,7 @@ def avg_pool(**attributes: Any) -> dict[str, Any]:
     given = {"kernel": [3], "strides": [2], "exclude-pad": False, "rounding_type": "ceil"}
     given |= {"pads_begin": [1], "pads_end": [0]} | attributes
     case = case_of(find("AvgPool-1"), [data], given)
-    found = described(window(find("AvgPool-1"), case, data, (0, 0, 0)), data)
+    found = described(window(find("AvgPool-1"), case, [data], (0, 0, 0)), [data])
     assert found is not None
     return found
 
@@ -145,6 +147,6 @@ def test_a_window_without_taps_has_no_description() -> None:
     spec = load_text(text.replace(taps, "  taps: i * 0"))
     vector = first("AdaptiveAvgPool-8")
     data = vector.inputs[0]
-    seen = window(spec, vector.case, data, (0,) * data.ndim)
+    seen = window(spec, vector.case, [data], (0,) * data.ndim)
     assert prod(len(at) for at in seen.coordinates) == 0
-    assert described(seen, data) is None
+    assert described(seen, [data]) is None

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.dtypes import DTYPES, converted
+from conformance.families.pooling.rules import INTEGER_PATTERNS
 from conformance.generate.build import build
-from conformance.generate.spelling import in_full
 from conformance.generate.strategies import cases
 from conformance.generate.values import data_of
 from conformance.grade.judge import judge
@@ -23,9 +23,9 @@ from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case, Status
 from conformance.reference import evaluate
 from conformance.spec.catalogue import faults
-from conformance.spec.families import INTEGER_PATTERNS
 from conformance.spec.loader import find
 from conformance.spec.model import Draw
+from conformance.spec.spelling import in_full
 from conformance.spec.validity import violations
 
 INTEGERS = ("i8", "u8", "i32", "i64")
@@ -81,7 +81,7 @@ def test_the_largest_integer_and_its_first_place(op: str, data: st.DataObject) -
     assert case.pattern in INTEGER_PATTERNS
     if violations(spec, case):
         return
-    values = data_of(spec, case)
+    (values,) = data_of(spec, case)
     vector = build(spec, case)
     value, index = vector.answers
     assert value.dtype == case.types["T"]

@@ -30,7 +30,7 @@ def under(op: str, mutant: str, data: Array, attributes: dict[str, Any]) -> list
     """The outputs of a mutant, of one image with one channel."""
     spec = find(op)
     (fault,) = (one for one in faults(spec) if one.id == mutant)
-    subject = Subject(spec, case_of(spec, [data], attributes), data)
+    subject = Subject(spec, case_of(spec, [data], attributes), [data])
     return [output[0, 0].tolist() for output in subject.under(Altered(spec, fault.variant))]
 
 
@@ -114,7 +114,7 @@ def test_means_of_masked_arrays() -> None:
     spec = find("AdaptiveAvgPool-8")
     (fault,) = (one for one in faults(spec) if one.id == "nan-left-out-of-means")
     data, sizes = row(NAN, 1, 3), np.array([1], "i8")
-    subject = Subject(spec, case_of(spec, [data, sizes], {}), data)
+    subject = Subject(spec, case_of(spec, [data, sizes], {}), [data])
     assert subject.under(Altered(spec, fault.variant))[0].tolist() == [[[2]]]
 
 

@@ -23,7 +23,7 @@ LOWEST = float(np.finfo(np.float32).min)
 
 def subject_of(op: str, inputs: list[Array], attributes: dict[str, Any]) -> Subject:
     spec = find(op)
-    return Subject(spec, case_of(spec, inputs, attributes), inputs[0])
+    return Subject(spec, case_of(spec, inputs, attributes), inputs)
 
 
 def altered(op: str, *mutants: str) -> Altered:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, DType
-from conformance.generate.patterns import fill
+from conformance.families.pooling.patterns import fill
 from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference import answers
 from conformance.spec.loader import find
@@ -30,7 +30,7 @@ def norm(data: Array, p: int, dtype: str, *variants: Variant) -> Answer:
     """What is answered for one window that holds all of ``data`` and padding behind it."""
     attributes = {"kernel_shape": [len(data) + 1], "pads": [0, 1], "p": p}
     case = Case(SPEC.op, {"T": dtype}, {"data": (1, 1, len(data))}, attributes)
-    (found,) = answers(SPEC, case, data.reshape(1, 1, -1), variants)
+    (found,) = answers(SPEC, case, [data.reshape(1, 1, -1)], variants)
     return found
 
 

@@ -478,8 +478,8 @@ def test_a_mean_just_below_the_smallest_normal_may_be_flushed(
 def vector_of(case: Case, data: Array) -> Vector:
     """The vector that the package would make of a question."""
     spec = find(case.op)
-    base = answers(spec, case, data)
-    other = readings(spec, case, data, base)
+    base = answers(spec, case, [data])
+    other = readings(spec, case, [data], base)
     return Vector("drawn", case, "must", (), "", "", (data,), base, other)
 
 

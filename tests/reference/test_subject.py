@@ -11,8 +11,9 @@ import tiers
 
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import EvaluationError
+from conformance.families.pooling import oracle as pooling
 from conformance.model import Case, Vector
-from conformance.reference import pooling
+from conformance.reference import facts
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
@@ -35,13 +36,13 @@ def vectors(op: str, exhaustive: bool) -> list[Vector]:
 
 def afresh(spec: OpSpec, case: Case, data: Array, one: Variant) -> list[Array]:
     """The outputs under a variant, nothing of the right ones being used but what it leaves."""
-    env = pooling.environment(spec, case, data)
+    env = facts(spec, case, [data])
     right = pooling.outputs(env, spec)
     guard = True if one.where is None else np.asarray(one.where.evaluate(env))
     if not np.any(guard):
         return right
     try:
-        changed = pooling.environment(spec, case, data, (replace(one, where=None),))
+        changed = facts(spec, case, [data], (replace(one, where=None),))
         found = pooling.outputs(changed, spec)
     except EvaluationError:
         return right
@@ -79,7 +80,7 @@ def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
     asked = vectors(op, exhaustive)
     turns = TURNS if exhaustive else len(asked)
     for turn, vector in enumerate(asked):
-        subject = Subject(spec, vector.case, vector.inputs[0])
+        subject = Subject(spec, vector.case, vector.inputs)
         for one in altered[turn % turns :: turns]:
             found = subject.under(one)
             worked_out = found[0].size == 1 or any(found[0].strides)
@@ -102,7 +103,7 @@ def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
 def test_windows_are_the_taps_that_count_in_their_order(op: str) -> None:
     spec, several = find(op), 0
     for vector in vectors(op, exhaustive=False):
-        env = pooling.environment(spec, vector.case, vector.inputs[0])
+        env = facts(spec, vector.case, vector.inputs)
         for axis, window in enumerate(env.windows):
             position, counted = env.listed(axis)
             for listed, on, found, counts in zip(
@@ -115,7 +116,7 @@ def test_windows_are_the_taps_that_count_in_their_order(op: str) -> None:
 
 def test_windows_that_read_the_same_are_the_same() -> None:
     spec, case, data = pool([1, 2, 3, 4], kernel=[2], pads_begin=[1])
-    env = pooling.environment(spec, case, data)
+    env = facts(spec, case, [data])
     total = env.total
     # One tap less, which lies on padding, begins later: the first window reads what it read.
     rules = {"start": "where(i == 0, 0, i - 1)", "taps": "where(i == 0, 1, 2)"}
@@ -162,7 +163,7 @@ def under(
     """The outputs under replaced rules, each as a flat list."""
     spec, case, data = asked
     one = Altered(spec, variant(spec, "altered", rules, where=where))
-    found = Subject(spec, case, data).under(one)
+    found = Subject(spec, case, [data]).under(one)
     return [output.astype(np.float64).ravel().tolist() for output in found]
 
 
@@ -312,7 +313,7 @@ def test_subnormals_flushed() -> None:
 
 def test_what_changes_nothing_gives_the_right_outputs_themselves() -> None:
     spec, case, data = pool([1, 2, 3])
-    subject = Subject(spec, case, data)
+    subject = Subject(spec, case, [data])
     for rules, where in [
         ({"strides": "strides"}, None),
         ({"divisor": "original + 1"}, "C > 1"),
@@ -325,7 +326,7 @@ def test_what_changes_nothing_gives_the_right_outputs_themselves() -> None:
 
 def test_what_cannot_be_computed_shows_nothing() -> None:
     spec, case, data = pool([1, 2, 3])
-    subject = Subject(spec, case, data)
+    subject = Subject(spec, case, [data])
     for rules in ({"out": "0 - 1"}, {"divisor": "1 // (c - c)"}):
         assert subject.under(Altered(spec, variant(spec, "x", rules))) is subject.outputs
 
@@ -343,7 +344,7 @@ def test_a_misread_attribute_changes_what_depends_on_it() -> None:
     assert under(asked, kernel="strides", strides="kernel") == [[1, 3]]
     narrow = largest([1, 2], 1)
     (_, index), (_, other) = (
-        Subject(*narrow).under(
+        Subject(*narrow[:2], narrow[2:]).under(
             Altered(narrow[0], variant(narrow[0], "x", {"index_element_type": t}))
         )
         for t in ("i64", "i32")

@@ -14,8 +14,8 @@ import tiers
 
 import conformance
 from conformance.dtypes import Array
+from conformance.families.pooling.picture import Window, described, window
 from conformance.model import Finding, Result, Status, Vector, Witness
-from conformance.reference.explain import Window, described, window
 from conformance.reference.subject import Altered, Subject
 from conformance.run.illustrate import Illustrator, holding
 from conformance.spec.catalogue import Fault, faults
@@ -61,7 +61,7 @@ def vectors(op: str) -> tuple[Vector, ...]:
 @cache
 def subject(vector_id: str) -> Subject:
     vector = SUITE.get(vector_id)
-    return Subject(find(vector.case.op), vector.case, vector.inputs[0])
+    return Subject(find(vector.case.op), vector.case, vector.inputs)
 
 
 def changed(
@@ -116,7 +116,7 @@ def test_the_taps_are_those_that_a_mutant_computes_with(
                 there = (replace(fault.variant, where=None),)
             else:
                 there = holding(spec, vector, index, (fault.variant,))
-            seen = window(spec, vector.case, vector.inputs[0], index, there)
+            seen = window(spec, vector.case, vector.inputs, index, there)
             read = zip(seen.coordinates, seen.read, seen.counted, strict=True)
             assert all(len({*map(len, axis)}) == 1 for axis in read), fault.id
             opened = vector.answers[0].open
@@ -181,14 +181,14 @@ def test_a_repeated_edge_is_drawn_where_it_reads() -> None:
         "exclude-pad": True,
     }
     case = case_of(spec, [data], attributes)
-    seen = window(spec, case, data, (0, 0, 0), (fault.variant,))
+    seen = window(spec, case, [data], (0, 0, 0), (fault.variant,))
     assert (seen.coordinates, seen.read, seen.counted) == (
         ((-2, -1, 0),),
         ((0, 0, 0),),
         ((True,) * 3,),
     )
     assert (list(seen.values.values()), seen.divisor) == ([1, 1, 1], 3)
-    last = window(spec, case, data, (0, 0, 3), (fault.variant,))
+    last = window(spec, case, [data], (0, 0, 3), (fault.variant,))
     assert (list(last.values.values()), last.read) == ([2, 3, 3], ((1, 2, 2),))
 
 
@@ -206,8 +206,8 @@ def test_an_element_of_another_plane_is_not_drawn_over_its_own() -> None:
     }
     case = case_of(spec, [data], attributes)
     there = (replace(fault.variant, where=None),)
-    seen = window(spec, case, data, (0, 0, 1, 1), there)
-    assert (seen.written, described(seen, data)) == (False, None)
+    seen = window(spec, case, [data], (0, 0, 1, 1), there)
+    assert (seen.written, described(seen, [data])) == (False, None)
 
 
 class Broken:

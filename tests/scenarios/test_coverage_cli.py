@@ -17,8 +17,8 @@ import tiny
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
+from conformance.feasible import Prover
 from conformance.generate import plan, proving
-from conformance.generate.feasible import Prover
 from conformance.generate.pairs import Effort
 from conformance.model import Vector
 from conformance.spec.digest import digest

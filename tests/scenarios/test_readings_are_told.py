@@ -120,7 +120,7 @@ def test_who_writes_something_where_padding_ends_is_told_so(suite: Any) -> None:
 
     def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
         (result,) = honest(op, inputs, attributes)
-        env = facts(spec, case_of(spec, inputs, attributes), inputs[0])
+        env = facts(spec, case_of(spec, inputs, attributes), inputs)
         overruns = variant.replace["open"].evaluate(Overlay(env, original=False))
         where = np.asarray(overruns) & env["counts_pads"]
         return [np.where(where, result.dtype.type(np.nan), result)]
@@ -177,7 +177,7 @@ def test_empty_windows(suite: Any, value: float, kind: str) -> None:
     def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
         spec = find(op)
         (result,) = honest(op, inputs, attributes)
-        free = facts(spec, case_of(spec, inputs, attributes), inputs[0])["open"]
+        free = facts(spec, case_of(spec, inputs, attributes), inputs)["open"]
         return [np.where(free, result.dtype.type(value), result)]
 
     found = asked(suite, AVG, run)

@@ -11,9 +11,10 @@ import tiers
 import conformance
 from conformance.api import Run
 from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.families.pooling.oracle import LARGE
 from conformance.model import Finding, Vector
 from conformance.reference import answers
-from conformance.reference.subject import LARGE, Altered, Subject
+from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.environment import case_of
 from conformance.spec.loader import find
@@ -34,7 +35,7 @@ class Faulty:
         spec = find(op)
         evaluate(spec, inputs, attributes)
         (fault,) = (one for one in faults(spec) if one.id == "MUTANT")
-        subject = Subject(spec, case_of(spec, inputs, attributes), inputs[0])
+        subject = Subject(spec, case_of(spec, inputs, attributes), inputs)
         return list(subject.under(Altered(spec, fault.variant)))
 """
 
@@ -83,10 +84,10 @@ def test_outputs_that_are_too_large_to_be_worked_out_are_no_zeros() -> None:
     }
     case = case_of(spec, [data], attributes)
     altered = Altered(spec, fault.variant)
-    (given,) = Subject(spec, case, data).under(altered)
+    (given,) = Subject(spec, case, [data]).under(altered)
     assert given.size * 4 > LARGE
     assert not given.any()  # in its place
-    vector = Vector("one", case, "must", (), "", "", (data,), answers(spec, case, data))
+    vector = Vector("one", case, "must", (), "", "", (data,), answers(spec, case, [data]))
     for value, expected in [(0, Agreement.NONE), (1, Agreement.EQUAL)]:
         returned = (np.full(given.shape, value, np.float32),)
         asked = Asked(spec, vector, returned, {}, "must")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from conformance.errors import EvaluationError
+from conformance.families.pooling.many import WindowBatch
 from conformance.generate.pool import draw
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
-from conformance.reference.many import WindowBatch
 from conformance.spec.entries import Entry, Rows, code
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
@@ -85,7 +85,7 @@ def disagreements(
 ) -> tuple[list[str], int, int]:
     """Where a batch says something else than evaluation alone; how many values were compared, and
     how many the batch left unsettled. Data are looked at in so many of the cases."""
-    batch = WindowBatch(table_of(spec, cases, rank - 2))
+    batch = WindowBatch(table_of(spec, cases, rank))
     found: list[str] = []
     compared = unsettled = 0
     asked = expressions(spec)
@@ -97,7 +97,7 @@ def disagreements(
         data = data_of(spec, replace(case, shapes={spec.data.name: (1,) * rank}))
         if place < with_data and np.prod(case.shapes[spec.data.name]) < 1 << 12:
             data = data_of(spec, case)
-        whole = data.shape == case.shapes[spec.data.name]
+        whole = data[0].shape == case.shapes[spec.data.name]
         env = facts(spec, case, data)
         for text, (value, unknown) in told.items():
             if unknown[place]:

@@ -9,7 +9,7 @@ import pytest
 from batch_against_single import cases, disagreements
 
 from conformance.errors import EvaluationError
-from conformance.reference.many import WindowBatch
+from conformance.families.pooling.many import WindowBatch
 from conformance.spec.batch import Batch
 from conformance.spec.entries import Bools, Value, number
 from conformance.spec.expressions import Kind, compile_expression
@@ -41,7 +41,7 @@ def test_every_expression_of_every_specification(spec: OpSpec, turn: int, exhaus
 @pytest.mark.parametrize("spec", SPECS[::3], ids=repr)
 def test_what_is_settled_of_validity_is_right(spec: OpSpec, exhaustive: bool) -> None:
     looked_at = cases(spec, spec.ranks[0], 300 if exhaustive else 60)
-    table = table_of(spec, looked_at, spec.ranks[0] - 2)
+    table = table_of(spec, looked_at, spec.ranks[0])
     sound, unsettled = valid(table, WindowBatch(table))
     assert np.count_nonzero(unsettled) < len(looked_at) / 3
     for case, holds, open_ in zip(looked_at, sound, unsettled, strict=True):
@@ -94,7 +94,7 @@ class TestWhatIsUnsettled:
 def test_tables_are_taken_apart_and_joined() -> None:
     spec = find("AdaptiveMaxPool-8")
     looked_at = cases(spec, 4, 40)
-    table = table_of(spec, looked_at, 2)
+    table = table_of(spec, looked_at, 4)
     parts = [table.take(np.arange(len(table)) % 2 == odd) for odd in (0, 1)]
     again = joined(parts)
     order = np.argsort(np.r_[0 : len(table) : 2, 1 : len(table) : 2], kind="stable")

@@ -17,6 +17,7 @@ from conformance.data import directory
 from conformance.errors import Problem, SpecError
 from conformance.spec import mutants
 from conformance.spec.catalogue import Fault, faults, load, load_text
+from conformance.spec.family_index import is_family
 from conformance.spec.loader import load_text as load_spec
 from conformance.spec.loader import shipped
 from conformance.spec.model import OpSpec
@@ -24,7 +25,7 @@ from conformance.spec.reader import parse
 from conformance.spec.structure import FAULTS, schema
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fault-format.md"
-FILES = sorted((directory("specs") / "faults").glob("*.yaml"))
+FILES = sorted((directory("specs") / "faults").glob("*/*.yaml"))
 OPERATORS = tuple(shipped())
 AVERAGES = tuple(
     op for op, spec in shipped().items() if any(one.startswith("AvgPool-") for one in spec.lineage)
@@ -328,6 +329,12 @@ def test_every_key_is_documented() -> None:
 
 
 # The shipped catalogue.
+
+
+def test_each_file_is_in_the_folder_of_a_family() -> None:
+    assert len(FILES) > 20
+    assert sorted((directory("specs") / "faults").rglob("*.yaml")) == FILES
+    assert all(is_family(path.parent.name) for path in FILES)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from windows import Windows, environment, windows_of
 
 from conformance.dtypes import DTYPES, DType
+from conformance.families.pooling.facts import DataEnvironment
+from conformance.families.pooling.mean import exact_sums, values
 from conformance.reference.exact import as_wide, decode
-from conformance.reference.facts import DataEnvironment
-from conformance.reference.mean import exact_sums, values
 
 Array = NDArray[Any]
 Answer = Callable[[DataEnvironment], Array]

@@ -42,8 +42,8 @@ def question(data: Array, dtype: str, divisor: int) -> Vector:
         },
     )
     data = data.reshape(1, 1, -1)
-    base = answers(SPEC, case, data)
-    others = readings(SPEC, case, data, base)
+    base = answers(SPEC, case, [data])
+    others = readings(SPEC, case, [data], base)
     return Vector(case.id, case, "must", (), "", "", (data,), base, others)
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, DType
 from conformance.errors import InvalidCase
+from conformance.families.pooling.facts import DataEnvironment
 from conformance.reference import facts
-from conformance.reference.facts import DataEnvironment
 from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
@@ -50,7 +50,7 @@ def environment(op: str, inputs: list[Array], attributes: dict[str, Any]) -> Dat
     broken = violations(spec, case)
     if broken:
         raise InvalidCase(broken[0].message, tuple(v.condition for v in broken))
-    env = facts(spec, case, inputs[0])
+    env = facts(spec, case, inputs)
     assert isinstance(env, DataEnvironment)
     return env
 

@@ -1,9 +1,0 @@
-"""Feasibility: whether coverage targets can hold together, as a proof or a possible case.
-
-:class:`Prover` needs z3, which the extra ``generate`` installs; importing this package does not.
-"""
-
-from conformance.generate.feasible.answers import Feasible, Infeasible, Limits, Unknown
-from conformance.generate.feasible.prover import Prover
-
-__all__ = ["Feasible", "Infeasible", "Limits", "Prover", "Unknown"]
