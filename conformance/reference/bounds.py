@@ -15,6 +15,12 @@ a v with
 
     |v - r| <= E = [(n - 1) u (1 + u)^k + (1 + u)^k - 1] S / d + (n + 1) eta.
 
+**Times a factor.** Some implementations multiply a mean by a whole number f, and divide it by
+another: the exact result is f times a sum over d, the product of both divisors. That is a product,
+and a division or a product with a rounded reciprocal, more: 3 factors 1 + u. What underflowed
+before is multiplied, too. With k + 3 in place of k, f S in place of S, and (2 n + 4) f eta in place
+of (n + 1) eta the bound holds; no evaluation counts as exact.
+
 **Exact sums.** Where every partial sum is a multiple of one power of two and small enough, d is a
 power of two, and nothing underflows, each of these evaluations is exact, and E = 0. (With another
 d a reciprocal or terms scaled before adding are still rounded, so E stays as it is.) So it is where
@@ -55,7 +61,8 @@ class Sums:
 
     ``total`` is the sum of the taps, ``magnitude`` of their absolute values, ``subnormal`` of
     those of subnormal taps; ``count`` is n and ``divisor`` d. ``spacing`` is the exponent of the
-    largest power of two that divides every non-zero tap. All broadcast to (N, C, *out).
+    largest power of two that divides every non-zero tap. ``factor`` is f, which the first three
+    are multiplied by already, None for 1. All broadcast to (N, C, *out).
     """
 
     total: NDArray[Any]
@@ -65,6 +72,7 @@ class Sums:
     divisor: NDArray[np.int64]
     spacing: NDArray[np.int64]
     exponent: int
+    factor: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,9 @@ def interval(sums: Sums, dtype: DType, acc: DType, *, flushed: bool) -> Interval
     shape = np.broadcast_shapes(sums.total.shape, sums.divisor.shape)
     total, magnitude, divisor = (as_wide(a) for a in (sums.total, sums.magnitude, sums.divisor))
     count = as_wide(sums.count)
+    underflows, flushes = count + 1, np.maximum(2 * count - 1, 0)
+    if sums.factor is not None:
+        underflows = flushes = (2 * count + 4) * as_wide(sums.factor)
     slope, scale = _slope(sums, acc)
     exact = _exact(sums, acc)
 
@@ -95,11 +106,10 @@ def interval(sums: Sums, dtype: DType, acc: DType, *, flushed: bool) -> Interval
     exponent = min(sums.exponent - scale, acc.quantum)
     lift = sums.exponent - exponent
     bound = (slope * magnitude << (lift - scale)) + (
-        (count + 1) * divisor << (acc.quantum - exponent)
+        underflows * divisor << (acc.quantum - exponent)
     )
     bound = np.where(exact | (magnitude == 0), 0, bound)
     if flushed:
-        flushes = np.maximum(2 * count - 1, 0)
         moved = (as_wide(sums.subnormal) << lift) + (flushes * divisor << (acc.emin - exponent))
         bound = bound + np.where(_undisturbed(sums, acc, exact), 0, moved)
     centre = total << lift
@@ -126,12 +136,13 @@ def _factor(n: int, k: int, digits: int) -> int:
 
 def _slope(sums: Sums, acc: DType) -> tuple[NDArray[Any], int]:
     """The factor of S / d for each element, as an integer on the scale 2**-(second value)."""
-    scale = acc.digits * 4
+    more = 0 if sums.factor is None else 3
+    scale = acc.digits * (4 + more)
     odd = sums.divisor // (sums.divisor & -sums.divisor)
     k = np.where(odd == 1, 0, np.where(odd < (1 << acc.digits), 2, 3))
     n, k = np.broadcast_arrays(sums.count, k)
     table = {
-        (a, b): _factor(a, b, acc.digits) << (scale - acc.digits * (b + 1))
+        (a, b): _factor(a, b + more, acc.digits) << (scale - acc.digits * (b + more + 1))
         for a, b in set(zip(n.ravel().tolist(), k.ravel().tolist(), strict=True))
     }
     slope = np.empty(n.shape, object)
@@ -143,6 +154,8 @@ def _slope(sums: Sums, acc: DType) -> tuple[NDArray[Any], int]:
 
 def _exact(sums: Sums, acc: DType) -> NDArray[np.bool_]:
     """Where every honest evaluation is exact, before the last rounding."""
+    if sums.factor is not None:
+        return np.zeros(np.broadcast_shapes(sums.divisor.shape, sums.spacing.shape), np.bool_)
     power = (sums.divisor & (sums.divisor - 1)) == 0
     shift = np.frexp(sums.divisor.astype(np.float64))[1] - 1  # log2 of a power of two
     narrow = as_wide(sums.magnitude) <= np.left_shift(
@@ -155,6 +168,8 @@ def _exact(sums: Sums, acc: DType) -> NDArray[np.bool_]:
 
 def _undisturbed(sums: Sums, acc: DType, exact: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Where no term, sum or product on the way can be subnormal in the accumulator."""
+    if sums.factor is not None:
+        return np.zeros_like(exact)
     length = np.frexp(sums.divisor.astype(np.float64))[1]
     spacing = sums.spacing + sums.exponent - np.where(exact, length - 1, length + acc.digits)
     return np.asarray((sums.subnormal == 0) & (spacing >= acc.emin))

@@ -5,8 +5,9 @@ at the end, a rounded reciprocal at the end, and terms scaled by it first; in th
 accumulator that the precision allows, then rounded to T.
 
 **Windows.** Every graded mean of a suite, and generated ones of 1 to 4096 taps: four patterns of
-`conformance.families.pooling.patterns` with fixed seeds, and *stalled* ones that are made to be hard: a 1
-followed by numbers of half its last place in the accumulator, each of which a forward sum loses.
+`conformance.families.pooling.patterns` with fixed seeds, and *stalled* ones that are made to be
+hard: a 1 followed by numbers of half its last place in the accumulator, each of which a forward
+sum loses.
 
 **TOSA** (specification 1.0.2: "Dot product accuracy requirements" under 1.10.3, AVG_POOL2D in
 2.3.2, test data in Appendix A), in our words. Let m be the smallest normal number of T, b the mean

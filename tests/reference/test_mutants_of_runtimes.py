@@ -124,6 +124,23 @@ BF16 = ml_dtypes.bfloat16
             {"kernel_shape": [2]},
             [[[NAN]]],
         ),
+        # Until version 1.16 none was left out, and of the 9 that it overruns by 4 come first.
+        (
+            LP,
+            "overhang-of-every-window-split-between-ends",
+            data((1, 1, 3), 1, 2, 4),
+            {"kernel_shape": [3], "strides": [10], "pads": [0, 1], "ceil_mode": 1, "p": 1},
+            [[[0, 0]]],
+        ),
+        # Of the 2 here one comes first.
+        (
+            LP,
+            "overhang-of-every-window-split-between-ends",
+            data((1, 1, 4), 1, 2, 4, 8),
+            {"kernel_shape": [3], "strides": [3], "ceil_mode": 1, "p": 1},
+            [[[3, 12]]],
+        ),
+        (LP, "nan-left-out-of-mean-of-whole-kernel", data((1, 1, 3), NAN, 3, 2), NORM, [[[6, 2]]]),
         # One window of 10 is left out, as it begins in the padding; so nothing is split.
         (
             LP,
@@ -223,3 +240,116 @@ def test_a_negative_sum_in_a_type_has_no_root_there_either() -> None:
     some = altered(spec.op, "sums-in-own-type")
     ((low, high),) = subject.ends(some, "standard")
     assert np.isnan([subject.under(some)[0], low, high]).all()
+
+
+OVERRUN = {"kernel_size": [2, 2], "stride": [1, 2], "ceil_mode": True}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        # 1 2 3 over 4 5 6: the second window has 3 and 6 alone. Its mean 4.5 times 4, over 3.
+        ({**OVERRUN, "divisor_override": 3}, [[4, 6]]),
+        # A mean of four taps, times four, is their sum.
+        ({"kernel_size": [2, 2], "divisor_override": 2}, [[6]]),
+        # Without a divisor that is given there is nothing to multiply.
+        (OVERRUN, [[3, 4.5]]),
+    ],
+)
+def test_paddle_divides_the_mean_times_the_kernel(
+    attributes: dict[str, Any], expected: Any
+) -> None:
+    mutant = "override-divides-mean-times-kernel"
+    assert under("torch.avg_pool-2", mutant, data((1, 1, 2, 3)), attributes) == [[[expected]]]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "size", "expected"),
+    [
+        # The window begins right behind three elements: 0 elements to divide by.
+        (1, 3, 3, [1, NAN]),
+        # One element further on Paddle divides 0 by -1.
+        (1, 3, 2, [1, 0]),
+        # It begins on the last element and holds it.
+        (2, 2, 3, [1.5, 3]),
+    ],
+)
+def test_a_window_behind_the_data_divides_by_zero(
+    kernel: int, stride: int, size: int, expected: list[float]
+) -> None:
+    attributes = {"kernel_size": [kernel], "stride": [stride], "ceil_mode": True}
+    mutant = "window-behind-data-stays-and-divides-by-zero"
+    (found,) = under("torch.avg_pool-2", mutant, data((1, 1, size)), attributes)
+    np.testing.assert_array_equal(found[0][0], expected)
+
+
+@pytest.mark.parametrize(
+    ("op", "values", "attributes", "expected"),
+    [
+        # The pads 1 0 0 0 of top, left, bottom, right are a row before, and that is right. The
+        # shape has room for another row, in which nothing is written.
+        (
+            "averages-know-no-dilations-and-other-pads",
+            data((1, 1, 2, 1)),
+            {"kernel_shape": [1, 1], "pads": [1, 0, 0, 0], "count_include_pad": 1},
+            [[0], [1], [2], [0]],
+        ),
+        # 0 1 0 0, a column before, are taken for a row behind; VALID has one window, rounded up.
+        (
+            "averages-know-no-dilations-and-other-pads",
+            data((1, 1, 1, 2)),
+            {"kernel_shape": [1, 1], "pads": [0, 1, 0, 0], "count_include_pad": 1},
+            [[1, 2], [0, 0], [0, 0]],
+        ),
+        (
+            "averages-know-no-dilations-and-other-pads",
+            data((1, 1, 1, 3)),
+            {"kernel_shape": [1, 2], "strides": [1, 2], "auto_pad": "VALID"},
+            [[1.5, 3]],
+        ),
+        # Two windows more, as two elements are padded before, and both behind the data.
+        (
+            "averages-know-no-dilations-and-other-pads",
+            data((1, 1, 2)),
+            {"kernel_shape": [1], "pads": [2, 5], "count_include_pad": 1},
+            [1, 2, NAN, NAN],
+        ),
+        # Rounded down 1D data are not padded at all, and windows not spread.
+        (
+            "averages-know-no-dilations-and-other-pads",
+            data((1, 1, 3)),
+            {"kernel_shape": [2], "pads": [1, 1], "dilations": [2], "ceil_mode": 0},
+            [1.5, 2.5],
+        ),
+        # NaN is left out where padding is.
+        (
+            "averages-know-no-dilations-and-other-pads",
+            data((1, 1, 1, 2), NAN, 3),
+            {"kernel_shape": [1, 2], "ceil_mode": 0},
+            [[3]],
+        ),
+        # Padding enters no divisor.
+        (
+            "averages-know-no-dilations-and-other-pads",
+            data((1, 1, 2)),
+            {"kernel_shape": [2], "pads": [1, 0], "count_include_pad": 1},
+            [1.5, 2],
+        ),
+    ],
+)
+def test_old_averages_of_the_evaluator(
+    op: str, values: Array, attributes: dict[str, Any], expected: Any
+) -> None:
+    (found,) = under(MEAN, op, values, {"ceil_mode": 1, **attributes})
+    np.testing.assert_array_equal(found[0][0], expected)
+
+
+@pytest.mark.parametrize(("stride", "expected"), [(2, [-INF, -INF, 5.5, INF]), (3, [NAN, 4, 6.5])])
+def test_a_clamp_loses_nan(stride: int, expected: list[float]) -> None:
+    """Where the stride exceeds the kernel XNNPACK does not take the pool."""
+    values = data((1, 1, 8), NAN, 1, INF, -INF, 5, 6, 7, INF)
+    if stride == 3:
+        values = data((1, 1, 8), NAN, 1, INF, 3, 5, -INF, 6, 7)
+    attributes = {"kernel_shape": [2], "strides": [stride]}
+    (found,) = under(MEAN, "nan-clamped-to-minus-infinity", values, attributes)
+    np.testing.assert_array_equal(found[0][0], expected)

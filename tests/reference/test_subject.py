@@ -283,6 +283,8 @@ def test_what_is_not_written() -> None:
     values, indices = under(asked, written="c < 2", unwritten="not_a_number")
     assert np.isnan(values).tolist() == [False, False, True] * 2
     assert indices == [1, 1, 0, 1, 1, 0]
+    lowest = [[2, 4, -np.inf, 8, 10, -np.inf], [1, 1, 0, 1, 1, 0]]
+    assert under(asked, written="c < 2", unwritten="minus_infinity") == lowest
     assert under(asked, "c >= 2", written="false") == under(asked, written="c < 2")
 
 

@@ -6,14 +6,20 @@ the exact one. Faults and dialects choose others.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, DType, converted
 from conformance.families.pooling.facts import DataEnvironment, flat_planes
+from conformance.reference.exact import as_wide
 
 RECIPROCAL = "f32_reciprocal"
 """What the rule ``quotient`` says where a sum is multiplied by one over its divisor, in f32."""
+
+UNWRITTEN = {"zero": 0.0, "not_a_number": np.nan, "minus_infinity": -np.inf}
+"""What elements hold that are not written, by the rule ``unwritten``."""
 
 
 def named(env: DataEnvironment, rule: str) -> DType | None:
@@ -39,8 +45,11 @@ def quotient_in(env: DataEnvironment, accumulator: DType) -> Array:
         total = _added(env, _converted(env, accumulator)).astype(dtype.numpy)
         divisor = whole(env, "divisor").astype(dtype.numpy)
         if env["quotient"] == RECIPROCAL:
-            return np.asarray(total * (dtype.numpy.type(1) / divisor))
-        return np.asarray(total / divisor)
+            found = np.asarray(total * (dtype.numpy.type(1) / divisor))
+        else:
+            found = np.asarray(total / divisor)
+        factor = scaling(env)
+        return found if factor is None else np.asarray(found * factor.astype(dtype.numpy))
 
 
 def power_sum_in(env: DataEnvironment, accumulator: DType) -> Array:
@@ -70,6 +79,20 @@ def whole(env: DataEnvironment, rule: str) -> NDArray[np.int64]:
     specification leaves it open.
     """
     return np.maximum(np.abs(np.asarray(env[rule], np.int64)), 1)
+
+
+def scaling(env: DataEnvironment) -> NDArray[np.int64] | None:
+    """What the rule ``factor`` gives, at least 1; None where it multiplies nothing."""
+    if isinstance(env["factor"], int) and env["factor"] == 1:
+        return None  # what almost every rule says, soon found
+    factor = whole(env, "factor")
+    return None if (factor == 1).all() else factor
+
+
+def scaled(env: DataEnvironment, sums: NDArray[Any]) -> NDArray[Any]:
+    """Exact sums times the rule ``factor``, in Python's integers where that is more than 1."""
+    factor = scaling(env)
+    return sums if factor is None else as_wide(sums) * as_wide(factor)
 
 
 def _added(env: DataEnvironment, terms: Array) -> Array:
@@ -130,6 +153,6 @@ def placed(env: DataEnvironment, outputs: Array) -> Array:
         result = outputs[(np.broadcast_to(image, outputs.shape), channel, *places[2:])]
     if env["written"] is not True:
         written: NDArray[np.bool_] = np.asarray(env["written"])
-        nan = env["unwritten"] == "not_a_number" and result.dtype.kind not in "iu"
-        result = np.where(written, result, result.dtype.type(np.nan if nan else 0))
+        rule = 0 if result.dtype.kind in "iu" else UNWRITTEN[env["unwritten"]]
+        result = np.where(written, result, result.dtype.type(rule))
     return result

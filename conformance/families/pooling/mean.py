@@ -64,7 +64,11 @@ def values(env: DataEnvironment, dtype: str) -> Array:
         return _turned(means, _negative(env))
     ties: Ties = "even" if env["rounding"] == "nearest" else "zero"
     rounded = round_ratio(
-        env.total, machine.whole(env, "divisor"), env.decoded.exponent, DTYPES[dtype], ties=ties
+        machine.scaled(env, env.total),
+        machine.whole(env, "divisor"),
+        env.decoded.exponent,
+        DTYPES[dtype],
+        ties=ties,
     )
     rounded = np.broadcast_to(rounded, shape)
     means = special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
@@ -97,7 +101,7 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
 
 
 def exact_sums(env: DataEnvironment) -> Sums:
-    """The sums of each window as integers on one scale."""
+    """The sums of each window as integers on one scale, times the rule ``factor``."""
     decoded = env.decoded
     significand = decoded.significand
     magnitude = np.abs(significand)
@@ -105,10 +109,10 @@ def exact_sums(env: DataEnvironment) -> Sums:
     spacing = env.reduce(_trailing_zeros(significand), np.minimum, 1 << 20)
     some_subnormal = bool(decoded.subnormal.any())
     return Sums(
-        total=env.total,
-        magnitude=env.reduce(magnitude, np.add, 0),
+        total=machine.scaled(env, env.total),
+        magnitude=machine.scaled(env, env.reduce(magnitude, np.add, 0)),
         subnormal=(
-            env.reduce(np.where(decoded.subnormal, magnitude, 0), np.add, 0)
+            machine.scaled(env, env.reduce(np.where(decoded.subnormal, magnitude, 0), np.add, 0))
             if some_subnormal
             else np.zeros((1,) * env.data.ndim, np.int64)
         ),
@@ -116,6 +120,7 @@ def exact_sums(env: DataEnvironment) -> Sums:
         divisor=machine.whole(env, "divisor"),
         spacing=np.minimum(spacing, 1 << 12),
         exponent=decoded.exponent,
+        factor=machine.scaling(env),
     )
 
 

@@ -82,10 +82,10 @@ def answers(env: DataEnvironment, spec: OpSpec) -> tuple[Answer, ...]:
 
 
 _COMPUTED = {
-    "mean": ("divisor", "accumulator", "quotient", "rounding", "nan"),
+    "mean": ("divisor", "factor", "accumulator", "quotient", "rounding", "nan"),
     "lp": (
-        *("divisor", "accumulator", "quotient", "rounding", "nan"),
-        *("factor", "power", "root", "powers_of", "negative_root"),
+        *("divisor", "factor", "accumulator", "quotient", "rounding", "nan"),
+        *("power", "root", "powers_of", "negative_root"),
     ),
     "max": ("order", "begins"),
 }

@@ -147,7 +147,7 @@ POOLING = Declared(
         "divisor": Rule(
             _ELEMENT, "what a sum is divided by", "1", needed_for="mean", reduces=_ADDED
         ),
-        "factor": Rule(_ELEMENT, "what a sum of powers is multiplied by", "1", reduces=_LP),
+        "factor": Rule(_ELEMENT, "what a sum is multiplied by", "1", reduces=_ADDED),
         "power": Rule(
             _CASE, "the power of each element that is added", "1", needed_for="lp", reduces=_LP
         ),
@@ -188,7 +188,7 @@ POOLING = Declared(
         "channel": Rule(_ELEMENT, "the channel whose window an element shows", "c"),
         "written": Rule(Kind("bool", domain=Domain.ELEMENT), "which elements are written", "true"),
         "unwritten": Rule(
-            _enum("zero", "not_a_number"),
+            _enum("zero", "not_a_number", "minus_infinity"),
             "what is where nothing is written; 0 in whole numbers",
             "zero",
         ),

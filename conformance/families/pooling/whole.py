@@ -35,7 +35,7 @@ def values(env: DataEnvironment) -> Array:
         return converted(means, env.dtype, saturates=env["conversion"] == "saturates")
     if accumulator is not None:
         total = _wrapped(total, accumulator).astype(np.int64)
-    total = np.where(negative, -total, total)
+    total = machine.scaled(env, np.where(negative, -total, total))
     rounded = _rounded(as_wide(total), as_wide(machine.whole(env, "divisor")), env["rounding"])
     shape = (*env.data.shape[:2], *env.out)
     return np.broadcast_to(_wrapped(rounded, env.dtype), shape).copy()
