@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import tiers
-from conformance.generate.patterns import fill
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.dtypes import DTYPES, Array
+from conformance.families.pooling import oracle as pooling
+from conformance.families.pooling.patterns import fill
 from conformance.model import Answer
-from conformance.reference import pooling
+from conformance.reference import facts
 from conformance.reference.bounds import accumulator
 from conformance.spec.environment import case_of
 from conformance.spec.loader import find
@@ -28,7 +29,7 @@ def answer(data: Array, factor: int, divisor: int, **rules: str) -> Answer:
     """What a mean of all of ``data`` (1, 1, n) is under a factor and a divisor."""
     case = case_of(SPEC, [data], {"kernel_size": [data.shape[-1]]})
     replaced = {"factor": str(factor), "divisor": str(divisor), **rules}
-    env = pooling.environment(SPEC, case, data, [variant(SPEC, "scaled", replaced)])
+    env = facts(SPEC, case, [data], (variant(SPEC, "scaled", replaced),))
     (found,) = pooling.answers(env, SPEC)
     (alone,) = pooling.outputs(env, SPEC)
     if "subnormals" not in rules:
@@ -116,8 +117,8 @@ def test_whole_numbers(taps: tuple[int, ...], factor: int, divisor: int, expecte
     attributes: dict[str, Any] = {"kernel": [2], "strides": [1], "exclude-pad": True}
     attributes |= {"pads_begin": [0], "pads_end": [0], "dilations": [1]}
     replaced = {"factor": str(factor), "divisor": str(divisor)}
-    env = pooling.environment(
-        WHOLE, case_of(WHOLE, [data], attributes), data, [variant(WHOLE, "scaled", replaced)]
+    env = facts(
+        WHOLE, case_of(WHOLE, [data], attributes), [data], (variant(WHOLE, "scaled", replaced),)
     )
     assert pooling.outputs(env, WHOLE)[0].tolist() == [[[expected]]]
 
@@ -127,7 +128,7 @@ def test_a_sum_in_a_type_is_multiplied_there(taps: tuple[int, ...], expected: fl
     """65504 is the largest number of f16."""
     data = np.array([[taps]], "f2")
     rules = {"factor": "3", "divisor": "4", "accumulator": "own"}
-    env = pooling.environment(
-        SPEC, case_of(SPEC, [data], {"kernel_size": [2]}), data, [variant(SPEC, "scaled", rules)]
+    env = facts(
+        SPEC, case_of(SPEC, [data], {"kernel_size": [2]}), [data], (variant(SPEC, "scaled", rules),)
     )
     assert pooling.outputs(env, SPEC)[0].ravel()[0] == np.float16(expected)
