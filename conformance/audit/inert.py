@@ -15,8 +15,8 @@ import numpy as np
 from conformance.audit.membership import profile
 from conformance.dtypes import DTYPES
 from conformance.spec.batch import Batch
+from conformance.spec.batch_values import UNKNOWN, BatchValue, Bools, Value, code, constant
 from conformance.spec.catalogue import Fault
-from conformance.spec.entries import UNKNOWN, Bools, Entry, Value, code, constant
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Kind
 from conformance.spec.model import OpSpec
@@ -24,7 +24,7 @@ from conformance.spec.scope import scope_of
 from conformance.spec.tree import Node
 from conformance.suite.parts import Part
 
-MAYBE = Entry(np.False_, maybe=np.True_)
+MAYBE = BatchValue(np.False_, maybe=np.True_)
 """A truth value of which nothing is known."""
 
 
@@ -42,7 +42,7 @@ class Everywhere(Batch):
         rows = list(product(*columns.values()))
         by_key = zip(*rows, strict=True)
         known: dict[str, Value] = {
-            key: Entry(np.array(column)) for key, column in zip(columns, by_key, strict=True)
+            key: BatchValue(np.array(column)) for key, column in zip(columns, by_key, strict=True)
         }
         axes = spec.layout.axes(part.rank)
         known |= {"rank": constant(part.rank), "axes": constant(axes)}

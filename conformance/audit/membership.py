@@ -12,7 +12,7 @@ import numpy as np
 
 from conformance.model import Case
 from conformance.reference.batches import batch_of
-from conformance.spec.entries import Bools
+from conformance.spec.batch_values import Bools
 from conformance.spec.model import Edge, OpSpec
 from conformance.spec.table import table_of
 from conformance.suite.parts import Part

@@ -15,8 +15,8 @@ from conformance.diagnosis.cause import (
 )
 from conformance.diagnosis.conditions import separation
 from conformance.diagnosis.deciding import decider, unasked
-from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.observed import OperatorEvidence
 from conformance.diagnosis.search import Search
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
@@ -122,7 +122,7 @@ def _explanations(
     told = any(suite.manifest.faults.get(op, {}).values())
     noticed = {entry.id: entry.kills for entry in suite.manifest.of([op])} if told else {}
     try:
-        evidence = Evidence(
+        evidence = OperatorEvidence(
             spec,
             results,
             read=suite.get,

@@ -14,8 +14,8 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 
 from conformance.diagnosis.agreement import Agreement, Place
-from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest
+from conformance.diagnosis.observed import OperatorEvidence
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
 from conformance.spec.variation import circular
@@ -58,7 +58,7 @@ to such sums; or as many as there are failures that lie in the interval of anoth
 class Search:
     """The search for the faults of one operator among those of a ``bank``."""
 
-    def __init__(self, evidence: Evidence, bank: Sequence[Fault]) -> None:
+    def __init__(self, evidence: OperatorEvidence, bank: Sequence[Fault]) -> None:
         self._evidence, self._bank = evidence, bank
         self._readings = {one.name: one for one in evidence.spec.interpretations}
         self._unexplained = dict.fromkeys(evidence.failed)

@@ -3,7 +3,7 @@
 :class:`Prover` needs z3, which the extra ``generate`` installs; importing this package does not.
 """
 
-from conformance.feasible.answers import Feasible, Infeasible, Limits, Unknown
+from conformance.feasible.answers import CaseLimits, Feasible, Infeasible, Unknown
 from conformance.feasible.prover import Prover
 
-__all__ = ["Feasible", "Infeasible", "Limits", "Prover", "Unknown"]
+__all__ = ["CaseLimits", "Feasible", "Infeasible", "Prover", "Unknown"]

@@ -8,7 +8,7 @@ from conformance.model import Case
 
 
 @dataclass(frozen=True)
-class Limits:
+class CaseLimits:
     """How large a case may be.
 
     ``elements`` bounds the elements of the data and of an output (N * C * prod(size) and

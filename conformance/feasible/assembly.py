@@ -16,7 +16,7 @@ from conformance.feasible.values import Untranslatable
 
 
 @dataclass(frozen=True)
-class Edge:
+class SymbolicTarget:
     """A coverage target in symbols: when it holds, and what translating it took."""
 
     name: str
@@ -35,12 +35,12 @@ class Assembly:
         self.question = question
         self.knowledge = question.knowledge
         self._whens = {edge.name: edge.when for edge in question.spec.edges}
-        self._edges: dict[str, Edge] = {}
+        self._edges: dict[str, SymbolicTarget] = {}
         self._instances: dict[tuple[ForAll, Any], tuple[Truth, Trace]] = {}
         self._facts: dict[tuple[Any, ...], list[Labelled]] = {}
         self._corners: tuple[Any, ...] | None = None
 
-    def edge(self, name: str) -> Edge:
+    def edge(self, name: str) -> SymbolicTarget:
         """A coverage target by name. Raises UsageError if the operator has none of this name."""
         if name not in self._whens:
             raise UsageError(f"{self.question.spec.op} has no coverage target '{name}'")
@@ -49,10 +49,10 @@ class Assembly:
                 truth, trace = self.question.statement(self._whens[name])
             except Untranslatable:
                 truth, trace = True, Trace()
-            self._edges[name] = Edge(name, truth, trace)
+            self._edges[name] = SymbolicTarget(name, truth, trace)
         return self._edges[name]
 
-    def of(self, edges: Sequence[Edge]) -> list[Labelled]:
+    def of(self, edges: Sequence[SymbolicTarget]) -> list[Labelled]:
         """What the edges say together, with what is true of the data of their windows.
 
         What is said of every window is asked of those that are named, and of the first and last.

@@ -15,7 +15,7 @@ Labelled = tuple[str, Truth]
 """A proposition, and the name of what it says."""
 
 
-class Element:
+class SymbolicElement:
     """Some part of an output, for what is said of single ones; ``facts`` are those in use."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Knowledge:
 
     def element(self) -> Any:
         """A new part of an output."""
-        return Element()
+        return SymbolicElement()
 
     def corners(self) -> tuple[Any, ...]:
         """Parts that outputs always have, of which what is said of every one is asked."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conformance.feasible.answers import Feasible, Infeasible, Limits, Unknown
+from conformance.feasible.answers import CaseLimits, Feasible, Infeasible, Unknown
 from conformance.feasible.assembly import Assembly
-from conformance.feasible.conditions import Conditions
+from conformance.feasible.legality import Conditions
 from conformance.feasible.question import Question
 from conformance.feasible.solving import Solving, without
 from conformance.spec.model import OpSpec
@@ -27,7 +27,7 @@ RESOURCES_PER_MS = 2000
 """About how much of its own unit z3 spends in a millisecond. It gives up when that is spent rather
 than by the clock, so that it does so everywhere alike."""
 
-LIMITS = Limits()
+LIMITS = CaseLimits()
 
 SMALL = ((7, 256), (64, 1024), (1024, 8192))
 """Quantities and elements up to which cases are looked for first, with one pattern in all planes:
@@ -43,7 +43,7 @@ class Prover:
     """
 
     def __init__(
-        self, spec: OpSpec, rank: int, limits: Limits = LIMITS, timeout_ms: int = 5000
+        self, spec: OpSpec, rank: int, limits: CaseLimits = LIMITS, timeout_ms: int = 5000
     ) -> None:
         self.spec = spec
         self.timeout_ms = timeout_ms

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from conformance.feasible import calls
+from conformance.feasible import functions
 from conformance.feasible.algebra import Algebra
 from conformance.feasible.backend import Logic, Truth
 from conformance.feasible.division import Division
@@ -113,7 +113,7 @@ class Translator:
                 return elementwise(self.logic, self.logic.negate, value)
             case "and" | "or":
                 return self._joined(node, window, want)
-        return calls.call(self, node, window, want)
+        return functions.call(self, node, window, want)
 
     def _arithmetic(self, node: Node, window: Any) -> Value:
         values = [self.node(arg, window, EITHER).of(Term) for arg in node.args]

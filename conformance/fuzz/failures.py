@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from conformance.audit.kills import Bank
 from conformance.fuzz.calls import Calls
-from conformance.fuzz.cause import Causes, FailureCause
 from conformance.fuzz.guidance import Guidance
 from conformance.fuzz.minimise import Remake, minimised
+from conformance.fuzz.same_cause import Causes, FailureCause
 from conformance.fuzz.simpler import cost_of
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.model import OpSpec

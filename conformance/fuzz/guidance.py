@@ -12,8 +12,8 @@ from conformance.audit.kills import Bank
 from conformance.generate.build import build
 from conformance.generate.looking import Seen
 from conformance.model import Case, Vector
+from conformance.spec.batch_values import Bools
 from conformance.spec.catalogue import faults
-from conformance.spec.entries import Bools
 from conformance.spec.model import OpSpec
 
 FEW = 80

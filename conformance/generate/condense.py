@@ -16,7 +16,7 @@ from conformance.audit.cover import cover_rows
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import crossed
 from conformance.generate.pairs import Pool
-from conformance.spec.entries import Bools, code
+from conformance.spec.batch_values import Bools, code
 from conformance.spec.table import Table
 
 SLACK = 2

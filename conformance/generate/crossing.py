@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from conformance.generate.chance import Chance
 from conformance.model import Case
 from conformance.spec import spelling
-from conformance.spec.entries import word
+from conformance.spec.batch_values import word
 from conformance.spec.model import OpSpec
 from conformance.spec.table import Table
 

@@ -23,7 +23,7 @@ from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.batches import CaseBatch, batch_of
-from conformance.spec.entries import Bools, code, word
+from conformance.spec.batch_values import Bools, code, word
 from conformance.spec.expressions import compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import scope_of

@@ -12,20 +12,20 @@ import numpy as np
 from conformance.audit.membership import base_type
 from conformance.audit.vacuity import vacuous
 from conformance.audit.wanted import wanted_pairs, wanted_types
-from conformance.feasible import Feasible, Infeasible, Limits, Prover, Unknown
+from conformance.feasible import CaseLimits, Feasible, Infeasible, Prover, Unknown
 from conformance.generate.build import build
 from conformance.generate.crossing import case_of
 from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, together
 from conformance.generate.pool import draw, draw_at_edges
 from conformance.generate.strategies import Aim
 from conformance.model import Case
-from conformance.spec.entries import Bools, code
+from conformance.spec.batch_values import Bools, code
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import Strata, strata_of
 from conformance.spec.table import table_of
 from conformance.suite.manifest import Uncovered
 
-LIMITS = Limits(MAX_ELEMENTS)
+LIMITS = CaseLimits(MAX_ELEMENTS)
 
 PATIENT_MS = 30_000
 """How long a check of the solver may take where nothing else has settled a pair."""

@@ -17,7 +17,7 @@ from conformance.generate.pairs import Effort, Pair, Pool
 from conformance.generate.settle import settle
 from conformance.generate.suites import with_twins
 from conformance.model import Case, Vector
-from conformance.spec.entries import Bools
+from conformance.spec.batch_values import Bools
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import question
 from conformance.suite.manifest import Uncovered

@@ -14,7 +14,7 @@ from conformance.generate.crossing import crossed
 from conformance.generate.looking import Seen
 from conformance.generate.pairs import Pair, Pool, retyped
 from conformance.model import Case
-from conformance.spec.entries import Bools, code
+from conformance.spec.batch_values import Bools, code
 from conformance.spec.model import Draw, OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite import proofs

@@ -9,28 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.spec.batch import Batch, Definition
-from conformance.spec.entries import Bools, Entry
+from conformance.spec.batch import Batch, BatchDefinition
+from conformance.spec.batch_values import BatchValue, Bools
 from conformance.spec.table import Table
 
 
 class CaseBatch(Batch):
     """The cases of a table. A family that knows more of their outputs has one of its own."""
 
-    def __init__(self, table: Table, definitions: Mapping[str, Definition] | None = None) -> None:
+    def __init__(
+        self, table: Table, definitions: Mapping[str, BatchDefinition] | None = None
+    ) -> None:
         self.table = table
         given = table.spec.definitions if definitions is None else definitions
         self.given = table.known()
         super().__init__(len(table), table.axes, self.given, given, table.odd)
 
-    def under(self, definitions: Mapping[str, Definition], changed: Collection[str]) -> CaseBatch:
+    def under(
+        self, definitions: Mapping[str, BatchDefinition], changed: Collection[str]
+    ) -> CaseBatch:
         """The same cases under other definitions, which differ for the names ``changed``."""
         new = copy(self)
         new.definitions = definitions
         new._kept = {name: kept for name, kept in self._kept.items() if name not in changed}
         return new
 
-    def per_axis(self, name: str) -> tuple[Entry, ...]:
+    def per_axis(self, name: str) -> tuple[BatchValue, ...]:
         """A value with one entry an axis; whether it is settled is noted."""
         value, unsettled = self.name(name)
         self.unsettle(unsettled)

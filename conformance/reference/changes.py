@@ -11,7 +11,7 @@ import numpy as np
 
 from conformance.reference.batches import CaseBatch
 from conformance.reference.subject import Altered
-from conformance.spec.entries import Bools, Entry, Value
+from conformance.spec.batch_values import BatchValue, Bools, Value
 from conformance.spec.kinds import Kind
 from conformance.spec.model import Variant
 from conformance.spec.tree import Node
@@ -41,7 +41,7 @@ def _guard(batch: CaseBatch, variant: Variant) -> Bools:
         return np.ones(batch.count, np.bool_)
     tree = variant.where.tree
     value, unsettled = batch.tracked(lambda: batch.visit(Node("somewhere", (tree,), Kind("bool"))))
-    assert isinstance(value, Entry)
+    assert isinstance(value, BatchValue)
     return np.asarray(unsettled | value.possible)
 
 
@@ -54,11 +54,11 @@ def _differs(right: CaseBatch, batch: CaseBatch, name: str, alike: bool) -> Bool
     return found
 
 
-def _entries(value: Value, batch: CaseBatch) -> tuple[Entry, ...]:
+def _entries(value: Value, batch: CaseBatch) -> tuple[BatchValue, ...]:
     return value if isinstance(value, tuple) else (value,) * max(1, batch.axes)
 
 
-def _unequal(batch: CaseBatch, a: Entry, b: Entry, same_rows: bool) -> Bools:
+def _unequal(batch: CaseBatch, a: BatchValue, b: BatchValue, same_rows: bool) -> Bools:
     unknown = np.ones(batch.count, np.bool_)
     if a.array is None or b.array is None or not (same_rows or a.rows is b.rows is None):
         return unknown

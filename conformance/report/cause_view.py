@@ -15,7 +15,7 @@ from conformance.log.causes import Cause, Severity
 from conformance.log.diagnosis import NamedFault, ToldCondition, ToldDiagnosis, diagnosis
 from conformance.model import Finding
 from conformance.report.elements import Element, Plane, elements, planes, relation
-from conformance.report.picture import Picture, picture, picture_under
+from conformance.report.picture import SvgPicture, picture, picture_under
 from conformance.report.wording import distance, precision, words
 
 SHOW = ["conformance", "show"]
@@ -101,12 +101,12 @@ class FindingView:
         return relation(self.finding.detail, witness.wrong) or distance(witness)
 
     @cached_property
-    def picture(self) -> Picture | None:
+    def picture(self) -> SvgPicture | None:
         """The window of the worst element."""
         return picture(self.finding.detail.get("window"))
 
     @cached_property
-    def picture_under(self) -> Picture | None:
+    def picture_under(self) -> SvgPicture | None:
         """The window as the diagnosed fault has it."""
         return picture_under(self.finding.detail.get("window"))
 

@@ -13,7 +13,7 @@ from itertools import chain, zip_longest
 
 from markupsafe import Markup
 
-from conformance.report.picture_window import Axis, Window, parse
+from conformance.report.picture_window import Axis, DrawnWindow, parse
 from conformance.safe_text import shortened, visible
 
 MAX_CELLS = 12
@@ -98,7 +98,7 @@ LETTER = 7.4
 class Panel:
     """One slice of a window, drawn from its own corner."""
 
-    def __init__(self, window: Window, place: tuple[int, ...], caption: str) -> None:
+    def __init__(self, window: DrawnWindow, place: tuple[int, ...], caption: str) -> None:
         self.window, self.place, self.caption = window, place, caption
         single = Axis(1, (0,), (True,))
         self.down, self.across = (single, *window.axes)[-2:]
@@ -247,14 +247,14 @@ MAX_WIDTH = 620
 
 
 @dataclass(frozen=True)
-class Picture:
+class SvgPicture:
     """An ``svg`` element, and the ``sentence`` that says the same."""
 
     svg: Markup
     sentence: str
 
 
-def picture(window: object) -> Picture | None:
+def picture(window: object) -> SvgPicture | None:
     """The picture of a finding's ``detail["window"]``; None where that describes no window.
 
     Anything may be passed: see :func:`conformance.report.picture_window.parse` for what is drawn.
@@ -264,7 +264,7 @@ def picture(window: object) -> Picture | None:
     return None if parsed is None else _drawn(parsed)
 
 
-def picture_under(window: object) -> Picture | None:
+def picture_under(window: object) -> SvgPicture | None:
     """The same data with the taps that the diagnosed fault has; None where it is not told."""
     if not isinstance(window, Mapping) or not isinstance(under := window.get("under"), Mapping):
         return None
@@ -272,7 +272,7 @@ def picture_under(window: object) -> Picture | None:
     return picture({**window, **told, "start": None})
 
 
-def _drawn(window: Window) -> Picture:
+def _drawn(window: DrawnWindow) -> SvgPicture:
     panels = [Panel(window, *place) for place in _slices(window)]
     x = y = row = width = 0.0
     parts = []
@@ -291,10 +291,10 @@ def _drawn(window: Window) -> Picture:
         '<svg class="picture" role="img" aria-label="{0}" width="{1:g}" height="{2:g}"'
         ' viewBox="0 0 {1:g} {2:g}">{3}</svg>'
     ).format(sentence, round(width, 1), round(y + row, 1), Markup("").join(parts))
-    return Picture(svg, sentence)
+    return SvgPicture(svg, sentence)
 
 
-def _slices(window: Window) -> Iterator[tuple[tuple[int, ...], str]]:
+def _slices(window: DrawnWindow) -> Iterator[tuple[tuple[int, ...], str]]:
     """The position before the last two axes, and a caption, of each slice that is drawn."""
     if len(window.axes) < 3:
         yield (), ""

@@ -49,7 +49,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Window:
+class DrawnWindow:
     """The taps of one element of an output over one to three spatial axes.
 
     ``data`` is a nested list of the shape of the axes; ``divisor`` is None where there is none.
@@ -85,7 +85,7 @@ class Window:
         return "" if self.divisor is None else f" The divisor is {self.divisor}."
 
 
-def parse(data: object) -> Window | None:
+def parse(data: object) -> DrawnWindow | None:
     """The window that a finding's ``detail["window"]`` describes; None where it describes none.
 
     ``input`` is a nested list over the spatial axes. The taps are given by ``positions`` and
@@ -108,7 +108,7 @@ def parse(data: object) -> Window | None:
         axes.append(Axis(size, at, taken, begin, end))
     divisor = data.get("divisor")
     whole = isinstance(divisor, int) and not isinstance(divisor, bool) and abs(divisor) < 2**63
-    return Window(tuple(axes), data["input"], divisor if whole else None, counts is not None)
+    return DrawnWindow(tuple(axes), data["input"], divisor if whole else None, counts is not None)
 
 
 def _span(positions: Sequence[int]) -> str:

@@ -24,14 +24,14 @@ import numpy as np
 
 from conformance.spec import arithmetic
 from conformance.spec.arithmetic import LIMIT
-from conformance.spec.entries import (
+from conformance.spec.batch_values import (
     COMPARISONS,
     DIVISIONS,
     LOGIC,
     UNBOUNDED,
     UNKNOWN,
+    BatchValue,
     Bools,
-    Entry,
     Rows,
     Value,
     chosen,
@@ -43,7 +43,7 @@ from conformance.spec.tree import Node
 Found = TypeVar("Found")
 
 
-class Definition(Protocol):
+class BatchDefinition(Protocol):
     """An expression, or what stands for one."""
 
     def many(self, batch: Batch) -> Value: ...
@@ -61,7 +61,7 @@ class Batch:
         count: int,
         axes: int,
         known: Mapping[str, Value],
-        definitions: Mapping[str, Definition],
+        definitions: Mapping[str, BatchDefinition],
         unsettled: Bools | None = None,
     ) -> None:
         self.count, self.axes = count, axes
@@ -72,11 +72,11 @@ class Batch:
         self._active: Bools | None = None
         self._own: Mapping[str, Value] = {}
 
-    def evaluate(self, expression: Definition) -> tuple[Value, Bools]:
+    def evaluate(self, expression: BatchDefinition) -> tuple[Value, Bools]:
         """The value of an expression, and for which cases it is not settled."""
         return self.tracked(lambda: expression.many(self))
 
-    def truth(self, expression: Definition) -> tuple[Bools, Bools]:
+    def truth(self, expression: BatchDefinition) -> tuple[Bools, Bools]:
         """Of which cases a condition on the case, on every axis, holds; and of which it may hold.
 
         What is unsettled may hold.
@@ -140,7 +140,7 @@ class Batch:
         """The combinations of the rows of all axes."""
         raise NotImplementedError
 
-    def joint(self, entries: Sequence[Entry]) -> Rows | None:
+    def joint(self, entries: Sequence[BatchValue]) -> Rows | None:
         found = list(dict.fromkeys(entry.rows for entry in entries if entry.rows is not None))
         if len(found) < 2:
             return found[0] if found else None
@@ -180,7 +180,7 @@ class Batch:
         """An operation of the language that goes axis by axis."""
         return self.each(lambda *entries: self._one(op, entries), *values)
 
-    def each(self, operation: Callable[..., Entry], *values: Value) -> Value:
+    def each(self, operation: Callable[..., BatchValue], *values: Value) -> Value:
         """``operation`` on single values, or axis by axis."""
         if not any(isinstance(value, tuple) for value in values):
             return operation(*values)
@@ -190,7 +190,7 @@ class Batch:
     def _deciding(self, node: Node) -> Value:
         """``and``, ``or``, ``where``: what the first argument rules out unsettles nothing."""
         test = self.visit(node.args[0])
-        assert isinstance(test, Entry)
+        assert isinstance(test, BatchValue)
         holds = np.broadcast_to(test.array, (self.count,))
         may = np.broadcast_to(test.possible, (self.count,))
         asked = {"and": (may,), "or": (~holds,), "where": (may, ~holds)}[node.op]
@@ -205,7 +205,7 @@ class Batch:
         finally:
             self._active = before
 
-    def _one(self, op: str, entries: Sequence[Entry]) -> Entry:
+    def _one(self, op: str, entries: Sequence[BatchValue]) -> BatchValue:
         """One operation on single values."""
         if op in DIVISIONS and entries[1].array is not None:
             # Before it is spread over windows, of which there may be none.
@@ -224,34 +224,34 @@ class Batch:
             if op in ("//", "%", "ceil_div", "rounded"):
                 self.unsettle(True)
             if op in COMPARISONS:
-                return Entry(np.False_, maybe=np.True_)
+                return BatchValue(np.False_, maybe=np.True_)
             return UNKNOWN
         if op in COMPARISONS:
-            return Entry(COMPARISONS[op](*(entry.array for entry in entries)), rows)
+            return BatchValue(COMPARISONS[op](*(entry.array for entry in entries)), rows)
         return self._number(op, rows, entries)
 
-    def _spread(self, entry: Entry, rows: Rows | None) -> Entry:
+    def _spread(self, entry: BatchValue, rows: Rows | None) -> BatchValue:
         """An entry over rows that are combinations of its own."""
         array, maybe = (self.lifted(one, entry.rows, rows) for one in (entry.array, entry.maybe))
-        return Entry(array, rows, entry.bound, maybe)
+        return BatchValue(array, rows, entry.bound, maybe)
 
-    def _number(self, op: str, rows: Rows | None, entries: Sequence[Entry]) -> Entry:
+    def _number(self, op: str, rows: Rows | None, entries: Sequence[BatchValue]) -> BatchValue:
         if op in ("+", "-", "*"):
             return self._arithmetic(op, rows, *entries)
         x, *more = (entry.array for entry in entries)
         bound = max(entry.bound for entry in entries)
         if op in ("//", "%", "ceil_div"):
-            return Entry(DIVISIONS[op](x, np.where(more[0] == 0, 1, more[0])), rows, bound)
+            return BatchValue(DIVISIONS[op](x, np.where(more[0] == 0, 1, more[0])), rows, bound)
         if op == "rounded":
             wrong = more[0] < 1
             self.unsettle(wrong, rows)
             self.unsettle(bound > LIMIT // 2)
             x, bits = (np.asarray(one, np.int64) for one in (x, np.where(wrong, 1, more[0])))
             half = np.clip(x, -LIMIT // 2, LIMIT // 2)
-            return Entry(np.asarray(arithmetic.rounded(half, bits)), rows, LIMIT)
-        return Entry(UNBOUNDED[op](x, *more), rows, bound)
+            return BatchValue(np.asarray(arithmetic.rounded(half, bits)), rows, LIMIT)
+        return BatchValue(UNBOUNDED[op](x, *more), rows, bound)
 
-    def _arithmetic(self, op: str, rows: Rows | None, a: Entry, b: Entry) -> Entry:
+    def _arithmetic(self, op: str, rows: Rows | None, a: BatchValue, b: BatchValue) -> BatchValue:
         def most() -> int:
             return a.bound * b.bound if op == "*" else a.bound + b.bound
 
@@ -259,13 +259,13 @@ class Batch:
             a, b = (replace(one, bound=number(np.asarray(one.array)).bound) for one in (a, b))
         function = UNBOUNDED[op]
         if most() <= LIMIT:
-            return Entry(function(a.array, b.array), rows, most())
+            return BatchValue(function(a.array, b.array), rows, most())
         near = np.abs(function(np.asarray(a.array, np.float64), np.asarray(b.array, np.float64)))
         beyond = near > LIMIT / 2
         self.unsettle(beyond, rows)
-        return Entry(np.where(beyond, 0, function(a.array, b.array)), rows, LIMIT)
+        return BatchValue(np.where(beyond, 0, function(a.array, b.array)), rows, LIMIT)
 
-    def _somewhere(self, entry: Entry) -> Entry:
+    def _somewhere(self, entry: BatchValue) -> BatchValue:
         rows = entry.rows
         if rows is None:
             return entry
@@ -280,51 +280,51 @@ class Batch:
             return found
 
         maybe = None if entry.maybe is None else settled(entry.maybe)
-        return Entry(settled(entry.array), maybe=maybe)
+        return BatchValue(settled(entry.array), maybe=maybe)
 
     # Over the axes
 
-    def _folded(self, op: str, value: Value, first: Entry | None = None) -> Entry:
+    def _folded(self, op: str, value: Value, first: BatchValue | None = None) -> BatchValue:
         entries = value if isinstance(value, tuple) else (value,)
         if first is not None:
             entries = (first, *entries)
         if not entries:
             self.unsettle(True)
-            return Entry(np.int64(0))
+            return BatchValue(np.int64(0))
         return reduce(lambda a, b: self._one(op, (a, b)), entries)
 
-    def _distinct(self, value: Value) -> Entry:
+    def _distinct(self, value: Value) -> BatchValue:
         assert isinstance(value, tuple)
         unequal = tuple(self._one("!=", pair) for pair in combinations(value, 2))
-        return self._folded("and", unequal, Entry(np.True_))
+        return self._folded("and", unequal, BatchValue(np.True_))
 
-    def _entry(self, value: Value, place: Value) -> Entry:
+    def _entry(self, value: Value, place: Value) -> BatchValue:
         assert isinstance(value, tuple)
-        assert isinstance(place, Entry)
+        assert isinstance(place, BatchValue)
         if place.array is None:
             self.unsettle(True)
             return UNKNOWN
         self.unsettle((place.array < 0) | (place.array >= self.axes))
-        found = Entry(np.int64(0))
+        found = BatchValue(np.int64(0))
         for axis, entry in enumerate(value):
-            here = Entry(place.array == axis)
+            here = BatchValue(place.array == axis)
             found = self._one("where", (here, entry, found))
         return found
 
-    def _flat(self, position: Value, size: Value) -> Entry:
+    def _flat(self, position: Value, size: Value) -> BatchValue:
         assert isinstance(position, tuple)
         assert isinstance(size, tuple)
-        index = Entry(np.int64(0))
+        index = BatchValue(np.int64(0))
         for at, extent in zip(position, size, strict=True):
             index = self._one("+", (self._one("*", (index, extent)), at))
         return index
 
 
 _OVER_AXES: Mapping[str, Callable[..., Value]] = {
-    "any": lambda batch, p: batch._folded("or", p, Entry(np.False_)),
-    "all": lambda batch, p: batch._folded("and", p, Entry(np.True_)),
-    "sum": lambda batch, a: batch._folded("+", a, Entry(np.int64(0))),
-    "prod": lambda batch, a: batch._folded("*", a, Entry(np.int64(1))),
+    "any": lambda batch, p: batch._folded("or", p, BatchValue(np.False_)),
+    "all": lambda batch, p: batch._folded("and", p, BatchValue(np.True_)),
+    "sum": lambda batch, a: batch._folded("+", a, BatchValue(np.int64(0))),
+    "prod": lambda batch, a: batch._folded("*", a, BatchValue(np.int64(1))),
     "least": lambda batch, a: batch._folded("min", a),
     "greatest": lambda batch, a: batch._folded("max", a),
     "distinct": Batch._distinct,

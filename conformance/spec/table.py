@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conformance.model import Case
 from conformance.spec.arithmetic import LIMIT
-from conformance.spec.entries import Bools, Entry, Value, code, number
+from conformance.spec.batch_values import BatchValue, Bools, Value, code, number
 from conformance.spec.model import OpSpec, Quantity
 
 Column = NDArray[Any]
@@ -23,7 +23,7 @@ class Table:
     """Cases by column; attributes that a case leaves out have their defaults.
 
     ``columns`` hold the quantities by key, the types by name, and the ``pattern``: whole numbers
-    (int64), truth values, or codes of words (:func:`conformance.spec.entries.code`), of shape
+    (int64), truth values, or codes of words (:func:`conformance.spec.batch_values.code`), of shape
     (cases,), or (axes, cases) for what there is one of an axis. ``seeds`` are the cases' seeds.
     ``odd`` are cases with what no column can hold: an attribute that is missing or of another type
     or length; the rest of such a case means nothing.
@@ -46,14 +46,14 @@ class Table:
     def known(self) -> dict[str, Value]:
         """What expressions may speak of, before any definition."""
         rank = self.spec.layout.rank(self.axes)
-        axes = tuple(Entry(np.int64(axis), bound=self.axes + 1) for axis in range(self.axes))
+        axes = tuple(BatchValue(np.int64(axis), bound=self.axes + 1) for axis in range(self.axes))
         found: dict[str, Value] = {
-            "rank": Entry(np.int64(rank), bound=rank),
-            "axes": Entry(np.int64(self.axes), bound=max(1, self.axes)),
+            "rank": BatchValue(np.int64(rank), bound=rank),
+            "axes": BatchValue(np.int64(self.axes), bound=max(1, self.axes)),
             "axis": axes,
         }
         for key, column in self.columns.items():
-            entry = Entry if column.dtype == np.bool_ else number
+            entry = BatchValue if column.dtype == np.bool_ else number
             found[key] = tuple(map(entry, column)) if column.ndim == 2 else entry(column)
         return found
 

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.errors import EvaluationError
 from conformance.model import Case
 from conformance.spec.batch import Batch
-from conformance.spec.entries import Bools, Entry, code
+from conformance.spec.batch_values import BatchValue, Bools, code
 from conformance.spec.environment import Environment
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity
@@ -87,7 +87,7 @@ def valid(table: Table, batch: Batch) -> tuple[Bools, Bools]:
     return sound & ~unsettled, (sound & unsettled) | table.odd
 
 
-def _arrays(entries: Iterable[Entry]) -> list[Any]:
+def _arrays(entries: Iterable[BatchValue]) -> list[Any]:
     return [entry.array for entry in entries]
 
 

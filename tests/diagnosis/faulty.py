@@ -8,8 +8,8 @@ from functools import cache
 import tiers
 from stored import Kept
 
-from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.observed import OperatorEvidence
 from conformance.diagnosis.search import Search
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, result
@@ -74,5 +74,7 @@ def searched(
     faults.
     """
     noticed = {entry.id: entry.kills for entry in CORE.manifest.vectors if entry.op == op}
-    evidence = Evidence(find(op), results, read=vector, noticed=noticed, precision={}, level="must")
+    evidence = OperatorEvidence(
+        find(op), results, read=vector, noticed=noticed, precision={}, level="must"
+    )
     return Search(evidence, [fault for fault in faults(find(op)) if fault.id not in without]).run()

@@ -13,8 +13,8 @@ from unittest.mock import patch
 from conformance.audit.kills import Bank
 from conformance.diagnosis.agreement import Asked
 from conformance.diagnosis.cause import candidates, is_named
-from conformance.diagnosis.evidence import Evidence
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.observed import OperatorEvidence
 from conformance.diagnosis.search import Search
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
@@ -133,7 +133,7 @@ class Operator:
 
     def run(self, ids: Sequence[str], without: Collection[str] = ()) -> Run:
         """A backend that has some mutants together, diagnosed by a catalogue without others."""
-        evidence = Evidence(
+        evidence = OperatorEvidence(
             self.spec,
             list(self._results(ids)),
             read=self._vectors.__getitem__,

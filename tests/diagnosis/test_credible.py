@@ -8,7 +8,7 @@ import tiers
 from faulty import CORE, answered, bank, run, searched, vector
 
 from conformance.diagnosis.agreement import Agreement, Asked, place_of
-from conformance.diagnosis.evidence import Evidence
+from conformance.diagnosis.observed import OperatorEvidence
 from conformance.dtypes import Array
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Result, Status, Vector
@@ -111,7 +111,7 @@ def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
     case = vector(entry.id).case
     dtype, rank = entry.dtype, vector(entry.id).inputs[0].ndim
     passed = Result(case.id, ADAPTIVE, Status.PASS, dtype=dtype, rank=rank)
-    evidence = Evidence(
+    evidence = OperatorEvidence(
         find(ADAPTIVE),
         [passed],
         read=vector,

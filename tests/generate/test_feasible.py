@@ -14,7 +14,7 @@ import pytest
 import tiers
 
 from conformance.errors import UsageError
-from conformance.feasible import Feasible, Infeasible, Limits, Prover
+from conformance.feasible import CaseLimits, Feasible, Infeasible, Prover
 from conformance.generate.build import edges_of
 from conformance.generate.pool import draw
 from conformance.generate.values import data_of
@@ -267,10 +267,10 @@ def test_answers_are_the_same_again() -> None:
 
 @pytest.mark.exhaustive
 def test_limits_are_kept_and_named() -> None:
-    answer = Prover(find(ADAPTIVE), 4, Limits(elements=2000)).ask(["many-taps"])
+    answer = Prover(find(ADAPTIVE), 4, CaseLimits(elements=2000)).ask(["many-taps"])
     assert isinstance(answer, Infeasible)
     assert {"edge many-taps", "limit elements"} <= set(answer.uses)
-    answer = Prover(find(ADAPTIVE), 3, Limits(elements=100)).ask(["many-taps"])
+    answer = Prover(find(ADAPTIVE), 3, CaseLimits(elements=100)).ask(["many-taps"])
     assert isinstance(answer, Infeasible)
     assert {use for use in answer.uses if use.startswith("limit ")}
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
 from conformance.cli import main
-from conformance.diagnosis.evidence import Evidence
+from conformance.diagnosis.observed import OperatorEvidence
 from conformance.diagnosis.search import Search
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
@@ -59,7 +59,7 @@ def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
             outcome = Outcome(Ending.RETURNED, list(outputs))
             results.append(judge(vector, outcome, level="must", precision={}))
         kills = {entry.id: entry.kills for entry in entries}
-        evidence = Evidence(
+        evidence = OperatorEvidence(
             spec, results, read=vectors.__getitem__, noticed=kills, precision={}, level="must"
         )
         found = Search(evidence, tuple(bank.values())).run()

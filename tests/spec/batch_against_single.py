@@ -15,7 +15,7 @@ from conformance.generate.pool import draw
 from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
-from conformance.spec.entries import Entry, Rows, code
+from conformance.spec.batch_values import BatchValue, Rows, code
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec
@@ -128,7 +128,7 @@ def _ends(rows: Rows, count: int) -> Any:
     return np.searchsorted(rows.case, np.arange(count + 1))
 
 
-def _own(entry: Entry, place: int, ends: Mapping[Rows, Any]) -> tuple[str, Any]:
+def _own(entry: BatchValue, place: int, ends: Mapping[Rows, Any]) -> tuple[str, Any]:
     """What a batch says of one case: a value, or where a truth value holds and where it may."""
     if entry.array is None:
         return "unknown", None

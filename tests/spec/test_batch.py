@@ -11,7 +11,7 @@ from batch_against_single import cases, disagreements
 from conformance.errors import EvaluationError
 from conformance.families.pooling.many import WindowBatch
 from conformance.spec.batch import Batch
-from conformance.spec.entries import Bools, Value, number
+from conformance.spec.batch_values import Bools, Value, number
 from conformance.spec.expressions import Kind, compile_expression
 from conformance.spec.loader import find, shipped
 from conformance.spec.model import OpSpec

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from conformance.dtypes import DTYPES
 from conformance.families.pooling import tables
 from conformance.families.pooling.rules import INTEGER_PATTERNS
-from conformance.families.pooling.symbols import GEOMETRY, NUMERIC, PLACES, STEPPED, Window, planes
+from conformance.families.pooling.symbols import (
+    GEOMETRY,
+    NUMERIC,
+    PLACES,
+    STEPPED,
+    SymbolicWindow,
+    planes,
+)
 from conformance.feasible.backend import Truth
 from conformance.feasible.knowledge import Knowledge, Labelled
 from conformance.feasible.question import Question
@@ -92,18 +99,18 @@ class Axioms(Knowledge):
                 none = logic.negate(self.holds[count])
                 yield f"data {count}", logic.implies(integer, none)
 
-    def element(self) -> Window:
+    def element(self) -> SymbolicWindow:
         """A new window."""
         number = self.algebra.fresh
         i = tuple(number("i") for _ in range(self.question.axes))
-        return Window(self.question, self.holds, i, number("n"), number("c"))
+        return SymbolicWindow(self.question, self.holds, i, number("n"), number("c"))
 
-    def corners(self) -> tuple[Window, Window]:
+    def corners(self) -> tuple[SymbolicWindow, SymbolicWindow]:
         """The first window of the first plane, and the last one of the last."""
         question, algebra = self.question, self.algebra
         out = question.numbers("out")
-        first = Window(question, self.holds, (ZERO,) * question.axes, ZERO, ZERO)
-        last = Window(
+        first = SymbolicWindow(question, self.holds, (ZERO,) * question.axes, ZERO, ZERO)
+        last = SymbolicWindow(
             question,
             self.holds,
             tuple(algebra.subtract(n, ONE) for n in out),
@@ -115,7 +122,7 @@ class Axioms(Knowledge):
         yield from self.of_patterns()
         yield from self.of_integers()
 
-    def of_element(self, window: Window) -> Iterator[Labelled]:
+    def of_element(self, window: SymbolicWindow) -> Iterator[Labelled]:
         """What holds for the facts of one window that is one of the output's."""
         inside = window.inside()
         for label, truth in self._of_window(window):
@@ -125,7 +132,7 @@ class Axioms(Knowledge):
             none = self.algebra.equal(window.fact(name)[0], ZERO)
             yield f"data {name}", self.logic.either(self.holds[name], none)
 
-    def _of_window(self, window: Window) -> Iterator[Labelled]:
+    def _of_window(self, window: SymbolicWindow) -> Iterator[Labelled]:
         if not window.facts:
             return
         if not self.question.is_default(**STEPPED):
@@ -138,7 +145,7 @@ class Axioms(Knowledge):
         if any(name in PLACES for name in window.facts):
             yield from self._places(window)
 
-    def _counts(self, window: Window) -> Iterator[Labelled]:
+    def _counts(self, window: SymbolicWindow) -> Iterator[Labelled]:
         algebra, logic = self.algebra, self.logic
         size = window.size
         facts = {name: window.fact(name)[0] for name in tables.COUNTS}
@@ -169,7 +176,7 @@ class Axioms(Knowledge):
         others = algebra.most(algebra.subtract(size, ONE), facts["zero_taps"])
         yield "data zero_taps", logic.implies(lone, others)
 
-    def _maxima(self, window: Window) -> Iterator[Labelled]:
+    def _maxima(self, window: SymbolicWindow) -> Iterator[Labelled]:
         algebra, logic = self.algebra, self.logic
         label = "data maxima"
         size, maxima = window.size, window.fact("maxima")[0]
@@ -201,7 +208,7 @@ class Axioms(Knowledge):
         tied = logic.all((self._filled(), self._is(*tables.DISTINCT), algebra.less(ONE, maxima)))
         yield label, logic.implies(tied, logic.any((above, all_lowest, self._repeats(maxima))))
 
-    def _places(self, window: Window) -> Iterator[Labelled]:
+    def _places(self, window: SymbolicWindow) -> Iterator[Labelled]:
         algebra, logic = self.algebra, self.logic
         size, maxima = window.size, window.fact("maxima")[0]
         first, last = window.fact("first_max"), window.fact("last_max")
@@ -229,10 +236,10 @@ class Axioms(Knowledge):
             first_nan = window.fact("first_nan")
             yield "data first_nan", logic.implies(nan, self._same(first_nan, window.begin))
 
-    def _spans(self, window: Window) -> Iterator[tuple[Term, Term]]:
+    def _spans(self, window: SymbolicWindow) -> Iterator[tuple[Term, Term]]:
         yield from zip(window.begin, window.on_data, strict=True)
 
-    def _within(self, window: Window, where: tuple[Term, ...]) -> Truth:
+    def _within(self, window: SymbolicWindow, where: tuple[Term, ...]) -> Truth:
         """Whether a position is one of the window's on the data."""
         algebra = self.algebra
         ranges: list[tuple[Term, Term]]
@@ -256,7 +263,7 @@ class Axioms(Knowledge):
         level = self.algebra.equal(a[0], b[0])
         return self.logic.either(before, self.logic.both(level, self._not_after(a[1:], b[1:])))
 
-    def of_pair(self, one: Window, other: Window) -> Iterator[Labelled]:
+    def of_pair(self, one: SymbolicWindow, other: SymbolicWindow) -> Iterator[Labelled]:
         """Windows that read the same elements have the same facts."""
         names = sorted(one.facts.keys() & other.facts.keys())
         if not names:

@@ -17,8 +17,8 @@ from conformance.families.pooling.facts import MAX_TABLE
 from conformance.families.pooling.rules import POOLING
 from conformance.families.pooling.windows import MAX_ELEMENTS, on_data
 from conformance.reference.batches import CaseBatch
-from conformance.spec.batch import Definition
-from conformance.spec.entries import UNKNOWN, Bools, Entry, Rows, Value
+from conformance.spec.batch import BatchDefinition
+from conformance.spec.batch_values import UNKNOWN, BatchValue, Bools, Rows, Value
 from conformance.spec.kinds import Domain
 
 MOST_WINDOWS = 1 << 16
@@ -48,7 +48,9 @@ _CACHED = {
 class WindowBatch(CaseBatch):
     """A batch that also knows the windows: ``i`` (their numbers), ``on_data``, and each tap."""
 
-    def under(self, definitions: Mapping[str, Definition], changed: Collection[str]) -> WindowBatch:
+    def under(
+        self, definitions: Mapping[str, BatchDefinition], changed: Collection[str]
+    ) -> WindowBatch:
         _ = self.axis_rows, self.grid  # so that both speak of the same windows
         new = super().under(definitions, changed)
         assert isinstance(new, WindowBatch)
@@ -64,7 +66,7 @@ class WindowBatch(CaseBatch):
         if name == "i":
             self.unsettle(self._wrong)
             return tuple(
-                Entry(places, rows, MOST_WINDOWS)
+                BatchValue(places, rows, MOST_WINDOWS)
                 for places, rows in zip(self._places, self.axis_rows, strict=True)
             )
         if name == "on_data":
@@ -172,16 +174,16 @@ class WindowBatch(CaseBatch):
 
     # Taps
 
-    def _on_data(self, axis: int) -> Entry:
+    def _on_data(self, axis: int) -> BatchValue:
         rows = self.axis_rows[axis]
         if not self.plain_taps:
             taps = self.taps[axis]
             self.unsettle(taps.unsettled)
             counts = np.bincount(taps.rows.places[rows][taps.counted], minlength=len(rows.case))
-            return Entry(counts.astype(np.int64), rows, MAX_ELEMENTS)
+            return BatchValue(counts.astype(np.int64), rows, MAX_ELEMENTS)
         first, taps, step, size = self._geometry(axis)
         _, counts = on_data(first, taps, step, size)
-        return Entry(counts, rows, MAX_ELEMENTS)
+        return BatchValue(counts, rows, MAX_ELEMENTS)
 
     def _geometry(self, axis: int) -> Iterator[Any]:
         """Start, taps, step and size of each window of an axis."""
@@ -190,7 +192,7 @@ class WindowBatch(CaseBatch):
             entry = self.per_axis(name)[axis]
             if entry.array is None:
                 self.unsettle(True)
-                entry = Entry(np.int64(0))
+                entry = BatchValue(np.int64(0))
             array = np.broadcast_to(self.lifted(entry.array, entry.rows, rows), rows.case.shape)
             far = np.abs(array) > FAR
             self.unsettle(far, rows)
@@ -244,7 +246,9 @@ class WindowBatch(CaseBatch):
             found.append(Taps(rows, inside & tap, position, unsettled | read[1] | counts[1]))
         return tuple(found)
 
-    def _listed_taps(self, axis: int) -> tuple[Rows, Entry, Entry, tuple[Any, Any, Bools]]:
+    def _listed_taps(
+        self, axis: int
+    ) -> tuple[Rows, BatchValue, BatchValue, tuple[Any, Any, Bools]]:
         """The taps of an axis: their rows, numbers and places, and what they are judged by."""
         (first, taps, step, size), unsettled = self.tracked(lambda: tuple(self._geometry(axis)))
         rows, longest = self.axis_rows[axis], self.longest[axis]
@@ -255,15 +259,15 @@ class WindowBatch(CaseBatch):
         at = first[window] + t * step[window]
         own = Rows(rows.case[window], {rows: window})
         judged = taps[window], size[window], unsettled | many
-        return own, Entry(t, own, MOST_TAPS), Entry(at, own, FAR * MOST_TAPS), judged
+        return own, BatchValue(t, own, MOST_TAPS), BatchValue(at, own, FAR * MOST_TAPS), judged
 
-    def _of_taps(self, name: str) -> tuple[Entry, ...]:
+    def _of_taps(self, name: str) -> tuple[BatchValue, ...]:
         """A rule about taps; alone, a tap knows the values of its own axis only."""
         value = self.definitions[name].many(self)
         found = value if isinstance(value, tuple) else (value,) * self.axes
         if any(entry.array is None for entry in found):
             self.unsettle(True)
-            return (Entry(np.int64(0)),) * self.axes
+            return (BatchValue(np.int64(0)),) * self.axes
         return found
 
 

@@ -32,7 +32,7 @@ def planes(question: Question, name: str) -> Term:
     return question.algebra.greatest(ONE, question.sizes(name)[0])
 
 
-class Window:
+class SymbolicWindow:
     """Window number ``i`` on each axis, of image ``n`` and channel ``c``.
 
     ``holds`` says whether the data hold, anywhere, what a fact counts.

@@ -22,7 +22,7 @@ KEPT = 512
 """Passed vectors that are kept in memory while faults are held against them."""
 
 
-class Evidence:
+class OperatorEvidence:
     """The value vectors of one operator that failed with outputs, and those that passed.
 
     ``failed`` are the failures by id, the smallest first. ``read`` gives a vector by its id;

@@ -43,7 +43,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class BatchValue:
     """One value of all cases, or of all ``rows``.
 
     ``array`` has an element for each case or row, or none at all (shape ``()``) if it is the same
@@ -61,55 +61,55 @@ class Entry:
         return self.array if self.maybe is None else self.maybe
 
 
-Value = Entry | tuple[Entry, ...]
-UNKNOWN = Entry(None)
+Value = BatchValue | tuple[BatchValue, ...]
+UNKNOWN = BatchValue(None)
 
 
-def number(array: Any) -> Entry:
+def number(array: Any) -> BatchValue:
     """An entry of numbers, one for each case."""
     peak = max(abs(int(array.min())), abs(int(array.max()))) if array.size else 0
-    return Entry(array, bound=max(1, peak))
+    return BatchValue(array, bound=max(1, peak))
 
 
 @lru_cache(maxsize=1024, typed=True)
-def constant(value: int | bool | str | None) -> Entry:
+def constant(value: int | bool | str | None) -> BatchValue:
     """The same for all."""
     if isinstance(value, bool):
-        return Entry(np.bool_(value))
+        return BatchValue(np.bool_(value))
     if isinstance(value, str):
-        return Entry(np.int64(code(value)))
+        return BatchValue(np.int64(code(value)))
     assert value is not None
-    return Entry(np.int64(value), bound=max(1, abs(value)))
+    return BatchValue(np.int64(value), bound=max(1, abs(value)))
 
 
-def _both(rows: Rows | None, a: Entry, b: Entry) -> Entry:
+def _both(rows: Rows | None, a: BatchValue, b: BatchValue) -> BatchValue:
     maybe = None if a.maybe is b.maybe is None else np.logical_and(a.possible, b.possible)
-    return Entry(a.array & b.array, rows, maybe=maybe)
+    return BatchValue(a.array & b.array, rows, maybe=maybe)
 
 
-def _either(rows: Rows | None, a: Entry, b: Entry) -> Entry:
+def _either(rows: Rows | None, a: BatchValue, b: BatchValue) -> BatchValue:
     maybe = None if a.maybe is b.maybe is None else np.logical_or(a.possible, b.possible)
-    return Entry(a.array | b.array, rows, maybe=maybe)
+    return BatchValue(a.array | b.array, rows, maybe=maybe)
 
 
-def _negated(rows: Rows | None, a: Entry) -> Entry:
+def _negated(rows: Rows | None, a: BatchValue) -> BatchValue:
     maybe = None if a.maybe is None else ~a.array
-    return Entry(np.logical_not(a.possible), rows, maybe=maybe)
+    return BatchValue(np.logical_not(a.possible), rows, maybe=maybe)
 
 
-def chosen(rows: Rows | None, test: Entry, a: Entry, b: Entry) -> Entry:
+def chosen(rows: Rows | None, test: BatchValue, a: BatchValue, b: BatchValue) -> BatchValue:
     """``where``."""
     if a.array is None or b.array is None:
-        return Entry(None, rows)
+        return BatchValue(None, rows)
     if a.array.dtype == np.bool_:
         holds = (test.array & a.array) | (np.logical_not(test.possible) & b.array)
         if test.maybe is a.maybe is b.maybe is None:
-            return Entry(holds, rows)
+            return BatchValue(holds, rows)
         may = (test.possible & a.possible) | (np.logical_not(test.array) & b.possible)
-        return Entry(holds, rows, maybe=may)
+        return BatchValue(holds, rows, maybe=may)
     if test.maybe is not None:
-        return Entry(None, rows)
-    return Entry(np.where(test.array, a.array, b.array), rows, max(a.bound, b.bound))
+        return BatchValue(None, rows)
+    return BatchValue(np.where(test.array, a.array, b.array), rows, max(a.bound, b.bound))
 
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -132,4 +132,4 @@ UNBOUNDED: Mapping[str, Callable[..., Any]] = {
     "abs": np.abs,
     "negative": np.negative,
 }
-LOGIC: Mapping[str, Callable[..., Entry]] = {"and": _both, "or": _either, "not": _negated}
+LOGIC: Mapping[str, Callable[..., BatchValue]] = {"and": _both, "or": _either, "not": _negated}
