@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import ast
 import json
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance import check
-from conformance.challenge.selecting import select
+from conformance import check, load_suite
 from conformance.grade.precision import parse_precision
 from conformance.kernels import KernelRun, grade_kernel
-from conformance.kernels.isolation import Box, KernelIsolation, spec_of
+from conformance.kernels.isolation import Box, Isolation, spec_of
 from conformance.model import FAILED
 from conformance.run.limits import Limits
 from conformance.run.pool import ProcessExecutor
 from conformance.run.single import Examiner
-from conformance.spec.loader import find
-from conformance.suite.store import Suite
 
 HERE = Path(__file__).parent
 OPERATOR = "onnx.GlobalAveragePool-22"
@@ -39,8 +35,6 @@ class Kernel:
     needs: str = ""
     public: str = ""
     """Whether the published core suite ``refuses`` it or ``passes`` it, as measured."""
-    challenge: str = ""
-    """The same of a core suite that was selected as a challenge does, from a new seed."""
     missed: str = ""
     """Why grade-kernel does not refuse it either, if it does not."""
 
@@ -83,11 +77,11 @@ def graded(kernel: Kernel, level: int, seed: int | None = None) -> KernelRun:
     )
 
 
-def checked(kernel: Kernel, suite: Suite) -> str:
-    """Whether ``conformance check`` on a suite ``passes`` or ``refuses`` a kernel."""
-    precision = parse_precision(kernel.precision)
+def public(kernel: Kernel) -> str:
+    """Whether ``conformance check`` on the published core suite passes or refuses a kernel."""
+    suite, precision = load_suite(), parse_precision(kernel.precision)
     claims = json.dumps({})
-    with Box(KernelIsolation(0)) as box:
+    with Box(Isolation(0)) as box:
         source = kernel.path.read_text(encoding="utf-8")
         words = box.kernel(kernel.path.name, source, kernel.op, kernel.convention, claims)
         spec = spec_of(words)
@@ -98,19 +92,6 @@ def checked(kernel: Kernel, suite: Suite) -> str:
                     return "refuses"  # as a whole check would, which takes longer
         run = check(suite, spec, ops=[kernel.op], timeout=kernel.timeout)
         return "passes" if run.footer["exit_code"] == 0 else "refuses"
-
-
-def new_suite(op: str, folder: Path) -> Suite:
-    """The core suite of an operator, selected as a challenge does, from a seed drawn now."""
-    return select(
-        {op: find(op)},
-        folder / op,
-        suite="core",
-        seed=secrets.randbits(64),
-        declared=None,
-        processes=2,
-        progress=lambda *_: None,
-    )
 
 
 def reasons(run: KernelRun) -> str:

@@ -1,8 +1,7 @@
 """Writes the tables of the bank into the guide: python tests/kernels/kernel_table.py
 
 With --grade it first grades the whole bank, and says where that differs from what the files say;
-this takes half an hour. With --challenge it asks new core suites instead, which takes as long. The
-tests grade a kernel for each check.
+this takes half an hour. The tests grade a kernel for each check.
 """
 
 from __future__ import annotations
@@ -11,11 +10,8 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import kernel_bank as bank
-
-from conformance import load_suite
 
 ROOT = Path(__file__).parents[2]
 GUIDE = "docs/grade-kernel.md"
@@ -26,21 +22,17 @@ def exploits() -> str:
     """Each exploit with the level that refuses it, and what the published suite does."""
     found = bank.kernels("exploits")
     passing = sum(one.public == "passes" for one in found)
-    unseen = sum(one.challenge == "passes" for one in found)
     missed = sum(bool(one.missed) for one in found)
     lines = [
         f"{len(found)} exploits, of which {len(found) - missed} are refused. The published core "
-        f"suite, in `conformance check`, lets {passing} of them through; a "
-        f"[challenge](challenge.md), core, {unseen}.",
+        f"suite, in `conformance check`, lets {passing} of them through.",
         "",
-        "| exploit | what it does | refused at level | published suite | challenge |",
-        "|---|---|---|---|---|",
+        "| exploit | what it does | refused at level | published suite |",
+        "|---|---|---|---|",
     ]
     told = {"passes": "**lets it through**", "refuses": "refuses it"}
     lines += [
-        f"| {name(k)} | {k.about} | {k.missed or k.level} | {told[k.public]} | "
-        f"{told[k.challenge]} |"
-        for k in found
+        f"| {name(k)} | {k.about} | {k.missed or k.level} | {told[k.public]} |" for k in found
     ]
     return "\n".join(lines)
 
@@ -76,25 +68,8 @@ def differences(kernel: bank.Kernel, honest: bool) -> Iterator[str]:
         run = bank.graded(kernel, level)
         if (run.exit_code == 0) != accepted:
             yield f"level {level}: {bank.reasons(run)}"
-    if not honest and (public := bank.checked(kernel, load_suite())) != kernel.public:
+    if not honest and (public := bank.public(kernel)) != kernel.public:
         yield f"the published suite {public} it"
-
-
-def challenge() -> None:
-    """Ask the whole bank the cases of new seeds, one for each operator; ends with 1 where a file is
-    wrong."""
-    wrong, suites = 0, {}
-    with TemporaryDirectory(prefix="challenge-") as folder:
-        for kind in ("exploits", "honest"):
-            for kernel in bank.kernels(kind):
-                if kernel.op not in suites:
-                    suites[kernel.op] = bank.new_suite(kernel.op, Path(folder))
-                stated = "passes" if kind == "honest" else kernel.challenge
-                found = bank.checked(kernel, suites[kernel.op])
-                wrong += found != stated
-                print(kernel.name, found, "" if found == stated else "differs", flush=True)
-    if wrong:
-        sys.exit(f"{wrong} differences")
 
 
 def grade() -> None:
@@ -112,7 +87,5 @@ def grade() -> None:
 if __name__ == "__main__":
     if "--grade" in sys.argv:
         grade()
-    if "--challenge" in sys.argv:
-        challenge()
     place = ROOT / GUIDE
     place.write_text(within(place.read_text(encoding="utf-8")), encoding="utf-8")
