@@ -10,7 +10,7 @@ from pathlib import Path
 from conformance import check, load_suite
 from conformance.grade.precision import parse_precision
 from conformance.kernels import KernelRun, grade_kernel
-from conformance.kernels.isolation import Box, Isolation, spec_of
+from conformance.kernels.isolation import Box, KernelIsolation, spec_of
 from conformance.model import FAILED
 from conformance.run.limits import Limits
 from conformance.run.pool import ProcessExecutor
@@ -81,7 +81,7 @@ def public(kernel: Kernel) -> str:
     """Whether ``conformance check`` on the published core suite passes or refuses a kernel."""
     suite, precision = load_suite(), parse_precision(kernel.precision)
     claims = json.dumps({})
-    with Box(Isolation(0)) as box:
+    with Box(KernelIsolation(0)) as box:
         source = kernel.path.read_text(encoding="utf-8")
         words = box.kernel(kernel.path.name, source, kernel.op, kernel.convention, claims)
         spec = spec_of(words)
