@@ -88,8 +88,9 @@ def _nothing(data: Array) -> Codes:
 
 
 def reduce_of(spec: OpSpec) -> str:
-    """What becomes of a window: the text of the rule ``reduce``."""
-    return spec.definitions["reduce"].text
+    """What becomes of a window: the text of the rule ``reduce``, empty if there is none."""
+    rule = spec.definitions.get("reduce")
+    return "" if rule is None else rule.text
 
 
 def call_of(spec: OpSpec, dtype: str, form: Form, seed: int) -> ProbeCall:

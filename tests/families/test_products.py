@@ -126,6 +126,11 @@ def test_its_failures_are_searched_for_and_reproduced(
     assert "vector" in shown
 
 
+def test_a_probe_says_that_it_asks_other_operators(specification: Path, tmp_path: Path) -> None:
+    said = told("probe", "--backend", BACKEND, "--op", specification, "--out", tmp_path, code=2)
+    assert "declares no mean and no maximum" in said
+
+
 def test_it_has_a_page(suite: Path, specification: Path, tmp_path: Path) -> None:
     told("docs", "--op", specification, "--suite", suite, "--out", tmp_path)
     page = (tmp_path / f"{OP}.html").read_text("utf-8")

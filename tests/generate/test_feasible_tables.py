@@ -8,7 +8,7 @@ import pytest
 from conformance.dtypes import DTYPES, Array
 from conformance.families.pooling import tables
 from conformance.families.pooling.patterns import IN_TURN, PATTERNS, fill
-from conformance.families.pooling.rules import INTEGER_PATTERNS, PATTERN_NAMES, POOLING
+from conformance.families.pooling.rules import INTEGER_PATTERNS, NAMES, PATTERN_NAMES
 
 FORMATS = ("f16", "bf16", "f32", "f64")
 INTEGERS = ("i8", "u8", "i32", "i64")
@@ -98,5 +98,5 @@ def test_one_plane_of_each_kind_holds_all_that_mixed_data_can(dtype: str) -> Non
 
 def test_every_pattern_and_every_count_has_its_row() -> None:
     assert tables.CAN_HOLD.keys() == PATTERNS.keys() == set(PATTERN_NAMES)
-    names = POOLING.names
+    names = NAMES
     assert set(tables.COUNTS) == {name for name in names if name.endswith("_taps")}

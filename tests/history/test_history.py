@@ -44,6 +44,12 @@ def test_a_run_can_be_made(name):
         assert set(run["ops"]) <= listed
 
 
+def test_what_was_made_from_these_wheels_is_in_the_catalogue():
+    known = {fault.id for run in RUNS.values() for op in run["ops"] for fault in faults(find(op))}
+    assert EXPECTED["made_here"]
+    assert set(EXPECTED["made_here"]) <= known
+
+
 def test_versions_are_pinned():
     for packages in wheels.environments().values():
         assert all("==" in one for one in packages)

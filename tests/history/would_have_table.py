@@ -38,11 +38,15 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
     runtimes = {runtime(one["run"]) for one, _ in graded}
     besides = expected.get("besides", ())
     unexpected = [(name, one) for name, run in results.items() for one in run["unexpected"]]
+    made = set(expected["made_here"])
+    right = [set(one["names"]) for _, one in graded if one["verdict"] == "right"]
+    own = sum(bool(names) and names <= made for names in right)
     lines = [
         HEAD,
         f"Of {len(graded)} defects in {len(runtimes)} runtimes {caught} are caught, and "
         f"{counts['right']} of them named rightly; {counts['silent']} are silent, "
-        f"{counts['missed']} missed.",
+        f"{counts['missed']} missed. {own} of the right names are of mutants made from what these "
+        "wheels left without a name, so they show no foresight.",
         "",
         "## Would have caught",
         "",
@@ -69,7 +73,11 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
         )
     wrong = sum(run["wrong outputs"] for run in results.values())
     named = sum(run["named outputs"] for run in results.values())
-    lines += ["", f"Of {wrong:,} wrong outputs {named:,} are named.", ""]
+    lines += [
+        "",
+        f"Of {wrong:,} wrong outputs {named:,} are named, by such mutants too.",
+        "",
+    ]
     if unexpected:
         lines += [
             "## Names that nobody expected",

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from conformance.families.pooling.rules import INDEX_RULES, PATTERN_NAMES, POOLING, fills
+from conformance.families.pooling.rules import (
+    INDEX_RULES,
+    NAMES,
+    OUTPUTS,
+    PATTERN_NAMES,
+    ROLES,
+    RULES,
+    fills,
+)
 from conformance.families.pooling.trivial import TRIVIAL
 from conformance.families.pooling.words import words_of
 from conformance.spec.family import Family, Layout, Oracle, Picture, Words
@@ -20,10 +28,10 @@ class Pooling(Family):
 
     name = "pooling"
     layout = Layout(tensors=(("N", "C", "size"),), spread="size", planes=2)
-    rules = POOLING.rules
-    names = POOLING.names
-    outputs = POOLING.outputs
-    roles = POOLING.roles
+    rules = RULES
+    names = NAMES
+    outputs = OUTPUTS
+    roles = ROLES
     patterns = PATTERN_NAMES
     selector = "reduce"
     trivial = TRIVIAL

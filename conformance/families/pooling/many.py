@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.families.pooling.facts import MAX_TABLE
-from conformance.families.pooling.rules import POOLING
+from conformance.families.pooling.rules import NAMES, RULES
 from conformance.families.pooling.windows import MAX_ELEMENTS, on_data
 from conformance.reference.batches import CaseBatch
 from conformance.spec.batch import BatchDefinition
@@ -32,7 +32,7 @@ FAR = 1 << 31
 
 _OF_DATA = {
     name
-    for name, known in POOLING.names.items()
+    for name, known in NAMES.items()
     if known.kind.domain is Domain.ELEMENT and name not in ("n", "c")
 }
 
@@ -77,7 +77,7 @@ class WindowBatch(CaseBatch):
         if name in _OF_DATA:
             _, unsettled = self.name("on_data")
             self.unsettle(unsettled | self._wrong | (self.listed > MAX_TABLE))
-            return (UNKNOWN,) * self.axes if POOLING.names[name].kind.per_axis else UNKNOWN
+            return (UNKNOWN,) * self.axes if NAMES[name].kind.per_axis else UNKNOWN
         return super().worked_out(name)
 
     def has_same_rows(self, changed: Collection[str]) -> bool:
@@ -225,7 +225,7 @@ class WindowBatch(CaseBatch):
     def plain_taps(self) -> bool:
         """Whether every tap on the data counts, and reads where it is."""
         return all(
-            getattr(self.definitions[name], "text", "") == POOLING.rules[name].default
+            getattr(self.definitions[name], "text", "") == RULES[name].default
             for name in ("tap", "reads")
         )
 

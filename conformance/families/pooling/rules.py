@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from conformance.dtypes import DTYPES
 from conformance.spec.family import Name, Rule
@@ -42,15 +41,6 @@ def fills(pattern: str, dtype: str) -> bool:
 FORMATS = ("f16", "bf16", "f32", "f64")
 
 
-class Declared(NamedTuple):
-    """What specifications of the family may say; see :class:`conformance.spec.family.Family`."""
-
-    rules: Mapping[str, Rule]
-    names: Mapping[str, Name]
-    outputs: Mapping[str, str | None]
-    roles: Mapping[str, str]
-
-
 def _enum(*values: str) -> Kind:
     return Kind("enum", values=frozenset(values))
 
@@ -62,7 +52,7 @@ _AXIS_TAP = Kind("int", per_axis=True, domain=Domain.TAP)
 _AXIS_ELEMENT = Kind("int", per_axis=True, domain=Domain.ELEMENT, joined=True)
 _ELEMENT = Kind("int", domain=Domain.ELEMENT)
 
-_NAMES: dict[str, Name] = {
+NAMES: Mapping[str, Name] = {
     "rank": Name(Kind("int"), "the number of dimensions of the data"),
     "axes": Name(Kind("int"), "the number of spatial axes"),
     "axis": Name(_AXIS_CASE, "the number of the axis, from 0"),
@@ -88,7 +78,7 @@ _NAMES: dict[str, Name] = {
     "at": Name(_AXIS_TAP, "where the tap is, from the first element of the data"),
 }
 
-_FACTS = frozenset(name for name, one in _NAMES.items() if one.kind.domain is Domain.ELEMENT) - {
+_FACTS = frozenset(name for name, one in NAMES.items() if one.kind.domain is Domain.ELEMENT) - {
     "n",
     "c",
 }
@@ -121,139 +111,134 @@ ROLES = {
 }
 """Words that a specification may have other names for."""
 
-POOLING = Declared(
-    rules={
-        "reduce": Rule(_enum("mean", "max", "lp"), "what becomes of a window"),
-        "out": Rule(_AXIS_CASE, "how many windows there are", before=_WINDOWS),
-        "start": Rule(
-            _AXIS_WINDOW,
-            "the first tap's position, from the first element of the data",
-            before=_FACTS | {"on_data"},
-        ),
-        "taps": Rule(_AXIS_WINDOW, "how many taps a window has", before=_FACTS | {"on_data"}),
-        "step": Rule(_AXIS_WINDOW, "the distance between taps", "1", before=_FACTS | {"on_data"}),
-        "tap": Rule(
-            Kind("bool", per_axis=True, domain=Domain.TAP),
-            "which taps count, of those on the data",
-            "0 <= at and at < size",
-            before=_FACTS | {"on_data"},
-        ),
-        "reads": Rule(
-            _AXIS_TAP,
-            "the position that a tap reads, beyond the data if it reads nothing",
-            "at",
-            before=_FACTS | {"on_data"},
-        ),
-        "divisor": Rule(
-            _ELEMENT, "what a sum is divided by", "1", needed_for="mean", reduces=_ADDED
-        ),
-        "factor": Rule(_ELEMENT, "what a sum is multiplied by", "1", reduces=_ADDED),
-        "power": Rule(
-            _CASE, "the power of each element that is added", "1", needed_for="lp", reduces=_LP
-        ),
-        "root": Rule(
-            _CASE, "the degree of the root that is taken of a sum of powers", "power", reduces=_LP
-        ),
-        "powers_of": Rule(
-            _enum("magnitudes", "elements"),
-            "whether powers are of magnitudes, or of elements with their signs",
-            "magnitudes",
-            reduces=_LP,
-        ),
-        "negative_root": Rule(
-            _enum("real", "not_a_number"),
-            "what a root of a negative sum of powers is, if it is not the sum itself",
-            "real",
-            reduces=_LP,
-        ),
-        "open": Rule(
-            Kind("bool", domain=Domain.ELEMENT), "which elements have no value to check", "false"
-        ),
-        "ties": Rule(
-            _enum("first", "last", "any"), "which of several largest counts", "first", reduces=_MAX
-        ),
-        "index": Rule(
-            _ELEMENT, "the index of the chosen tap", "flat(position, size)", reduces=_MAX
-        ),
-        "index_axes": Rule(
-            _enum("own", "reversed"),
-            "in what order the spatial axes of an index output stand",
-            "own",
-            reduces=_MAX,
-        ),
-        "subnormals": Rule(
-            _enum("kept", "flushed"), "whether subnormals may vanish", "kept", floating=True
-        ),
-        "image": Rule(_ELEMENT, "the image whose window an element shows", "n"),
-        "channel": Rule(_ELEMENT, "the channel whose window an element shows", "c"),
-        "written": Rule(Kind("bool", domain=Domain.ELEMENT), "which elements are written", "true"),
-        "unwritten": Rule(
-            _enum("zero", "not_a_number", "minus_infinity"),
-            "what is where nothing is written; 0 in whole numbers",
-            "zero",
-        ),
-        "pooled": Rule(
-            _enum("own", "last_two"),
-            "which dimensions of the data one window takes: the spatial ones, or the last two",
-            "own",
-        ),
-        "passes_through": Rule(
-            _enum("own", *FORMATS, "i32"), "a type that the data are converted to on the way", "own"
-        ),
-        "conversion": Rule(
-            _enum("rounds", "saturates"),
-            "what a conversion makes of numbers beyond its range: infinities, or the largest",
-            "rounds",
-            floating=True,
-        ),
-        "accumulator": Rule(
-            _enum("exact", "own", *FORMATS),
-            "what sums are kept in, added one by one",
-            "exact",
-            reduces=_ADDED,
-        ),
-        "quotient": Rule(
-            _enum("exact", "own", *FORMATS, "f32_reciprocal"),
-            "what a sum is divided in, or multiplied by one over its divisor",
-            "accumulator",
-            reduces=_ADDED,
-        ),
-        "rounding": Rule(
-            _enum("nearest", "toward_zero", "away", "down"),
-            "how a mean is rounded; of integers also with halves away from zero, or down",
-            "nearest",
-            reduces=_ADDED,
-        ),
-        "nan": Rule(
-            _enum("propagates", "ignored"),
-            "what a NaN makes of a mean",
-            "propagates",
-            reduces=_ADDED,
-            floating=True,
-        ),
-        "infinities": Rule(
-            _enum("kept", "largest", "ignored", "not_a_number"),
-            "what becomes of infinities",
-            "kept",
-            floating=True,
-        ),
-        "begins": Rule(
-            _enum("nothing", "zero", "lowest"),
-            "what a search for the largest begins with",
-            "nothing",
-            reduces=_MAX,
-        ),
-        "order": Rule(
-            _enum("numeric", "magnitude", "code", "unsigned_code", "reversed", "signed_zeros"),
-            "what largest means",
-            "numeric",
-            reduces=_MAX,
-        ),
-    },
-    names=_NAMES,
-    outputs={"value": None, "index": "max"},
-    roles=ROLES,
-)
+RULES: Mapping[str, Rule] = {
+    "reduce": Rule(_enum("mean", "max", "lp"), "what becomes of a window"),
+    "out": Rule(_AXIS_CASE, "how many windows there are", before=_WINDOWS),
+    "start": Rule(
+        _AXIS_WINDOW,
+        "the first tap's position, from the first element of the data",
+        before=_FACTS | {"on_data"},
+    ),
+    "taps": Rule(_AXIS_WINDOW, "how many taps a window has", before=_FACTS | {"on_data"}),
+    "step": Rule(_AXIS_WINDOW, "the distance between taps", "1", before=_FACTS | {"on_data"}),
+    "tap": Rule(
+        Kind("bool", per_axis=True, domain=Domain.TAP),
+        "which taps count, of those on the data",
+        "0 <= at and at < size",
+        before=_FACTS | {"on_data"},
+    ),
+    "reads": Rule(
+        _AXIS_TAP,
+        "the position that a tap reads, beyond the data if it reads nothing",
+        "at",
+        before=_FACTS | {"on_data"},
+    ),
+    "divisor": Rule(_ELEMENT, "what a sum is divided by", "1", needed_for="mean", reduces=_ADDED),
+    "factor": Rule(_ELEMENT, "what a sum is multiplied by", "1", reduces=_ADDED),
+    "power": Rule(
+        _CASE, "the power of each element that is added", "1", needed_for="lp", reduces=_LP
+    ),
+    "root": Rule(
+        _CASE, "the degree of the root that is taken of a sum of powers", "power", reduces=_LP
+    ),
+    "powers_of": Rule(
+        _enum("magnitudes", "elements"),
+        "whether powers are of magnitudes, or of elements with their signs",
+        "magnitudes",
+        reduces=_LP,
+    ),
+    "negative_root": Rule(
+        _enum("real", "not_a_number"),
+        "what a root of a negative sum of powers is, if it is not the sum itself",
+        "real",
+        reduces=_LP,
+    ),
+    "open": Rule(
+        Kind("bool", domain=Domain.ELEMENT), "which elements have no value to check", "false"
+    ),
+    "ties": Rule(
+        _enum("first", "last", "any"), "which of several largest counts", "first", reduces=_MAX
+    ),
+    "index": Rule(_ELEMENT, "the index of the chosen tap", "flat(position, size)", reduces=_MAX),
+    "index_axes": Rule(
+        _enum("own", "reversed"),
+        "in what order the spatial axes of an index output stand",
+        "own",
+        reduces=_MAX,
+    ),
+    "subnormals": Rule(
+        _enum("kept", "flushed"), "whether subnormals may vanish", "kept", floating=True
+    ),
+    "image": Rule(_ELEMENT, "the image whose window an element shows", "n"),
+    "channel": Rule(_ELEMENT, "the channel whose window an element shows", "c"),
+    "written": Rule(Kind("bool", domain=Domain.ELEMENT), "which elements are written", "true"),
+    "unwritten": Rule(
+        _enum("zero", "not_a_number", "minus_infinity"),
+        "what is where nothing is written; 0 in whole numbers",
+        "zero",
+    ),
+    "pooled": Rule(
+        _enum("own", "last_two"),
+        "which dimensions of the data one window takes: the spatial ones, or the last two",
+        "own",
+    ),
+    "passes_through": Rule(
+        _enum("own", *FORMATS, "i32"), "a type that the data are converted to on the way", "own"
+    ),
+    "conversion": Rule(
+        _enum("rounds", "saturates"),
+        "what a conversion makes of numbers beyond its range: infinities, or the largest",
+        "rounds",
+        floating=True,
+    ),
+    "accumulator": Rule(
+        _enum("exact", "own", *FORMATS),
+        "what sums are kept in, added one by one",
+        "exact",
+        reduces=_ADDED,
+    ),
+    "quotient": Rule(
+        _enum("exact", "own", *FORMATS, "f32_reciprocal"),
+        "what a sum is divided in, or multiplied by one over its divisor",
+        "accumulator",
+        reduces=_ADDED,
+    ),
+    "rounding": Rule(
+        _enum("nearest", "toward_zero", "away", "down"),
+        "how a mean is rounded; of integers also with halves away from zero, or down",
+        "nearest",
+        reduces=_ADDED,
+    ),
+    "nan": Rule(
+        _enum("propagates", "ignored"),
+        "what a NaN makes of a mean",
+        "propagates",
+        reduces=_ADDED,
+        floating=True,
+    ),
+    "infinities": Rule(
+        _enum("kept", "largest", "ignored", "not_a_number"),
+        "what becomes of infinities",
+        "kept",
+        floating=True,
+    ),
+    "begins": Rule(
+        _enum("nothing", "zero", "lowest"),
+        "what a search for the largest begins with",
+        "nothing",
+        reduces=_MAX,
+    ),
+    "order": Rule(
+        _enum("numeric", "magnitude", "code", "unsigned_code", "reversed", "signed_zeros"),
+        "what largest means",
+        "numeric",
+        reduces=_MAX,
+    ),
+}
+"""What a specification defines."""
+
+OUTPUTS: Mapping[str, str | None] = {"value": None, "index": "max"}
+"""What an output can hold, and what ``reduce`` must be for it."""
 
 INDEX_RULES = ("ties", "index", "index_axes")
 """Rules that nothing but an output of indices depends on."""

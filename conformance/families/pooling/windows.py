@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.errors import EvaluationError
-from conformance.families.pooling.rules import POOLING
+from conformance.families.pooling.rules import RULES
 from conformance.model import Case
 from conformance.reference.exact import AxisWindows, Runs
 from conformance.spec.environment import Environment, Evaluable
@@ -101,7 +101,7 @@ class WindowEnvironment(Environment):
     @property
     def _is_plain(self) -> bool:
         """Whether every tap on the data counts, and reads where it is."""
-        rules = POOLING.rules
+        rules = RULES
         return all(
             getattr(self.definitions[name], "text", "") == rules[name].default
             for name in ("tap", "reads")
