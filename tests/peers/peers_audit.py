@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +26,8 @@ from conformance.suite.store import open_suite
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "peers.md"
 OWN = ("core", "smoke")
+KINDS = 10
+"""Kinds with a row of their own."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +69,12 @@ def onnx() -> Comparison:
     known = noticed(agreeing(cases)[0], unread)
     known |= shown(op, peer_onnx.ASKS, [fault for fault in unread if fault.id not in known])
     asked = [fault for fault in unread if fault.id in known]
-    unseen = Counter(fault.kind for fault in unread if fault.id not in known)
-    kinds_unseen = ", ".join(f"{count} of {kind}" for kind, count in unseen.most_common())
     notes = (
-        f"ONNX has {len(tests)} node tests of the two operators; {len(tests) - len(cases)} use "
+        f"Of ONNX's {len(tests)} node tests {len(tests) - len(cases)} are left out: they use "
         "dilations, which AvgPool-1 has not.",
-        f"Of the {len(counted)} mutants that count, ONNX is asked {len(asked)}. "
-        f"{len(counted) - len(unread)} are another reading of AvgPool-1's document, and "
-        f"{unseen.total()} show at no drawn case that ONNX can ask: {kinds_unseen}.",
+        f"ONNX is tested with {len(asked)} of {len(counted)} mutants. "
+        f"{len(counted) - len(unread)} are allowed interpretations of AvgPool-1's document, and "
+        f"{len(unread) - len(asked)} show at no drawn case that ONNX can express.",
     )
     return _compared("ONNX node tests", op, cases, asked, notes)
 
@@ -120,7 +119,7 @@ def own_rows(op: str, asked: Sequence[Fault]) -> Iterator[Row]:
         if not entries:
             continue  # of those that have no vectors in the repository
         yield Row(
-            suite=f"ours, {name}",
+            suite=name,
             op=op,
             cases=len(entries),
             bytes=sum(entry.bytes for entry in entries),
@@ -134,20 +133,29 @@ def _names(names: Iterable[str]) -> str:
 
 
 def suite_table(found: Sequence[Comparison]) -> list[str]:
-    """One row for each peer and operator, followed by ours about the same faults."""
-    head = _head("suite", "operator", "cases", "bytes", "mutants asked", "killed", "share", text=2)
-    rows = [row for one in found for row in (one.peer, *one.own)]
-    return [*head, *(_suite_row(row) for row in rows)]
+    """One row for each peer and operator, with ours about the same faults beside it."""
+    names = ["suite", "operator", "mutants", "cases", "kB", "killed"]
+    for name in OWN:
+        names += [f"{name}: cases", "kB", "killed"]
+    return [*_head(*names, text=2), *(_suite_row(one) for one in found)]
 
 
-def _suite_row(row: Row) -> str:
-    count, whole = len(row.noticed), len(row.faults)
-    share = f"{100 * count / whole:.0f} %"
-    return _line(row.suite, row.op, row.cases, row.bytes, whole, count, share)
+def _suite_row(one: Comparison) -> str:
+    own = {row.suite: row for row in one.own}
+    cells = [one.peer.suite, one.peer.op, len(one.peer.faults), *_measured(one.peer)]
+    return _line(*cells, *(cell for name in OWN for cell in _measured(own.get(name))))
+
+
+def _measured(row: Row | None) -> tuple[object, ...]:
+    """How many cases, their kilobytes, and the share of the mutants that they kill."""
+    if row is None:
+        return "", "", ""
+    share = 100 * len(row.noticed) / len(row.faults)
+    return row.cases, max(1, round(row.bytes / 1000)), f"{share:.0f}%"
 
 
 def kind_table(found: Sequence[Comparison]) -> list[str]:
-    """How many faults of each kind the peers notice, what is missed most first."""
+    """How many faults of the kinds that are missed most the peers notice, then of all others."""
     peers = [one.peer for one in found]
     names = [f"{row.suite.split()[0]}, {row.op}" for row in peers]
     missed = {
@@ -155,13 +163,15 @@ def kind_table(found: Sequence[Comparison]) -> list[str]:
         for kind in kinds([fault for row in peers for fault in row.faults])
     }
     order = sorted(missed, key=lambda kind: -missed[kind])
-    cells = ([_of(*row.of(kind)) for row in peers] for kind in order)
+    groups = {kind: [kind] for kind in order[:KINDS]} | {"all others": order[KINDS:]}
     head = _head("kind", *names, text=1)
-    return [*head, *(_line(kind, *row) for kind, row in zip(order, cells, strict=True))]
+    rows = (_line(name, *(_of(row, group) for row in peers)) for name, group in groups.items())
+    return [*head, *rows]
 
 
-def _of(count: int, whole: int) -> str:
-    return f"{count} of {whole}" if whole else ""
+def _of(row: Row, group: Iterable[str]) -> str:
+    count, whole = (sum(parts) for parts in zip(*map(row.of, group), strict=True))
+    return f"{count}/{whole}" if whole else ""
 
 
 def _head(*names: str, text: int) -> list[str]:
