@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from wheels import made  # noqa: E402
-from would_have import expectations, graded  # noqa: E402
+from would_have import before, expectations, graded  # noqa: E402
 from would_have_table import readme  # noqa: E402
 
 RESULTS = HERE / "results.json"
@@ -62,7 +62,7 @@ def main() -> int:
         in_order = {name: results[name] for name in expected["runs"] if name in results}
         RESULTS.write_text(json.dumps(in_order, indent=1) + "\n", encoding="utf-8")
         results = in_order
-    (HERE / "README.md").write_text(readme(expected, results), encoding="utf-8")
+    (HERE / "README.md").write_text(readme(expected, results, before()), encoding="utf-8")
     return 0
 
 

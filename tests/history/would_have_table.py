@@ -29,8 +29,10 @@ vectors that kill such a mutant fail, or those of the expected kind, and no find
 """
 
 
-def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
-    """The page, as Markdown."""
+def readme(
+    expected: Mapping[str, Any], results: Mapping[str, Any], untuned: Mapping[str, Any]
+) -> str:
+    """The page, as Markdown; ``untuned`` is what was counted before anything was tuned."""
     told = [(one, verdict(one, results)) for one in expected["defects"]]
     graded = [(one, found) for one, found in told if found is not None]
     counts = Counter(found["verdict"] for _, found in graded)
@@ -66,17 +68,19 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
         "|---|---|--:|--:|--:|",
     ]
     for name, run in results.items():
+        if name in untuned["runs"]:
+            continue
         ops = ", ".join(expected["runs"][name]["ops"])
         lines.append(
             f"| {run['backend']} | {ops} | {run['vectors']:,} | {run['wrong outputs']} | "
             f"{run['named outputs']} |"
         )
-    wrong = sum(run["wrong outputs"] for run in results.values())
-    named = sum(run["named outputs"] for run in results.values())
+    tuned = [run for name, run in results.items() if name not in untuned["runs"]]
     lines += [
         "",
-        f"Of {wrong:,} wrong outputs {named:,} are named, by such mutants too.",
+        f"Of {_told(tuned)} on the wheels that mutants were made from, by such mutants too.",
         "",
+        *_untuned(untuned, expected["runs"], results),
     ]
     if unexpected:
         lines += [
@@ -93,6 +97,50 @@ def readme(expected: Mapping[str, Any], results: Mapping[str, Any]) -> str:
         ]
         lines.append("")
     return "\n".join(lines)
+
+
+def _untuned(
+    untuned: Mapping[str, Any], graded: Mapping[str, Any], results: Mapping[str, Any]
+) -> list[str]:
+    """What was named of wheels that the catalogue had never met, and what is named of them now."""
+    runs = untuned["runs"]
+    counted = [name for name, run in runs.items() if "as" not in run]
+    lines = [
+        "## Wheels that nobody had tuned for",
+        "",
+        untuned["says"],
+        "",
+        "| backend | operators | wrong outputs | of these named | share | named since |",
+        "|---|---|--:|--:|--:|--:|",
+    ]
+    for name, run in runs.items():
+        alike = f" (the code of {run['as']})" if "as" in run else ""
+        lines.append(
+            f"| {run['backend']}{alike} | {', '.join(graded[name]['ops'])} | "
+            f"{run['wrong outputs']} | {run['named outputs']} | {_share([run])} | "
+            f"{results[name]['named outputs']} |"
+        )
+    return [
+        *lines,
+        "",
+        f"Untuned, of {_told([runs[name] for name in counted])}. From then on they count as "
+        f"tuned: now, of {_told([results[name] for name in counted])}.",
+        "",
+    ]
+
+
+def _told(runs: Sequence[Mapping[str, Any]]) -> str:
+    wrong, named = _sums(runs)
+    return f"{wrong:,} wrong outputs {named:,} ({_share(runs)}) are named"
+
+
+def _share(runs: Sequence[Mapping[str, Any]]) -> str:
+    wrong, named = _sums(runs)
+    return f"{100 * named / wrong:.1f} %" if wrong else ""
+
+
+def _sums(runs: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    return sum(run["wrong outputs"] for run in runs), sum(run["named outputs"] for run in runs)
 
 
 def _besides(besides: Sequence[Mapping[str, Any]]) -> list[str]:
