@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 
 from conformance.diagnosis.agreement import Agreement, Place
-from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest
+from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest, ids_of
 from conformance.diagnosis.observed import OperatorEvidence
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
@@ -81,10 +81,11 @@ class Search:
             first, second, third = (one.faults for one in some)
             pairs = self._pairs([first], [second])
             self._seek(list(self._pairs(pairs, [third])))
+        known = set(self._found)
         for one in single:
             self._seek(list(self._pairs([one.faults], catalogue)), patience=1)
-        known = set(self._found)
         self._seek(list(self._by_output(catalogue)))
+        # What shows only beside another fault may be there together with each of the others, too.
         for found in [found for ids, found in self._found.items() if ids not in known]:
             self._seek(list(self._pairs([found.faults], [one.faults for one in single])))
         named: Counter[str] = Counter()
@@ -121,7 +122,8 @@ class Search:
         others, and where one is not, four in five of all failures of these types are explained, or
         many are equal bit for bit: else they only look like another fault now and then. Nor do as
         many failures remain as are explained, where some are by them: then more is unknown than
-        known. And a single failure explained is no coincidence only if none is left.
+        known. And a single failure explained is no coincidence only if none is left, or if it is
+        equal to faults together that are each known from more.
         """
         places, place_of = found.places, self._evidence.place
         explained = {vector for one in (found, *others) for vector in one.agrees}
@@ -130,7 +132,8 @@ class Search:
         beside, there = (
             sum(place_of(v).of_data in agreeing for v in some) for some in (left, explained)
         )
-        if left and (len(found.agrees) == 1 or beside >= there):
+        lone = len(found.agrees) == 1 and not _of_known(found, others)
+        if left and (lone or beside >= there):
             return False
         sharing = [one for one in others if not set(one.ids).isdisjoint(found.ids)]
         room = CONTRADICTED * sum(len(one.agrees) for one in (found, *sharing))
@@ -336,6 +339,14 @@ class Search:
         if key not in self._cache:
             self._cache[key] = Altered(self._evidence.spec, *(fault.variant for fault in faults))
         return self._cache[key]
+
+
+def _of_known(found: Explanation, others: Sequence[Explanation]) -> bool:
+    """Whether faults that are equal together to a failure each explain several without each other:
+    then that they meet is to be expected.
+    """
+    known = ids_of(chain(*(one.faults for one in others if len(one.agrees) > 1)))
+    return len(found.ids) > 1 and found.equal > 0 and known.issuperset(found.ids)
 
 
 def _choices(found: Explanation) -> list[Faults]:

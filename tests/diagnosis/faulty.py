@@ -18,6 +18,7 @@ from conformance.model import Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault, faults
 from conformance.spec.loader import find
+from conformance.suite.entries import Entry
 
 CORE = tiers.core()
 
@@ -32,12 +33,16 @@ def vector(vector_id: str) -> Vector:
     return CORE.get(vector_id)
 
 
-def run(op: str, ids: Sequence[str]) -> Iterator[Result]:
-    """What a backend with these faults makes of the core suite."""
+def run(
+    op: str, ids: Sequence[str], only: Callable[[Entry], bool] = lambda entry: True
+) -> Iterator[Result]:
+    """What a backend with these faults makes of the core suite, or ``only`` of some vectors."""
     spec = find(op)
     altered = Altered(spec, *(bank(op)[one].variant for one in ids))
     for entry in CORE.manifest.vectors:
         if entry.op != op or entry.reject is not None or entry.level != "must":
+            continue
+        if not only(entry):
             continue
         one = vector(entry.id)
         if set(ids).isdisjoint(entry.kills):

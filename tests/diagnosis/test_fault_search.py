@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import tiers
 import yaml
-from faulty import CORE, answered, bank, explained, searched
+from faulty import CORE, answered, bank, explained, run, searched, vector
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
-from conformance.model import FAILED, Vector
+from conformance.grade.judge import judge
+from conformance.grade.outcome import Ending, Outcome
+from conformance.model import FAILED, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.loader import find
+from conformance.suite.entries import Entry
 
 COMPOSITES = yaml.safe_load(Path(__file__).with_name("composites.yaml").read_text())["backends"]
 
@@ -47,6 +52,11 @@ def named(found: Explanation, op: str, faults: list[str]) -> bool:
     return any(
         all(one.id in allowed for one in some) for some in (found.faults, *found.alternatives)
     )
+
+
+def small(entry: Entry) -> bool:
+    """Whether a vector has data of rank 3, of a type with fractions or a small one without."""
+    return entry.dtype in ("f32", "i8") and entry.id.split("-")[1].count("x") == 2
 
 
 def check(op: str, faults: list[str]) -> None:
@@ -86,6 +96,46 @@ def test_composite_backends(one: dict[str, Any], request: pytest.FixtureRequest)
     if "open" in one:
         request.applymarker(pytest.mark.xfail(reason=one["open"], strict=True))
     check(one["op"], one["faults"])
+
+
+def test_a_fault_that_shows_beside_another_alone_is_named_with_a_third() -> None:
+    """ONNX Runtime's search for a maximum: its start shows only where its position does, too."""
+    op = "onnx.MaxPool-22"
+    faults = [
+        "index-before-first-of-each-axis",
+        "search-begins-at-lowest",
+        "same-forgets-dilations",
+    ]
+    results = list(run(op, faults, small))
+    found = searched(op, results)
+    assert {f.id for one in found for f in one.faults} == set(faults)
+    assert set(faults) in [set(one.ids) for one in found]
+    failed = {result.id for result in results if result.status in FAILED}
+    assert {vector for one in found for vector in one.agrees} == failed
+
+
+def test_that_two_known_faults_meet_once_is_no_coincidence() -> None:
+    """One failure is named by both, beside an unexplained one; by what is not known it is not."""
+    op, faults = "onnx.MaxPool-22", ["index-before-first-of-each-axis", "same-forgets-dilations"]
+    results = list(run(op, faults, small))
+    first, *more = next(one for one in searched(op, results) if len(one.ids) == 2).agrees
+    right = next(one for one in results if one.status is Status.PASS and one.size > 100)
+    results = [one for one in results if one.id not in (*more, right.id)]
+    results.append(wrong(right.id))
+
+    def both(some: Iterable[Result]) -> set[frozenset[str]]:
+        return {frozenset(one.ids) for one in searched(op, list(some)) if first in one.agrees}
+
+    assert both(results) == {frozenset(faults)}
+    lone = [one for one in results if one.status is Status.PASS or one.id in (first, right.id)]
+    assert both(lone) == set()
+
+
+def wrong(vector_id: str) -> Result:
+    """A failure that no fault explains."""
+    one = vector(vector_id)
+    outputs = [np.full_like(answer.expected, 17) for answer in one.answers]
+    return judge(one, Outcome(Ending.RETURNED, outputs), level="must", precision={})
 
 
 @pytest.mark.exhaustive
