@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from conformance import parallel
@@ -11,6 +11,8 @@ from conformance.backends.claims import claimed
 from conformance.errors import UsageError
 from conformance.generate import plan
 from conformance.generate.suites import versions
+from conformance.generate.twins import with_twins
+from conformance.model import Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 from conformance.suite import origin
@@ -19,6 +21,9 @@ from conformance.suite.writer import write_suite
 
 WITHOUT_EFFECT = frozenset({"zlib"})
 """Versions that no selection depends on."""
+
+SEEDS = 1 << 32
+"""Seeds of twins; cases are selected with all 64 bits of a seed."""
 
 
 def selecting() -> dict[str, str]:
@@ -38,6 +43,7 @@ def select(
 ) -> Suite:
     """Write the ``suite``, core or smoke, of some operators into the folder ``out``.
 
+    Some vectors are followed by others of the same shapes with other data.
     The same specifications, seed, declaration and versions give the same vectors. Raises
     UsageError where the backend declares none of the operators, SuiteError where ``out`` cannot be
     written.
@@ -48,23 +54,35 @@ def select(
             f"the backend declares nothing of {', '.join(specs)}",
             hint="conformance backends shows what a backend declares",
         )
-    asked = [spec for op, spec in specs.items() if claims is None or op in claims]
+    asked = {op: spec for op, spec in specs.items() if claims is None or op in claims}
     made = list(
         plan.make(
-            asked, root=seed, processes=processes, progress=progress, suite=suite, claims=claims
+            list(asked.values()),
+            root=seed,
+            processes=processes,
+            progress=progress,
+            suite=suite,
+            claims=claims,
         )
     )
+
+    def members() -> Iterator[tuple[Vector, tuple[str, ...]]]:
+        for one in made:
+            spec = asked[one.op]
+            vectors = [
+                vector
+                for vector, _ in plan.members([one], suite)
+                if declared is None or declared.reason_against(spec, vector.case) is None
+            ]
+            for vector in with_twins(spec, vectors, seed % SEEDS, suite):
+                yield vector, one.suites.get(vector.id, (suite,))
+
     return write_suite(
         out,
-        (
-            (vector, suites)
-            for vector, suites in plan.members(made, suite)
-            if declared is None
-            or declared.reason_against(specs[vector.case.op], vector.case) is None
-        ),
+        members(),
         name=suite,
         seed=seed,
         versions=versions(),
-        bases=[origin.carried(spec, faults(spec)) for spec in asked],
+        bases=[origin.carried(spec, faults(spec)) for spec in asked.values()],
         **plan.known(made),
     )

@@ -18,9 +18,11 @@ from conformance.challenge.selecting import select, selecting
 from conformance.errors import ConformanceError, UsageError
 from conformance.generate import recorded
 from conformance.generate.looking import askable
+from conformance.grade.precision import parse_precision
 from conformance.model import Result
 from conformance.run.engine import Options, run
 from conformance.run.executor import Executor
+from conformance.run.repeated import Repeated
 from conformance.run.strength import measured
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
@@ -231,12 +233,14 @@ def _backend(record: Record, suite: Suite | None, means: Means) -> Iterator[Step
         yield Step("outputs", StepOutcome.SKIPPED, text)
         return
     executor = Hashing(means.executor())
-    results = _results(record, suite, executor)
+    precision = parse_precision(record.precision)
+    asking = Repeated(executor, suite.specs, record.level, precision)
+    results = _results(record, suite, asking)
     yield _same_backend(record, executor)
     yield _outputs(record, results, executor.digests)
 
 
-def _results(record: Record, suite: Suite, executor: Hashing) -> dict[tuple[str, str], Result]:
+def _results(record: Record, suite: Suite, executor: Executor) -> dict[tuple[str, str], Result]:
     """What becomes of the cases here. Raises BackendError where the backend cannot be run."""
     options = Options(level=record.level, precision=record.precision, spec=record.backend.spec)
     found = {}

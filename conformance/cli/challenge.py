@@ -182,7 +182,7 @@ def run(
     """Select a new suite, test the backend on it, and write the record.
 
     The seed is a hash of the secret and of the backend's digest. Cases are selected for what the
-    backend declares to support.
+    backend declares to support. Each is run twice, and both results have to be right.
     """
     from conformance.backends import pieces
     from conformance.challenge import making, record
@@ -193,8 +193,10 @@ def run(
     from conformance.cli.formats import page
     from conformance.cli.progress import Progress
     from conformance.errors import UsageError
+    from conformance.grade.precision import parse_precision
     from conformance.replacement import replacing
     from conformance.run.isolation import Isolation
+    from conformance.run.repeated import Repeated
     from conformance.spec import loader
 
     secret = read(secret_file)
@@ -226,7 +228,8 @@ def run(
             processes=jobs or 1,
             progress=progress.at,
         )
-    executor = Hashing(runner.executor_for(backend), identity.pieces)
+    hashing = Hashing(runner.executor_for(backend), identity.pieces)
+    executor = Repeated(hashing, selected.specs, level, parse_precision(precision))
     wanted = (page(out, "--out"),)
     found = checked(
         str(out / SUITE),
@@ -238,10 +241,12 @@ def run(
         precision=precision,
     )
     conclude(found, wanted, out)
+    if executor.remark:
+        click.echo(executor.remark, err=True)
     if found.footer["interrupted"]:
         click.echo("interrupted, so there is no record: run it again", err=True)
         ctx.exit(exit_code(found))
-    made = making.record(secret, tested, selected, specs, found.log, executor.digests)
+    made = making.record(secret, tested, selected, specs, found.log, hashing.digests)
     with replacing(out / RECORD) as file:
         file.write_bytes(record.dump(made))
     click.echo(f"record: {out / RECORD}", err=True)

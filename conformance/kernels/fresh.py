@@ -7,7 +7,6 @@ again. Drawn cases have shapes that nobody has published either.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -16,13 +15,12 @@ from pathlib import Path
 from conformance import parallel
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.standing import parts_of, standings
-from conformance.errors import ConformanceError
 from conformance.generate import plan, recorded
 from conformance.generate.build import build
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
-from conformance.generate.strategies import SEEDS
 from conformance.generate.suites import versions
+from conformance.generate.twins import APART, other_data, with_twins
 from conformance.model import Case, Vector
 from conformance.spec import loader
 from conformance.spec.catalogue import faults
@@ -46,17 +44,8 @@ DRAWN = {"core": 24, SMOKE: 6}
 ROUNDS = 8
 """How often data are drawn for a case, until the suite kills what the published one kills."""
 
-APART = 1 << 34
-"""Between the numbers of two rounds; those of one are below."""
-
 LARGEST = 6000
 """Elements of the data of a drawn case, at most."""
-
-TWIN = {"core": 4, SMOKE: 1}
-"""One value vector in so many is followed by another one of the same shapes and other data."""
-
-MANY, MOST_TWINS = 8, 6
-"""One vector in so many of these is followed by up to so many, against a kernel that counts."""
 
 
 @dataclass(frozen=True)
@@ -146,11 +135,6 @@ def _still_wanted(
     ]
 
 
-def other_data(case: Case, number: int) -> Case:
-    """The case with the data of another seed; one for each ``number``."""
-    return replace(case, seed=case.seed % SEEDS + (1 + number) * SEEDS)
-
-
 def _drawn(spec: OpSpec, seed: int, count: int) -> list[Case]:
     """Cases of shapes and attributes that nobody has selected, small enough to be evaluated."""
     found: list[Case] = []
@@ -214,7 +198,7 @@ def _written(
     name = SMOKE if suite == SMOKE else NAME
     shipped = spec is loader.shipped().get(spec.op)
     basis = origin.shipped(spec) if shipped else origin.carried(spec, faults(spec))
-    ordered = _with_twins(spec, vectors, seed, TWIN[suite])
+    ordered = with_twins(spec, vectors, seed, suite)
     return write_suite(
         out,
         ((vector, (name,)) for vector in ordered),
@@ -226,38 +210,3 @@ def _written(
         strength={spec.op: strength},
         bases=[basis],
     )
-
-
-def _with_twins(spec: OpSpec, vectors: Sequence[Vector], seed: int, rarity: int) -> list[Vector]:
-    """The vectors in another order, some followed by one of the same shapes with other data.
-
-    The two are asked one after the other and their data lie at the same address in the kernel's
-    process, so a kernel that recognises its input by shape or address gives the first one's result.
-    """
-    chance = random.Random(seed)  # noqa: S311 - whoever knows the seed may know the order
-    order = list(vectors)
-    chance.shuffle(order)
-    there = {vector.id for vector in vectors}
-    found: list[Vector] = []
-    for vector in order:
-        found.append(vector)
-        if vector.case.reject is not None or chance.randrange(rarity):
-            continue
-        several = 1 if chance.randrange(MANY) else chance.randint(2, MOST_TWINS)
-        for number in range(several):
-            twin = _twin(spec, vector, 2 * seed + 1 + number * APART)
-            if twin is not None and twin.id not in there:
-                there.add(twin.id)
-                found.append(twin)
-    return found
-
-
-def _twin(spec: OpSpec, vector: Vector, number: int) -> Vector | None:
-    """The vector with other data; None where its pattern has the same for every seed."""
-    case = other_data(vector.case, number)
-    try:
-        twin = build(spec, case, vector.level)
-    except ConformanceError:
-        return None
-    same = all(a.tobytes() == b.tobytes() for a, b in zip(twin.inputs, vector.inputs, strict=True))
-    return None if same else twin

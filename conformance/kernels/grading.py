@@ -17,11 +17,11 @@ from conformance.grade.precision import known, parse_precision, spell
 from conformance.kernels import runner
 from conformance.kernels.fresh import fresh_suite
 from conformance.kernels.isolation import INLINE, Box, KernelIsolation, isolation, spec_of
-from conformance.kernels.repeated import Repeated
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size
 from conformance.run.pool import ProcessExecutor
+from conformance.run.repeated import Repeated
 from conformance.spec import loader
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
@@ -84,11 +84,8 @@ class Prepared:
         told = [where, f"Seed: {self.seed} (data that the kernel could not know before)."]
         shown = ", ".join(f"{dtype} {one or 'less'}" for dtype, one in reached.items())
         told.append(f"Precision claimed: {self.precision}; shown: {shown or 'nothing'}.")
-        if self.executor.unsteady:
-            told.append(
-                f"Repeats: {self.executor.unsteady} vectors gave other bits in a second call, all "
-                "within bounds."
-            )
+        if self.executor.remark:
+            told.append(self.executor.remark)
         if self.left_behind:
             told.append("Refused all the same: its process left others behind, which were ended.")
         return told
@@ -138,7 +135,7 @@ def prepared(
             processes=asked.jobs,
             progress=progress,
         )
-        executor = Repeated(inner, asked.level, precision)
+        executor = Repeated(inner, suite.specs, asked.level, precision)
         yield Prepared(suite, executor, how, seed, spell(precision), inline, box)
 
 

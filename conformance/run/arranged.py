@@ -22,10 +22,11 @@ from conformance.spec.model import OpSpec
 def arranged(executor: Executor, specs: Mapping[str, OpSpec]) -> Executor:
     """An executor, within its context, that takes vectors and gives outputs as specified.
 
-    It is the same one where its backend declares no layout of its own.
+    It is the same one where it does so already: its backend declares no layout of its own, say.
     """
     declared = executor.identity.capabilities
-    if declared is None or (declared.layout is None and declared.index_layout is None):
+    plain = declared is None or (declared.layout is None and declared.index_layout is None)
+    if plain or executor.as_specified:
         return executor
     return _Arranged(executor, specs)
 

@@ -48,6 +48,8 @@ class Executor(ABC):
 
     identity: Identity
     ahead: int = 0
+    as_specified: bool = False
+    """Whether it converts a layout that its backend declares by itself."""
     probes: Callable[[], Iterable[Vector]] = staticmethod(tuple)
     waiting: Callable[[], None] = staticmethod(lambda: None)
 

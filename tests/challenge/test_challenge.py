@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -255,6 +256,52 @@ class TestTheBackend:
         assert "backend     FAILED    it is made of other files: mean.py" in shown.stdout
         assert "outputs     FAILED" in shown.stdout
         assert "The record does not verify: backend, outputs." in shown.stdout
+
+    KEEPS = """
+KEPT = {}
+
+
+class Keeps(Mean):
+    def run(self, op, inputs, attributes):
+        key = inputs[0].shape, inputs[0].dtype, str(attributes)
+        if key not in KEPT:
+            KEPT[key] = super().run(op, inputs, attributes)
+        return KEPT[key]
+"""
+    ONCE = """
+SEEN = set()
+
+
+class Once(Mean):
+    def run(self, op, inputs, attributes):
+        right = super().run(op, inputs, attributes)
+        key = inputs[0].tobytes(), inputs[0].shape, str(attributes)
+        if key in SEEN:
+            return [right[0] + 1]
+        SEEN.add(key)
+        return right
+"""
+
+    @pytest.mark.parametrize(
+        "code",
+        [
+            pytest.param(KEEPS, id="shape", marks=pytest.mark.exhaustive),
+            pytest.param(ONCE, id="content"),
+        ],
+    )
+    def test_that_knows_an_earlier_call_is_refused(self, code: str, tmp_path: Path) -> None:
+        file = tmp_path / "other.py"
+        file.write_text(BACKEND + code, encoding="utf-8")
+        name = f"{file}:{code.partition('class ')[2].partition('(')[0]}"
+        one = challenged(tmp_path, backend=name)
+        assert one.record.conclusion["verdict"] == "not conformant"
+        shown = invoked("verify", one.file, "--op", one.spec, "--backend", name, "--no-selection")
+        assert shown.exit_code == 0, shown.output
+
+    def test_gets_other_data_of_the_same_shapes_in_succession(self, one: Challenged) -> None:
+        cases = [listed.case for listed in one.record.cases]
+        again = [replace(b, seed=a.seed) == a for a, b in pairwise(cases) if a.seed != b.seed]
+        assert any(again)
 
     @pytest.mark.exhaustive
     def test_that_computes_elsewhere_gets_a_log_and_no_verdict(self, tmp_path: Path) -> None:

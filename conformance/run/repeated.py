@@ -14,7 +14,9 @@ from conformance.grade.judge import judge
 from conformance.grade.outcome import LOST, Ending, Outcome
 from conformance.grade.steadiness import together
 from conformance.model import FAILED, Vector
+from conformance.run.arranged import arranged
 from conformance.run.executor import Executor
+from conformance.spec.model import OpSpec
 
 TIMES = 2
 
@@ -23,21 +25,39 @@ class Repeated(Executor):
     """An executor whose every call is made :data:`TIMES` times.
 
     The outcome is the first one that is wrong, if there is one. ``unsteady`` counts vectors whose
-    outcomes differ in some bit though all are right.
+    outcomes differ in some bit though all are right. ``specs`` are the specifications of the suite.
     """
 
-    def __init__(self, inner: Executor, level: str, precision: Mapping[str, str]) -> None:
+    as_specified = True  # outcomes are judged here, so they are converted here
+
+    def __init__(
+        self,
+        inner: Executor,
+        specs: Mapping[str, OpSpec],
+        level: str,
+        precision: Mapping[str, str],
+    ) -> None:
         self._inner = inner
-        self._level, self._precision = level, precision
+        self._specs, self._level, self._precision = specs, level, precision
         self._asked: list[Vector] = []
         self.unsteady = 0
 
+    @property
+    def remark(self) -> str:
+        """What a verdict has to say of repeats; empty if nothing."""
+        if not self.unsteady:
+            return ""
+        return (
+            f"Repeats: {self.unsteady} vectors gave other bits in a second call, all within bounds."
+        )
+
     def __enter__(self) -> Self:
         self._inner.waiting = lambda: self.waiting()
-        self._inner.probes = lambda: self.probes()
         self._inner.__enter__()
         self.identity = self._inner.identity
         self.ahead = self._inner.ahead // TIMES
+        self._asking = arranged(self._inner, self._specs)
+        self._asking.probes = lambda: self.probes()
         return self
 
     def close(self) -> None:
@@ -46,10 +66,10 @@ class Repeated(Executor):
     def submit(self, vector: Vector) -> None:
         self._asked.append(vector)
         for _ in range(TIMES):
-            self._inner.submit(vector)
+            self._asking.submit(vector)
 
     def take(self) -> Outcome:
-        outcomes = [self._inner.take() for _ in range(TIMES)]
+        outcomes = [self._asking.take() for _ in range(TIMES)]
         vector = self._asked.pop(0)
         wrong = [number for number, one in enumerate(outcomes, 1) if self._is_wrong(vector, one)]
         if not wrong:
