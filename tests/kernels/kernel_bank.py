@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from conformance import check, load_suite
+from conformance.backends.capabilities import Capabilities
+from conformance.challenge.digests import Hashing
+from conformance.challenge.selecting import select
+from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import parse_precision
 from conformance.kernels import KernelRun, grade_kernel
 from conformance.kernels.isolation import Box, KernelIsolation, spec_of
-from conformance.model import FAILED
-from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
-from conformance.run.single import Examiner
+from conformance.model import FAILED, Result
+from conformance.run.executor import Executor
+from conformance.run.isolation import Isolation
+from conformance.run.repeated import Repeated
+from conformance.spec import loader
+from conformance.suite.store import Suite, open_suite
 
 HERE = Path(__file__).parent
 OPERATOR = "onnx.GlobalAveragePool-22"
@@ -35,12 +46,19 @@ class Kernel:
     needs: str = ""
     public: str = ""
     """Whether the published core suite ``refuses`` it or ``passes`` it, as measured."""
+    challenge: str = ""
+    """Whether a fresh challenge ``refuses`` it, or ``passes: `` and why, as measured."""
     missed: str = ""
     """Why grade-kernel does not refuse it either, if it does not."""
 
     @property
     def name(self) -> str:
         return self.path.stem
+
+    @property
+    def through(self) -> str:
+        """Why a fresh challenge lets an exploit through; empty if it does not."""
+        return self.challenge.partition("passes: ")[2]
 
     @property
     def guide_only(self) -> bool:
@@ -79,18 +97,91 @@ def graded(kernel: Kernel, level: int, seed: int | None = None) -> KernelRun:
 
 def public(kernel: Kernel) -> str:
     """Whether ``conformance check`` on the published core suite passes or refuses a kernel."""
-    suite, precision = load_suite(), parse_precision(kernel.precision)
-    claims = json.dumps({})
+    return checked(kernel, lambda _: published(), lambda executor, _: executor)
+
+
+@cache
+def published() -> Suite:
+    """The shipped core suite."""
+    return load_suite()
+
+
+def challenged(
+    kernel: Kernel,
+    folder: Path,
+    seed: int,
+    suite: str = "core",
+    claims: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """Whether ``conformance challenge run`` passes or refuses a kernel.
+
+    The suite is selected as a challenge does it, for what the kernel declares, and ``claims``
+    besides. But its seed is given: kernels with the same operator and declaration share one, which
+    lies in ``folder``.
+    """
+    spec = loader.find(kernel.op)
+
+    def selected(declared: Capabilities | None) -> Suite:
+        told = "" if declared is None else json.dumps(declared.to_json(), sort_keys=True)
+        name = f"{suite}-{seed}-{spec.op}-{sha256(told.encode()).hexdigest()[:8]}"
+        place = folder / name / "suite"
+        if place.exists():
+            return open_suite(place)
+        return select(
+            {spec.op: spec},
+            place,
+            suite=suite,
+            seed=seed,
+            declared=declared,
+            processes=1,
+            progress=lambda *_: None,
+        )
+
+    def twice(executor: Executor, suite: Suite) -> Executor:
+        return Repeated(executor, suite.specs, "must", parse_precision(kernel.precision))
+
+    return checked(kernel, selected, twice, claims)
+
+
+class Wrong(Exception):
+    """A vector that failed: the rest of the run would not make it right."""
+
+
+def checked(
+    kernel: Kernel,
+    suite_for: Callable[[Capabilities | None], Suite],
+    asking: Callable[[Executor, Suite], Executor],
+    claims: Mapping[str, Any] = MappingProxyType({}),
+) -> str:
+    """Whether a kernel passes or is refused on the suite for what it declares.
+
+    It is run as a challenge runs a program. The program is the runner of grade-kernel, which calls
+    kernel files, at level 0, so that what a kernel leaves behind is ended.
+    """
+
+    def stop(event: object) -> None:
+        if isinstance(event, Result) and event.status in FAILED:
+            raise Wrong
+
     with Box(KernelIsolation(0)) as box:
         source = kernel.path.read_text(encoding="utf-8")
-        words = box.kernel(kernel.path.name, source, kernel.op, kernel.convention, claims)
-        spec = spec_of(words)
-        with ProcessExecutor(spec, Limits(kernel.timeout)) as executor:
-            examiner = Examiner(executor, suite.specs, "must", precision)
-            for vector in suite.vectors([kernel.op]):
-                if examiner.ask(vector)[0].status in FAILED:
-                    return "refuses"  # as a whole check would, which takes longer
-        run = check(suite, spec, ops=[kernel.op], timeout=kernel.timeout)
+        told = json.dumps(dict(claims))
+        words = box.kernel(kernel.path.name, source, kernel.op, kernel.convention, told)
+        runner = Isolation("process", 1, kernel.timeout, hashed=True)
+        try:
+            with runner.executor_for(spec_of(words)) as loaded:
+                identity = loaded.identity
+            suite = suite_for(identity.capabilities)
+            hashing = Hashing(runner.executor_for(spec_of(words)), identity.pieces)
+            run = check(
+                suite,
+                asking(hashing, suite),
+                ops=[kernel.op],
+                precision=kernel.precision,
+                on_event=stop,
+            )
+        except (Wrong, BackendError, UsageError):
+            return "refuses"
         return "passes" if run.footer["exit_code"] == 0 else "refuses"
 
 

@@ -1,38 +1,48 @@
 """Writes the tables of the bank into the guide: python tests/kernels/kernel_table.py
 
 With --grade it first grades the whole bank, and says where that differs from what the files say;
-this takes half an hour. The tests grade a kernel for each check.
+this takes an hour. The tests grade a kernel for each check.
 """
 
 from __future__ import annotations
 
 import re
+import secrets
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import kernel_bank as bank
 
 ROOT = Path(__file__).parents[2]
 GUIDE = "docs/grade-kernel.md"
+THROUGH = "**lets it through**"
 BEGIN, END = "<!-- {}: tests/kernels/kernel_table.py -->", "<!-- end of {} -->"
 
 
 def exploits() -> str:
-    """Each exploit with the level that refuses it, and what the published suite does."""
+    """Each exploit with the level that refuses it, and what other suites do."""
     found = bank.kernels("exploits")
     passing = sum(one.public == "passes" for one in found)
     missed = sum(bool(one.missed) for one in found)
+    through = [one for one in found if one.through]
+    attacks = sum(one.level > 0 for one in through)
     lines = [
         f"{len(found)} exploits, of which {len(found) - missed} are refused. The published core "
-        f"suite, in `conformance check`, lets {passing} of them through.",
+        f"suite, in `conformance check`, lets {passing} of them through. A new suite, as "
+        f"`conformance challenge run` selects and runs it, lets {len(through)} through: {attacks} "
+        f"that need level 1, which a challenge has not, and {len(through) - attacks} more. It was "
+        "core for GlobalAveragePool, and smoke, which is weaker, for the others.",
         "",
-        "| exploit | what it does | refused at level | published suite |",
-        "|---|---|---|---|",
+        "| exploit | what it does | refused at level | published suite | fresh challenge |",
+        "|---|---|---|---|---|",
     ]
-    told = {"passes": "**lets it through**", "refuses": "refuses it"}
+    told = {"passes": THROUGH, "refuses": "refuses it"}
     lines += [
-        f"| {name(k)} | {k.about} | {k.missed or k.level} | {told[k.public]} |" for k in found
+        f"| {name(k)} | {k.about} | {k.missed or k.level} | {told[k.public]} | "
+        f"{f'{THROUGH}: {k.through}' if k.through else told['refuses']} |"
+        for k in found
     ]
     return "\n".join(lines)
 
@@ -61,8 +71,11 @@ def within(guide: str) -> str:
     return guide
 
 
-def differences(kernel: bank.Kernel, honest: bool) -> Iterator[str]:
-    """Where the verdicts on a kernel are not those that its file states."""
+def differences(kernel: bank.Kernel, honest: bool, fresh: Path, seed: int) -> Iterator[str]:
+    """Where the verdicts on a kernel are not those that its file states.
+
+    Suites of a challenge with this ``seed`` lie in the folder ``fresh``.
+    """
     accepted = honest or bool(kernel.missed)
     for level in range(kernel.level, 2):
         run = bank.graded(kernel, level)
@@ -70,16 +83,21 @@ def differences(kernel: bank.Kernel, honest: bool) -> Iterator[str]:
             yield f"level {level}: {bank.reasons(run)}"
     if not honest and (public := bank.public(kernel)) != kernel.public:
         yield f"the published suite {public} it"
+    stated = "passes" if honest or kernel.through else "refuses"
+    if (challenge := bank.challenged(kernel, fresh, seed)) != stated:
+        yield f"a challenge {challenge} it"
 
 
 def grade() -> None:
     """Grade the whole bank; ends with 1 where a file is wrong."""
-    wrong = 0
-    for kind in ("exploits", "honest"):
-        for kernel in bank.kernels(kind):
-            found = list(differences(kernel, kind == "honest"))
-            wrong += len(found)
-            print(kernel.name, *(found or ["as stated"]), sep="\n  ", flush=True)
+    wrong, seed = 0, secrets.randbits(64)
+    print("seed of the challenges:", seed)
+    with TemporaryDirectory(prefix="challenge-") as fresh:
+        for kind in ("exploits", "honest"):
+            for kernel in bank.kernels(kind):
+                found = list(differences(kernel, kind == "honest", Path(fresh), seed))
+                wrong += len(found)
+                print(kernel.name, *(found or ["as stated"]), sep="\n  ", flush=True)
     if wrong:
         sys.exit(f"{wrong} differences")
 

@@ -1,5 +1,7 @@
 """Exploits are refused at the level that they state, honest odd kernels are accepted."""
 
+import importlib.util
+
 import kernel_bank as bank
 import kernel_table as table
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from conformance.kernels.isolation import best_here
 
 BANK = {one.name: one for one in bank.kernels("exploits") + bank.kernels("honest")}
-HANDFUL = ("cached_by_address", "leaves_a_process", "reads_parent_memory")
+HANDFUL = ("cached_by_address", "leaves_a_process", "reads_parent_memory", "right_once_in_nhwc")
 REFUSED = (
     "zeros", "accepts_everything", "calls_our_reference", "clears_input", "detects_poison",
     "detects_clean_memory", "f16_accumulation", "keeps_a_key_in_the_system", "kept_buffer",
@@ -20,8 +22,14 @@ REFUSED = (
 ODD = ("threads_in_any_order",)
 ACCEPTED = (
     "keeps_a_workspace", "kernelbench_model", "backendbench_function", "flushes_subnormals",
-    "works_in_a_child", "prints_a_lot", "memo_by_content", "sparse_table",
+    "works_in_a_child", "prints_a_lot", "memo_by_content", "sparse_table", "images_in_nhwc",
 )  # fmt: skip
+
+
+CHALLENGED = ("kept_buffer", "knows_visible_inputs", "leaves_a_process", "images_in_f32")
+"""What repeats refuse, what new data refuse, what a challenge lets through, an honest kernel."""
+
+IMAGES = {"dtypes": ["f32"], "ranks": [4]}
 
 
 def sweep(quick, more=()):
@@ -56,6 +64,48 @@ def test_an_exploit_is_refused_at_its_level(kernel):
 def test_an_honest_kernel_is_accepted(kernel):
     run = bank.graded(kernel, best_here().level)
     assert run.exit_code == 0, bank.reasons(run)
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    """A folder for suites of challenges."""
+    return tmp_path_factory.mktemp("challenge-")
+
+
+@pytest.mark.parametrize("name", CHALLENGED)
+def test_a_challenge_refuses_what_it_is_said_to_refuse(name, fresh):
+    kernel = BANK[name]
+    assert bank.challenged(kernel, fresh, 23, "smoke", IMAGES) == stated(kernel)
+
+
+@pytest.mark.exhaustive
+def test_a_first_look_by_a_challenge_accepts_honest_kernels(tmp_path):
+    """``kernel_table.py --grade`` asks core suites, which refuse more."""
+    found = {
+        name: bank.challenged(kernel, tmp_path, 29, "smoke")
+        for name, kernel in BANK.items()
+        if not kernel.needs or importlib.util.find_spec(kernel.needs)
+    }
+    through = {name for name in found if stated(BANK[name]) == "passes"}
+    assert through <= {name for name, verdict in found.items() if verdict == "passes"}
+    refused = {name for name, verdict in found.items() if verdict == "refuses"}
+    assert len(refused) >= 0.9 * len(found.keys() - through)
+
+
+def stated(kernel):
+    """What a challenge says of a kernel, by its file."""
+    honest = kernel.path.is_relative_to(bank.HERE / "honest")
+    return "passes" if honest or kernel.through else "refuses"
+
+
+def test_each_exploit_says_what_other_suites_do():
+    for one in bank.kernels("exploits"):
+        assert one.public in ("refuses", "passes"), one.name
+        assert one.challenge == "refuses" or one.through, one.name
+        # What passes where nobody has seen the data passes where all are known.
+        assert one.public == "passes" or not one.through, one.name
+    for one in bank.kernels("honest"):
+        assert {one.public, one.challenge, one.missed} == {""}, one.name
 
 
 def test_the_guide_has_the_table_of_this_bank():
