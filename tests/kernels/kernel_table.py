@@ -33,7 +33,8 @@ def exploits() -> str:
         f"suite, in `conformance check`, lets {passing} of them through. A new suite, as "
         f"`conformance challenge run` selects and runs it, lets {len(through)} through: {attacks} "
         f"that need level 1, which a challenge has not, and {len(through) - attacks} more. It was "
-        "core for GlobalAveragePool, and smoke, which is weaker, for the others.",
+        "core for GlobalAveragePool, and smoke, which is weaker, for the others (for "
+        "AdaptiveMaxPool f32 images alone).",
         "",
         "| exploit | what it does | refused at level | published suite | fresh challenge |",
         "|---|---|---|---|---|",
