@@ -16,6 +16,7 @@ from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
     backend_options,
+    call_options,
     env_option,
     ops_option,
     question_options,
@@ -110,19 +111,7 @@ interrupted (143 by SIGTERM, 129 by SIGHUP), with what was found.
     metavar="DIR",
     help="The folder that keeps earlier failures.",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, max=1e6, min_open=True),
-    default=TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds per call, at most; less where the backend is fast.",
-)
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    help="Memory of the backend's process, for example 4G [default: no limit].",
-)
+@call_options(TIMEOUT, "at most; less where the backend is fast")
 @click.pass_context
 def fuzz(
     ctx: click.Context,

@@ -146,6 +146,26 @@ process_options: Callable[[F], F] = together(
     ),
 )
 
+
+def call_options(timeout: float, at_most: str) -> Callable[[F], F]:
+    """``--timeout`` and ``--memory`` of commands that give a backend one process."""
+    return together(
+        click.option(
+            "--timeout",
+            type=click.FloatRange(min=0, max=1e6, min_open=True),
+            default=timeout,
+            show_default=True,
+            metavar="SECONDS",
+            help=f"Seconds per call, {at_most}.",
+        ),
+        click.option(
+            "--memory",
+            metavar="SIZE",
+            help="Memory of the backend's process, for example 4G [default: no limit].",
+        ),
+    )
+
+
 repeat_option: Callable[[F], F] = together(
     click.option(
         "--repeat",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from conformance.cli.options import backend_options, env_option, ops_option
+from conformance.cli.options import backend_options, call_options, env_option, ops_option
 from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
@@ -74,19 +74,7 @@ SIGTERM).
     metavar="DIR",
     help="Write page and probe.json into this folder [default: reports/probe-NAME].",
 )
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, max=1e6, min_open=True),
-    default=TIMEOUT,
-    show_default=True,
-    metavar="SECONDS",
-    help="Seconds per call, at most.",
-)
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    help="Memory of the backend's process, for example 4G [default: no limit].",
-)
+@call_options(TIMEOUT, "at most")
 @click.option(
     "--compare",
     "pair",

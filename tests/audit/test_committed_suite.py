@@ -127,7 +127,7 @@ class TestSmoke:
             assert any(times[item] == 1 for item in items), vector_id
 
 
-@AUDITED
+@pytest.mark.parametrize("op", tiers.first(OPS))
 def test_shows_all_that_can_be_shown(op: str) -> None:
     ranks, wrong = coverage(find(op), suite("core").manifest, suite("core").vectors([op]))
     assert wrong == []

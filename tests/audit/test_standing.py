@@ -94,19 +94,20 @@ class TestProofs:
         shown = {name for case in known for name in bank.prints(case, data_of(SPEC, case))}
         # The solver is fast about what is so, and takes seconds about what is not.
         not_so = sorted(shown)[:: 4 if exhaustive else 64]
-        asked = {one.id for one in catalogue} - shown | {*not_so}
+        others = sorted({one.id for one in catalogue} - shown)[:: 1 if exhaustive else 4]
+        asked = {*others, *not_so}
         proven = Disprover(SPEC, rank, catalogue).proven(part, asked)
         assert len(known) > 2
         assert len(shown) > 30
-        assert len(proven) > 20
+        assert len(proven) > (20 if exhaustive else 5)
         assert not proven & shown
 
     def test_padding_that_is_the_same_at_both_ends(self) -> None:
-        asked = Disprover(SPEC, 4, faults(SPEC))
+        asked = Disprover(SPEC, 3, faults(SPEC))
         names = {"pads-begin-and-end-swapped", "same-upper-like-lower", "divisor-one-more"}
-        equal = asked.proven(Part("f32", 4, "equal-pads"), names)
+        equal = asked.proven(Part("f32", 3, "equal-pads"), names)
         assert equal == {"pads-begin-and-end-swapped", "same-upper-like-lower"}
-        assert asked.proven(F32, names) == set()
+        assert asked.proven(Part("f32", 3), names) == set()
 
     def test_what_is_replaced_by_itself_changes_nothing(self) -> None:
         same = fault("same", {"pad_begin": "original", "strides": "strides + 0"})

@@ -82,7 +82,8 @@ class TestC:
         source = tmp_path / "avgpool.c"
         source.write_text((CLIENTS / "c" / "avgpool.c").read_text())
         program = built("cc", source, tmp_path / "wrong")
-        shown = invoked("check", "--backend", f"exec:{program}", "--op", "AvgPool-1")
+        words = ("--backend", f"exec:{program}", "--op", "AvgPool-1", "--suite", "smoke")
+        shown = invoked("check", *words)
         assert shown.exit_code == 1
         assert "same_lower puts the odd pixel at the end" in " ".join(shown.output.split())
 
@@ -93,8 +94,9 @@ class TestChannelsLast:
 
     SOURCE = CLIENTS / "c" / "maxpool_nhwc.c"
 
-    def checked(self, program):
-        return invoked("check", "--backend", f"exec:{program}", "--op", "AdaptiveMaxPool-8")
+    def checked(self, program, *more):
+        words = ("--backend", f"exec:{program}", "--op", "AdaptiveMaxPool-8")
+        return invoked("check", *words, *more)
 
     def test_it_is_conformant_and_keeps_to_the_protocol(self, tmp_path):
         program = built("cc", self.SOURCE, tmp_path / "nhwc", "-std=c99", *SANITIZED)
@@ -119,7 +121,7 @@ class TestChannelsLast:
         assert right in text
         source = tmp_path / "wrong.c"
         source.write_text(text.replace(right, wrong))
-        shown = self.checked(built("cc", source, tmp_path / "wrong"))
+        shown = self.checked(built("cc", source, tmp_path / "wrong"), "--suite", "smoke")
         assert shown.exit_code == 1
         assert message in " ".join(shown.output.split())
 
@@ -260,7 +262,8 @@ class TestDocument:
         backend = f"exec:{program}"
         tested = invoked("protocol", "test", backend)
         assert tested.exit_code == 0, tested.output
-        return invoked("check", "--backend", backend, "--op", "onnx.GlobalAveragePool-22")
+        words = ("--backend", backend, "--op", "onnx.GlobalAveragePool-22", "--suite", "smoke")
+        return invoked("check", *words)
 
     def test_its_runner_is_conformant(self, tmp_path):
         assert self.verdict(tmp_path, self.SOURCE).exit_code == 0
