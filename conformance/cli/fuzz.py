@@ -27,6 +27,7 @@ from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
 if TYPE_CHECKING:
     from conformance.fuzz.failures import Discovery
     from conformance.fuzz.session import SearchRequest, SearchResult, Session
+    from conformance.log.causes import Cause
     from conformance.model import Case, Finding
     from conformance.run.executor import Executor
     from conformance.spec.model import OpSpec
@@ -37,7 +38,10 @@ TIMEOUT = 10.0
 SUITE, SCRIPTS = "suite", "scripts"
 DATABASE = Path(".conformance") / "fuzz"
 MOST_TOLD = 40
-"""Findings that are printed, at most."""
+"""Causes that are printed, at most."""
+
+MOST_OTHERS = 4
+"""Further operators that are named beside the one whose case is shown, at most."""
 
 MOST_SCRIPTS = 20
 """Scripts that are written, at most: each runs the backend once more."""
@@ -225,27 +229,33 @@ def _write(
     write(run.log, wanted)
     click.echo(f"log: {out / LOG}", err=True)
     by_id = {one.vector.id: one for one in session.outcome.found}
-    for number, finding in enumerate(run.findings[:MOST_TOLD], start=1):
-        _tell_finding(number, finding, suite, by_id)
+    causes = run.log.causes
+    for number, cause in enumerate(causes[:MOST_TOLD], start=1):
+        _tell_cause(number, cause, suite, by_id)
     failed = {result.id for result in run.results if result.status in FAILED}
     for one in session.outcome.found:
         if one.vector.id not in failed:
             click.echo(f"Did not repeat: {one.vector.description}")
             click.echo(f"   {one_line(one.result.message)[:200]}")
-    if len(run.findings) > MOST_TOLD:
-        click.echo(f"... and {len(run.findings) - MOST_TOLD} more, in {out / 'index.html'}")
+    if len(causes) > MOST_TOLD:
+        click.echo(f"... and {len(causes) - MOST_TOLD} more, in {out / 'index.html'}")
     # Who has interrupted the search does not wait for every script.
-    for finding in run.findings[: MOST_SCRIPTS if session.outcome.exit_code is None else 0]:
-        _script(out / SCRIPTS, suite, finding.smallest, backend, env, level, precision)
+    for cause in causes[: MOST_SCRIPTS if session.outcome.exit_code is None else 0]:
+        shown = _simplest(cause, suite).smallest
+        _script(out / SCRIPTS, suite, shown, backend, env, level, precision)
 
 
-def _tell_finding(
-    number: int, finding: Finding, suite: Suite, found: Mapping[str, Discovery]
-) -> None:
-    """A finding for people: what it comes from, the smallest case, and how to see it again."""
+def _simplest(cause: Cause, suite: Suite) -> Finding:
+    """The finding of a cause whose case has the fewest elements of data."""
+    return min(cause.findings, key=lambda one: suite.get(one.smallest).inputs[0].size)
+
+
+def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Discovery]) -> None:
+    """A cause for people: what is wrong, the smallest case, and how to see it again."""
     from conformance.grade.findings import WORDS
     from conformance.safe_text import one_line
 
+    finding = _simplest(cause, suite)
     diagnosis = finding.diagnosis or {}
     sentence = diagnosis.get("sentence") if diagnosis.get("faults") else ""
     # How many of these vectors fail says nothing: they were chosen for it.
@@ -260,6 +270,9 @@ def _tell_finding(
             f"{one.calls} calls; failures like it: {one.cause.failures}"
         )
     click.echo(f"   {finding.reproduce}")
+    if others := [op for op in cause.operators if op != finding.op]:
+        more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
+        click.echo(f"   also in {', '.join(others[:MOST_OTHERS])}{more}")
 
 
 def _trusted() -> tuple[str, ...]:

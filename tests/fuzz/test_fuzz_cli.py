@@ -11,10 +11,11 @@ import time
 from pathlib import Path
 
 import pytest
+import tiers
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
-from conformance.cli.fuzz import _seconds
+from conformance.cli.fuzz import _seconds, _tell_cause
 from conformance.cli.text import slug
 from conformance.errors import UsageError
 from conformance.log.reader import read
@@ -99,6 +100,19 @@ class TestFound:
         found = fuzz(*FIND, "--out", "mine")
         assert found.exit_code == 2
         assert (elsewhere / "mine" / "suite" / "thesis.txt").read_text() == "precious"
+
+
+def test_what_several_operators_share_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    run = read(HERE.parents[1] / "reports" / "sample" / "openvino" / "run.jsonl.gz")
+    shared = max(run.causes, key=lambda one: len(one.operators))
+    assert len(shared.operators) > 2
+    _tell_cause(1, shared, tiers.core(), {})
+    shown, others = capsys.readouterr().out.split("   also in ")
+    (first,) = (op for op in shared.operators if f"   {op} of " in shown)
+    assert set(others.strip().split(", ")) == set(shared.operators) - {first}
+    sizes = [tiers.core().get(one.smallest).inputs[0].size for one in shared.findings]
+    (id_,) = re.findall(r"--only (\S+)", shown)
+    assert tiers.core().get(id_).inputs[0].size == min(sizes)
 
 
 class TestEarlierFailures:
