@@ -7,6 +7,7 @@ numpy of one operator, called in this process. Those of the catalogue are drawn 
 that vectors of the shipped suite kill at level must. The held-out ones are those of
 tests/second_bank, written by somebody who saw neither the catalogue nor the vectors; the search
 is guided by the catalogue alone. A bug that is not found counts in the median with all its time.
+Seconds are of CPU time, which other programs change least; a search has one process and one thread.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ import bank_avg_pool
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fuzz.md"
 BEGIN, END = "<!-- experiment -->", "<!-- end of experiment -->"
 SEED = 17
+SLOWEST_MACHINE = 20
+"""Elapsed seconds that a search may take for each of its CPU time."""
 
 OPERATORS = (
     "AvgPool-1",
@@ -56,17 +59,26 @@ HELD_OUT = {
     "AdaptiveAvgPool-8": bank_adaptive_avg_pool,
     "AdaptiveMaxPool-8": bank_adaptive_max_pool,
 }
+ALLOWED = {
+    "last-maximum-wins",
+    "lanes-break-ties",
+    "overhang-counts-as-padding",
+    "separable-passes-break-ties-by-column",
+    "signed-zeros-ordered",
+    "subnormals-are-zero",
+    "valid-always-floors",
+}
+"""Held-out implementations that do what level must accepts; core refuses them at level should."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """One search for one bug: ``seconds`` until it showed, ``whole`` until it was minimal."""
+    """One search for one bug: ``seconds`` of CPU time until its case was minimal."""
 
     op: str
     bug: str
     found: bool
     seconds: float
-    whole: float
     cases: int
     elements: int
     calls: int
@@ -85,36 +97,39 @@ def catalogue(count: int) -> Iterator[tuple[str, str, Any]]:
 
 
 def held_out(count: int) -> Iterator[tuple[str, str, Any]]:
-    """Implementations of the second bank; those with a cache start with an empty one."""
+    """Implementations of the second bank that are wrong at level must."""
     every = [(op, one) for op, bank in HELD_OUT.items() for one in bank.MISTAKES]
-    for op, one in random.Random(SEED).sample(every, min(count, len(every))):
-        one.forget()
+    drawn = random.Random(SEED).sample(every, len(every))
+    for op, one in [(op, one) for op, one in drawn if one.id not in ALLOWED][:count]:
+        one.forget()  # those with a cache start with an empty one
         yield op, one.id, Function(op, one.id, one.run)
 
 
 def searched(op: str, bug: str, backend: Any, seconds: float) -> Search:
     """Search until a first cause is found and its case is minimal."""
-    question = SearchRequest(SEED, "must", parse_precision(DEFAULT), 10.0, seconds=seconds)
+    question = SearchRequest(
+        SEED, "must", parse_precision(DEFAULT), 10.0, seconds=SLOWEST_MACHINE * seconds
+    )
+    began = time.process_time()
 
     def stop(now: SearchResult) -> None:
-        if now.found:
+        if now.found or time.process_time() - began >= seconds:
             raise KeyboardInterrupt
 
-    began = time.perf_counter()
     with Inline(backend) as executor:
         outcome = Session(executor, {op: find(op)}, question, {}).run(stop)
-    whole = time.perf_counter() - began
+    spent = time.process_time() - began
     if not outcome.found:
-        return Search(op, bug, False, seconds, whole, outcome.cases, 0, 0, False)
+        return Search(op, bug, False, spent, outcome.cases, 0, 0, False)
     first = min(outcome.found, key=lambda one: one.cases)
     size = first.vector.inputs[0].size
     named = bug in first.cause.faults
-    return Search(op, bug, True, first.seconds, whole, first.cases, size, first.calls, named)
+    return Search(op, bug, True, spent, first.cases, size, first.calls, named)
 
 
 def row(title: str, found: Sequence[Search], seconds: float) -> str:
     """What is told of some searches."""
-    times = sorted(one.whole if one.found else seconds for one in found)
+    times = sorted(one.seconds if one.found else seconds for one in found)
     there = [one for one in found if one.found]
     sizes = sorted(one.elements for one in there) or [0]
     return (
