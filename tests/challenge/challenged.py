@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from conformance.challenge.record import Record, read
 from conformance.cli import main
-from conformance.generate import plan
+from conformance.generate import plan, twins
 from conformance.generate.pairs import Effort
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import load_text
@@ -121,8 +121,9 @@ def invoked(*words: object) -> Result:
 
 
 def smaller(patch: Any) -> None:
-    """Fewer cases are drawn than a command draws otherwise."""
+    """Fewer cases are drawn than a command draws otherwise, and other data follow all of them."""
     patch.setattr(plan, "make", partial(plan.make, effort=EFFORT))
+    patch.setitem(twins.RARITY, "core", 1)
 
 
 def specification() -> str:

@@ -23,6 +23,7 @@ from conformance.challenge.record import Record, dump, parse
 from conformance.challenge.secret import Secret
 from conformance.challenge.verifying import Means, Step, StepOutcome, verify
 from conformance.log.reader import read as read_log
+from conformance.model import Case
 from conformance.run.executor import Executor
 from conformance.run.isolation import Isolation
 from conformance.spec import loader
@@ -172,12 +173,16 @@ class TestARecord:
 class TestAForgery:
     """A forger writes the digest of the record anew; each lie has the step that finds it."""
 
-    def changed(self, of: Challenged | Record, place: int = 0, **other: object) -> Record:
-        """The record with one case changed, as a forger would write it."""
+    def changed(self, of: Challenged | Record, number: int = 0, **other: object) -> Record:
+        """The record with one valid case changed, as a forger would write it."""
         record = of if isinstance(of, Record) else of.record
         cases = list(record.cases)
+        place = [at for at, one in enumerate(cases) if one.case.reject is None][number]
         cases[place] = replace(cases[place], **other)
         return self.written(replace(record, cases=tuple(cases)))
+
+    def valid(self, of: Challenged) -> Case:
+        return next(one.case for one in of.record.cases if one.case.reject is None)
 
     def written(self, record: Record) -> Record:
         return parse(dump(record), "forged")
@@ -204,7 +209,7 @@ class TestAForgery:
         assert skipped(found) == ["selection", "backend", "outputs"]
 
     def test_another_case(self, one: Challenged) -> None:
-        case = one.record.cases[0].case
+        case = self.valid(one)
         record = self.changed(one, case=replace(case, seed=case.seed + 1))
         assert failed(steps(record, one)) == ["vectors"]
 
@@ -240,7 +245,7 @@ class TestAForgery:
         "shape", [(1 << 40,), (1, 1, 1 << 31, 1 << 31), (1, 1, 0, 1)], ids=["one", "large", "empty"]
     )
     def test_a_case_that_cannot_be_evaluated(self, one: Challenged, shape: tuple[int, ...]) -> None:
-        case = replace(one.record.cases[0].case, shapes={"data": shape})
+        case = replace(self.valid(one), shapes={"data": shape})
         found = steps(self.changed(one, case=case), one)
         assert failed(found) == ["vectors"]
         assert "is no case of Tiny-1" in found["vectors"].text
