@@ -43,6 +43,9 @@ class _Arranged(Executor):
     def close(self) -> None:
         self._executor.close()
 
+    def allow(self, seconds: float) -> None:
+        self._executor.allow(seconds)
+
     def settings(self) -> dict[str, Any]:
         return self._executor.settings()
 
