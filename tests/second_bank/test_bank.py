@@ -8,7 +8,12 @@ import bank_avg_pool
 import ml_dtypes
 import numpy as np
 import pytest
+import tiers
+from allowed_at_must import ALLOWED
 from bank_windows import BF16, Case, adaptive_case, line, narrow, plane, ramp
+
+from conformance.api import check
+from conformance.model import FAILED
 
 BANKS = {
     "AvgPool-1": bank_avg_pool,
@@ -273,3 +278,11 @@ def test_empty_batches_and_sizes_stay_empty(op: str) -> None:
         case = adaptive_case(x, out)
         for run in [BANKS[op].HONEST, *(mistake.run for mistake in BANKS[op].MISTAKES)]:
             assert run(op, case.inputs, case.attributes)[0].shape == (*x.shape[:2], out)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("op", "mistake"), [one for one in EVERY if one.values[1].id in ALLOWED])
+def test_level_must_accepts_what_the_search_is_not_asked_for(op: str, mistake) -> None:
+    mistake.forget()
+    run = check(tiers.core(), mistake.run, ops=[op], level="must")
+    assert not any(one.status in FAILED for one in run.results)
