@@ -14,7 +14,7 @@ from conformance.cli.progress import Progress
 from conformance.errors import UsageError
 
 if TYPE_CHECKING:
-    from conformance.generate.complete import Added
+    from conformance.generate.lacking import Added
     from conformance.model import Vector
     from conformance.spec.model import OpSpec
     from conformance.suite.parts import Parts
@@ -41,7 +41,7 @@ def completed(
     """
     from conformance.audit.run import operators
     from conformance.cli.part import claims_of
-    from conformance.generate import complete
+    from conformance.generate import lacking
     from conformance.generate.suites import versions
     from conformance.suite.manifest import COMPLEMENT
     from conformance.suite.writer import check_target, write_suite
@@ -54,12 +54,12 @@ def completed(
     check_target(out, bases)
     there = {}
     for op, spec in specs.items():
-        known = complete.known(base, op)
+        known = lacking.known(base, op)
         own = (one for one in known.vectors if asked is None or asked.asks(spec, one.case))
         there[op] = replace(known, vectors=tuple(own))
     with Progress(1, "completing") as progress:
         added = list(
-            complete.complete(
+            lacking.complete(
                 [*specs.values()],
                 there,
                 root=seed,

@@ -1,4 +1,4 @@
-"""What a failure comes from, as a finding tells it: sentences, and the JSON data of a run log."""
+"""The diagnosis of a finding: its sentences, and its JSON data in a run log."""
 
 from __future__ import annotations
 

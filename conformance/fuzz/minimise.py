@@ -1,4 +1,4 @@
-"""Makes a failing case as small as it can be, with the same cause."""
+"""Searches for the smallest case that fails with the same cause."""
 
 from __future__ import annotations
 

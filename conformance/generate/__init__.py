@@ -1,0 +1,1 @@
+"""Generation: draws, selects and builds the vectors of a suite."""

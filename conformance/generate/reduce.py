@@ -1,4 +1,4 @@
-"""Removes redundant vectors of an operator.
+"""Removes vectors of an operator that the others make redundant.
 
 Pairs of edges, and then mutants in one part after the other, are each given few vectors. What was
 found for one of them serves others, too.

@@ -1,4 +1,4 @@
-"""Completes pairwise coverage: a case or a proof for each missing pair."""
+"""Finds a case or a proof for each pair of edges that drawn cases do not cover."""
 
 from __future__ import annotations
 

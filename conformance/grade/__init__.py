@@ -1,0 +1,1 @@
+"""Grading: judges outcomes, groups failures into findings, applies known failures."""

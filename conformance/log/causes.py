@@ -1,4 +1,4 @@
-"""Groups the findings of all operators by cause.
+"""Groups the findings of all operators by cause, in the order in which reports list them.
 
 A cause is told by its diagnosis: the mutants whose outputs the backend gives, what its exceptions
 say, or the conditions under which it fails. Counts, ranks and vectors are no part of what it is, so

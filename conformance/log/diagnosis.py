@@ -1,5 +1,4 @@
-"""The diagnosis of a finding, read from a log that may say anything: what is not of the form is
-left out."""
+"""Reads the diagnosis of a finding from an untrusted log: what is malformed is left out."""
 
 from __future__ import annotations
 

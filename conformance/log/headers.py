@@ -1,5 +1,6 @@
-"""Compares the headers of two runs: same suite, backend, options and environment? Only then may
-one resume the other, or be merged with it.
+"""Compares the headers of two runs: may one resume the other, or be merged with it?
+
+Only with the same suite, backend, options and environment.
 """
 
 from __future__ import annotations

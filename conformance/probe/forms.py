@@ -1,5 +1,6 @@
-"""Cases in which each window holds one designed input, made from any specification whose windows
-can be placed side by side.
+"""Cases whose windows lie side by side, each with one designed input.
+
+They are made from any specification whose windows can be placed so.
 """
 
 from __future__ import annotations

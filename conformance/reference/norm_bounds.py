@@ -53,8 +53,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import Array, DType
-from conformance.reference.bounds import Interval
 from conformance.reference.exact import Integers, Ties, as_wide, bit_length
+from conformance.reference.mean_bounds import Interval
 from conformance.reference.roots import round_root
 
 

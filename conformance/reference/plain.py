@@ -1,4 +1,4 @@
-"""Most of an oracle, for families whose outputs are worked out in one go."""
+"""Base class of an oracle, for families whose outputs are computed in one call."""
 
 from __future__ import annotations
 

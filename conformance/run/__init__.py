@@ -1,0 +1,1 @@
+"""Runs: sends vectors to a backend in worker processes, and writes the log."""

@@ -1,5 +1,6 @@
-"""Sends vectors in the layout that a backend declares, and takes its outputs back into that of the
-specification. Every way of calling a backend goes through here.
+"""Converts inputs to the layout that a backend declares, and its outputs back.
+
+Every way of calling a backend goes through here.
 """
 
 from __future__ import annotations

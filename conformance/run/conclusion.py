@@ -13,9 +13,9 @@ from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import SMALLEST_SPLIT, findings
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, GRADED, Finding, Result
-from conformance.run.given import with_given
 from conformance.run.illustrate import Illustrator
 from conformance.run.interpretations import readings
+from conformance.run.mutant_outputs import with_given
 from conformance.run.selection import Selection
 from conformance.run.statement import RunScope, conclude
 from conformance.run.strength import measured

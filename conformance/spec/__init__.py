@@ -1,0 +1,1 @@
+"""Specifications: YAML, the expression language, mutants and strata."""

@@ -1,5 +1,6 @@
-"""The values of a batch: of many cases, or of all their windows, in arrays; and what is worked out
-of them entry by entry, as far as nothing can go wrong.
+"""Values of a batch: arrays with one entry for each case, or for each of its windows.
+
+They are computed entry by entry, as far as nothing can go wrong.
 """
 
 from __future__ import annotations

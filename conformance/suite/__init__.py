@@ -1,0 +1,1 @@
+"""Suites: vector files, manifest, recorded cases, proofs; read safely and written atomically."""

@@ -40,8 +40,8 @@ from conformance.dtypes import DTYPES, Array, DType
 from conformance.generate.values import data_of
 from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference import answers, facts
-from conformance.reference.bounds import accumulator
 from conformance.reference.exact import as_wide, decode, round_ratio
+from conformance.reference.mean_bounds import accumulator
 from conformance.spec.loader import find
 from conformance.suite.store import Suite
 

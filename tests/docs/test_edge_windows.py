@@ -9,7 +9,7 @@ import pytest
 import tiers
 
 from conformance.docs.operator_facts import OperatorFacts, account
-from conformance.families.pooling.telling import Shown, of_windows, telling
+from conformance.families.pooling.illustrative_window import Shown, of_windows, telling
 from conformance.reference import facts
 from conformance.report.picture import picture
 from conformance.spec.loader import find

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from conformance.dtypes import DTYPES, DType
 from conformance.families.pooling.patterns import fill
-from conformance.reference.bounds import Interval, Sums, accumulator, interval
 from conformance.reference.exact import decode
+from conformance.reference.mean_bounds import Interval, Sums, accumulator, interval
 
 FLOATS = ("f16", "bf16", "f32", "f64")
 

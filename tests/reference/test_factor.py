@@ -16,7 +16,7 @@ from conformance.families.pooling import oracle as pooling
 from conformance.families.pooling.patterns import fill
 from conformance.model import Answer
 from conformance.reference import facts
-from conformance.reference.bounds import accumulator
+from conformance.reference.mean_bounds import accumulator
 from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 from conformance.spec.variation import variant

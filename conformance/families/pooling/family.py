@@ -81,6 +81,6 @@ class Pooling(Family):
 
     @property
     def picture(self) -> Picture:
-        from conformance.families.pooling import telling
+        from conformance.families.pooling import illustrative_window
 
-        return telling
+        return illustrative_window

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, DType, converted
-from conformance.families.pooling import bounded, machine
-from conformance.families.pooling.bounded import special
+from conformance.families.pooling import machine, rounded_answer
 from conformance.families.pooling.facts import DataEnvironment
+from conformance.families.pooling.rounded_answer import special
 from conformance.model import Answer
-from conformance.reference.bounds import Interval
 from conformance.reference.exact import NARROW_BITS, Integers, Ties, as_wide, decode
+from conformance.reference.mean_bounds import Interval
 from conformance.reference.norm_bounds import PowerSums, interval
 from conformance.reference.roots import round_root
 from conformance.spec.model import OutputSpec
@@ -21,7 +21,7 @@ def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_
     """The norm of each window: its correctly rounded value and the interval accepted."""
     sums = power_sums(env)
     flushed = env["subnormals"] == "flushed"
-    return bounded.answer(
+    return rounded_answer.answer(
         env,
         output,
         open_mask,

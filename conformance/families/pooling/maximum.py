@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array
-from conformance.families.pooling.bounded import open_bits
 from conformance.families.pooling.facts import DataEnvironment
+from conformance.families.pooling.rounded_answer import open_bits
 from conformance.model import Answer
 from conformance.spec.environment import Overlay
 from conformance.spec.model import OutputSpec

@@ -9,22 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, converted
-from conformance.families.pooling import bounded, machine, whole
-from conformance.families.pooling.bounded import special
+from conformance.families.pooling import integer_mean, machine, rounded_answer
 from conformance.families.pooling.facts import DataEnvironment
+from conformance.families.pooling.rounded_answer import special
 from conformance.model import Answer
-from conformance.reference.bounds import Sums, interval
 from conformance.reference.exact import Ties, round_ratio
+from conformance.reference.mean_bounds import Sums, interval
 from conformance.spec.model import OutputSpec
 
 
 def answer(env: DataEnvironment, output: OutputSpec, open_mask: NDArray[np.bool_]) -> Answer:
     """The mean of each window: its correctly rounded value and the interval accepted."""
     if not env.dtype.is_float:
-        return whole.answer(env, output, open_mask)
+        return integer_mean.answer(env, output, open_mask)
     sums = exact_sums(env)
     flushed = env["subnormals"] == "flushed"
-    found = bounded.answer(
+    found = rounded_answer.answer(
         env,
         output,
         open_mask,
@@ -55,7 +55,7 @@ def values(env: DataEnvironment, dtype: str) -> Array:
     Means of integers are of their own type.
     """
     if not env.dtype.is_float:
-        return whole.values(env)
+        return integer_mean.values(env)
     shape = (*env.data.shape[:2], *env.out)
     accumulator = env["accumulator"]
     if accumulator != "exact":
@@ -82,7 +82,7 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
     the mean is rounded there and then converted back.
     """
     if not env.dtype.is_float:
-        found = whole.values(env)
+        found = integer_mean.values(env)
         return found, found
     own = env.dtype if env["accumulator"] == "own" else DTYPES[env["accumulator"]]
     with np.errstate(all="ignore"):

@@ -13,7 +13,7 @@ from conformance.dtypes import DTYPES, Array
 from conformance.families.pooling import lp, machine, maximum, mean
 from conformance.families.pooling.facts import DEPENDS, DataEnvironment
 from conformance.families.pooling.many import WindowBatch
-from conformance.families.pooling.viewed import viewed
+from conformance.families.pooling.other_axes import viewed
 from conformance.families.pooling.windows import WindowEnvironment
 from conformance.families.pooling.windows import is_whole as is_whole
 from conformance.model import OPEN_BIT, Answer, Case

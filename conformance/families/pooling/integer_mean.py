@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import Array, DType, converted
 from conformance.families.pooling import machine
-from conformance.families.pooling.bounded import open_bits
 from conformance.families.pooling.facts import DataEnvironment
+from conformance.families.pooling.rounded_answer import open_bits
 from conformance.model import Answer
 from conformance.reference.exact import as_wide
 from conformance.spec.model import OutputSpec

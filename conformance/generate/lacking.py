@@ -1,5 +1,4 @@
-"""What a suite lacks: vectors that show what its own do not show of edges and strata, and that kill
-the mutants that its own do not kill, and could.
+"""Finds vectors for what a suite lacks: edges, strata, and mutants that could be killed.
 
 The vectors that there are stay as they are, so whoever knows the suite knows what was asked of it.
 """

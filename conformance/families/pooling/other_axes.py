@@ -1,4 +1,4 @@
-"""What comes out where windows are taken of other dimensions of the data than the spatial ones."""
+"""The outputs of mutants that take windows over other dimensions than the spatial ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expected values of sums: correctly rounded, with accepted intervals."""
+"""What means and norms share: one rounding of an exact value, and the accepted interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.families.pooling.facts import DataEnvironment
 from conformance.model import OPEN_BIT, Answer
-from conformance.reference.bounds import Interval, accumulator
+from conformance.reference.mean_bounds import Interval, accumulator
 from conformance.spec.model import OutputSpec
 
 
