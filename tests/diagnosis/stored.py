@@ -11,7 +11,8 @@ from math import prod
 from unittest.mock import patch
 
 from conformance.audit.kills import Bank
-from conformance.diagnosis.agreement import Asked
+from conformance.diagnosis import observed
+from conformance.diagnosis.agreement import Asked, Place, place_of
 from conformance.diagnosis.cause import candidates, is_named
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.observed import OperatorEvidence
@@ -20,10 +21,11 @@ from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.precision import DEFAULT
 from conformance.grade.returned import MAX_ELEMENTS, packed
-from conformance.model import Result, Status, Vector
+from conformance.model import Case, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault, faults
 from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
 
 KEPT = 400
@@ -65,6 +67,12 @@ class Operator:
             if entry.op == op and entry.reject is None and entry.level == "must"
         }
         self._subjects: OrderedDict[str, Subject] = OrderedDict()
+        self._places: dict[str, Place] = {}
+
+    def _place_of(self, spec: OpSpec, case: Case) -> Place:
+        if case.id not in self._places:
+            self._places[case.id] = place_of(spec, case)
+        return self._places[case.id]
 
     def subject(self, vector: Vector) -> Subject:
         """The reference on a vector; those of the last vectors are kept."""
@@ -133,16 +141,17 @@ class Operator:
 
     def run(self, ids: Sequence[str], without: Collection[str] = ()) -> Run:
         """A backend that has some mutants together, diagnosed by a catalogue without others."""
-        evidence = OperatorEvidence(
-            self.spec,
-            list(self._results(ids)),
-            read=self._vectors.__getitem__,
-            noticed=self._noticed,
-            precision={},
-            level="must",
-        )
         bank = [fault for fault in self.bank.values() if fault.id not in without]
-        # The product makes a reference for each run; here all runs ask the same ones.
+        # The product works out places and references for each run; here all runs ask the same ones.
+        with patch.object(observed, "place_of", self._place_of):
+            evidence = OperatorEvidence(
+                self.spec,
+                list(self._results(ids)),
+                read=self._vectors.__getitem__,
+                noticed=self._noticed,
+                precision={},
+                level="must",
+            )
         with patch.object(Asked, "subject", lambda asked: self.subject(asked.vector)):
             found = Search(evidence, bank).run()
         return Run(tuple(one for one in found if is_named(one)))
