@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from conformance import __version__
+from conformance.backends.options import Option
 from conformance.errors import Unsupported
 from conformance.reference import evaluate
-from conformance.spec.loader import shipped
+from conformance.spec.loader import chosen, shipped
 from conformance.spec.model import OpSpec
 
 Array = NDArray[Any]
@@ -20,14 +22,17 @@ class Reference:
     """The oracle: exact results, each rounded once into its own type.
 
     ``specs`` are the specifications that it answers by: those of a suite (``suite.specs``), or by
-    default those that are shipped.
+    default those that are shipped; a path is that of a YAML file, beside the shipped ones.
     """
 
     name = "reference"
     version = __version__
+    options = (Option("specs", "A specification of your own, a YAML file."),)
     specs = shipped()
 
-    def __init__(self, specs: Mapping[str, OpSpec] | None = None) -> None:
+    def __init__(self, specs: Mapping[str, OpSpec] | str | None = None) -> None:
+        if isinstance(specs, str):
+            specs = ChainMap(chosen([specs]), shipped())  # type: ignore[arg-type]
         if specs is not None:
             self.specs = specs
 
@@ -38,5 +43,7 @@ class Reference:
         """
         spec = self.specs.get(op)
         if spec is None:
-            raise Unsupported(f"no specification of {op} is shipped")
+            raise Unsupported(
+                f"no specification of {op} is shipped; name its file: reference?specs=FILE.yaml"
+            )
         return evaluate(spec, list(inputs), attributes, exact=False)

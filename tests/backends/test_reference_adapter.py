@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -9,8 +11,27 @@ import tiers
 from worked import FULL_KERNEL, INVALID, OVERRUN, avg, plane
 
 import conformance
+from conformance.backends.discovery import load
 from conformance.backends.reference import Reference
-from conformance.errors import InvalidCase
+from conformance.errors import InvalidCase, SpecError, Unsupported
+
+OWN = Path(__file__).parents[1] / "own" / "own.SplitMean-1.yaml"
+
+
+def test_a_specification_of_ones_own_is_an_option() -> None:
+    backend = load(f"reference?specs={OWN}")
+    inputs = [np.arange(6, dtype=np.float32).reshape(1, 1, 6), np.array([3])]
+    (means,) = backend.run("own.SplitMean-1", inputs, {})
+    np.testing.assert_array_equal(means, [[[0.5, 2.5, 4.5]]])
+    # The shipped ones are still there, and without the option this one is not.
+    assert backend.run("AvgPool-1", [plane(np.ones((4, 4)))], OVERRUN)
+    with pytest.raises(Unsupported, match=r"reference\?specs="):
+        Reference().run("own.SplitMean-1", inputs, {})
+
+
+def test_a_specification_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="No such file"):
+        load(f"reference?specs={tmp_path / 'none.yaml'}")
 
 
 def test_indices_of_one_type_alone_have_it() -> None:
