@@ -23,7 +23,7 @@ from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 from conformance.spec.table import table_of
 
-SLICE = 150
+SLICE = 500
 """Cases whose geometry is looked at together: enough to be fast, few enough for little memory."""
 
 

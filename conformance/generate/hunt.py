@@ -60,9 +60,10 @@ def hunt(
     found: list[tuple[Vector, frozenset[Item]]] = []
     some = iter(cases)
     while wanted and (slice_ := list(islice(some, SLICE))):
+        # What is no longer wanted is not worked out.
+        bank = bank.among({name for _, *among in wanted for name in among})
         may = bank.may_differ(slice_)
         for case, row in zip(slice_, may, strict=True):
-            # What is no longer wanted is not worked out.
             open_ = {name for _, *among in wanted for name in among}
             row = row & np.array([fault.id in open_ for fault in bank.faults], np.bool_)
             if not row.any():
@@ -135,11 +136,11 @@ def children(spec: OpSpec, part: Part, known: Sequence[Case], *, root: int) -> I
     sight = Sight(spec, part.rank, edges=False)
     own = [case for case in known if case.types[spec.data.type] == part.dtype]
     given = [*own, *retyped(spec, known, part.dtype)]
+    parents = table_of(spec, given, part.rank)
     for number in range(ROUNDS if given else 0):
         chance = Chance(f"{root}/{spec.op}/{part}/{number}/hunt")
         a, b = (chance.below(len(given), CHILDREN) for _ in range(2))
-        table = crossed(table_of(spec, given, part.rank), a, b, chance, freely=number % 2 > 0)
-        seen = sight.look(table)
+        seen = sight.look(crossed(parents, a, b, chance, freely=number % 2 > 0))
         yield from inside(spec, part, [case_of(seen.table, row) for row in range(len(seen))])
 
 

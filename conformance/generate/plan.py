@@ -11,9 +11,10 @@ from typing import Any
 from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.audit.score import Score
-from conformance.audit.standing import Standing, parts_of, standings
+from conformance.audit.standing import parts_of, standings
 from conformance.generate.build import build
 from conformance.generate.hunt import Item, any_case, hunt
+from conformance.generate.killers import Kills
 from conformance.generate.narrow import Claim, as_claimed, narrowed
 from conformance.generate.pairs import SMOKE, Effort
 from conformance.generate.rank import Ranked, RankTask
@@ -78,9 +79,6 @@ class OperatorTask:
         whole = replace(self.whole, profiles=spec.profiles)
         rejected = [build(whole, *one) for one in reject_cases(whole, root=self.root, known=valid)]
         score = Score(spec.op, catalogue, {vector.id: kills[vector.id] for vector in vectors})
-        asked = {vector.id: vector.case for vector in vectors}
-        inert = {part: names for one in self.ranked for part, names in one.inert.items()}
-        standing = standings(spec, catalogue, asked, score.kills, inert)
         return Made(
             op=spec.op,
             vectors=(*vectors, *rejected),
@@ -94,13 +92,16 @@ class OperatorTask:
                 infeasible={one.rank: one.infeasible for one in self.ranked},
                 equivalent={fault.id: fault.equivalent for fault in score.equivalent},
                 indistinguishable=score.indistinguishable,
-                parts=self._parts(standing) if self.effort.pairs else Parts(),
+                parts=self._parts(vectors, score.kills) if self.effort.pairs else Parts(),
                 strata=strata_of(spec).meaning if self.effort.of_strata else "",
             ),
             uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
         )
 
-    def _parts(self, standing: Sequence[Standing]) -> Parts:
+    def _parts(self, vectors: Sequence[Vector], kills: Kills) -> Parts:
+        asked = {vector.id: vector.case for vector in vectors}
+        inert = {part: names for one in self.ranked for part, names in one.inert.items()}
+        standing = standings(self.spec, faults(self.spec), asked, kills, inert)
         found = parts_of(self.spec, standing)
         return found if self.claim is None else as_claimed(self.whole, self.spec, found, self.claim)
 
