@@ -1,8 +1,9 @@
 """Each part of each operator is whole: every mutant that can show there is killed.
 
-By the kills that are recorded. Of the operators in the shipped suite as many of these are worked out
-anew as a verdict rests on: for each part, mutant and level one. So this finds what ``conformance audit
---parts`` finds, which works out every kill of every vector, in a tenth of the time.
+By the kills that are recorded. Of the operators in the shipped suite as many of these are worked
+out anew as a verdict rests on: of each part, mutant and level one. So this finds what the command
+``conformance audit --parts`` finds, which works out every kill of every vector, in a third of the
+time.
 """
 
 from __future__ import annotations

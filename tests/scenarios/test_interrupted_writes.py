@@ -251,15 +251,22 @@ class TestGenerate:
             shutil.rmtree(place)
             return left
 
-        left = {}
+        def narrow(before: int, after: int) -> None:
+            if after - before > 1 and left[before] != left[after]:
+                middle = (before + after) // 2
+                left[middle] = left_at(middle)
+                narrow(before, middle)
+                narrow(middle, after)
+
+        left: dict[int, str] = {}
         for step in count(1, 1 if exhaustive else 9):
             left[step] = left_at(step)
             if not left[step]:
                 break
-        # Of a sample, all steps between two that leave something else.
+        # Of a sample, where what is left changes: by halves, to one step and the next.
         for before, after in pairwise(sorted(left)):
-            if left[after] and left[before] != left[after]:
-                left |= {step: left_at(step) for step in range(before + 1, after)}
+            if left[after]:
+                narrow(before, after)
         assert step > 12
         # Between two renames the old suite is aside, and the error says where.
         seen = {"refused"} if earlier == "nothing" else {"old", "refused", "new"}
