@@ -33,12 +33,28 @@ settings.load_profile("tests")
 # Tests run side by side already: more threads for one small product of matrices only wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+
+def hand_on(prefix: str) -> None:
+    """Put what is compiled of the modules that are loaded where ``PYTHONPYCACHEPREFIX`` looks.
+
+    With that variable Python looks nowhere else, so each process would compile numpy and pytest.
+    """
+    for module in list(sys.modules.values()):
+        compiled = Path(getattr(module, "__cached__", None) or "")
+        if compiled.is_file():
+            folder = compiled.parent.parent
+            copy = Path(prefix, folder.relative_to(folder.anchor), compiled.name)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(compiled, copy)
+
+
 if sys.dont_write_bytecode and sys.pycache_prefix is None:
     # Tests start hundreds of processes. Where nothing compiled may be kept beside the code, each
     # would compile all of it; so it is kept elsewhere for as long as the tests run.
     _compiled = tempfile.TemporaryDirectory(prefix="compiled-")
     os.environ["PYTHONPYCACHEPREFIX"] = _compiled.name
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    hand_on(_compiled.name)
 
 for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     # A shell starts what is in the background with some signals ignored, which tests of signals

@@ -82,7 +82,7 @@ class TestFound:
         assert command is not None
         again = CliRunner().invoke(main, command[1].split())
         assert again.exit_code == 1
-        suite = ["--suite", "reports/fuzz-lib/suite"]
+        suite = ["--suite", "reports/fuzz-lib/suite", "--executor", "inline"]
         honest = CliRunner().invoke(main, ["check", "--backend", "reference", *suite])
         assert honest.exit_code == 0
         assert "no claim (a suite of failures that a search found)" in honest.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -28,21 +29,28 @@ MISTAKES = {
 
 @pytest.fixture(scope="module", params=OPS)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Suite:
-    """The core suite of an operator, as the command makes it."""
+    """The suite of an operator, as the command makes it: of one core, which takes ten times as long
+    as smoke.
+    """
     folder = tmp_path_factory.mktemp("own") / "suite"
     words = ["generate", "--op", str(file_of(request.param)), "--seed", "3", "--out", str(folder)]
+    words += ["--suite", "core" if request.param == AVERAGE else "smoke"]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
-    assert "100 % of mutants killed" in done.stdout
-    assert "survive" not in done.stderr
+    (killed,) = re.findall(r"(\d+) % of mutants killed", done.stdout)
+    assert int(killed) >= (100 if request.param == AVERAGE else 80)
+    if request.param == AVERAGE:
+        assert "survive" not in done.stderr
     return open_suite(folder)
 
 
-def test_core_kills_every_mutant(made: Suite) -> None:
+def test_core_kills_every_mutant_and_smoke_most(made: Suite) -> None:
     (op,) = made.manifest.ops
     counted = {fault.id for fault in faults(spec_of(op)) if not fault.equivalent}
     assert len(counted) > 100
-    assert made.manifest.faults[op].keys() == counted
+    assert made.manifest.faults[op].keys() <= counted
+    if made.name == "core":
+        assert made.manifest.faults[op].keys() == counted
 
 
 def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:

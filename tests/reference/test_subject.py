@@ -22,7 +22,7 @@ from conformance.spec.variation import variant
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 OPERATORS = tuple(tiers.core().manifest.ops)
-STEP, TURNS = 7, 9
+STEP, TURNS = 17, 9
 """Every STEP-th vector is looked at, each with the faults whose turn it is, one in TURNS; of smoke
 all, with so many faults that each has two vectors."""
 

@@ -62,8 +62,9 @@ def test_a_name_reaches_no_terminal(run: Any, small_suite: Any) -> None:
     vector = small_suite.manifest.vectors[0].id
     assert run("show", vector, *suite, *backend).exit_code == 0
     assert run("repro", vector, *suite, *backend).exit_code == 0
+    inline = ("--executor", "inline")
     for k in ("1", "2"):
-        run("check", *suite, *backend, "--report", k, "--shard", f"{k}/2")
+        run("check", *suite, *backend, *inline, "--report", k, "--shard", f"{k}/2")
     merged = run("merge", "1/run.jsonl", "2/run.jsonl", "--out", "all", *suite)
     assert merged.exit_code == 1
 

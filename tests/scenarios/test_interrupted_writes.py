@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from functools import partial
+from functools import cache, partial
 from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from conformance.generate import plan
 from conformance.generate.pairs import Effort
 from conformance.log.reader import read, read_unfinished
 from conformance.report import page
-from conformance.spec.loader import load
+from conformance.spec.loader import load_text
 from conformance.suite.store import open_suite
 
 WRONG = """
@@ -65,7 +65,8 @@ class TestCheck:
     def words(self, small_suite: Any, tmp_path: Path) -> tuple[object, ...]:
         (tmp_path / "wrong.py").write_text(WRONG)
         backend = f"{tmp_path / 'wrong.py'}:Wrong"
-        return ("check", "--suite", small_suite.path, "--backend", backend, "--op", OP)
+        asked = ("--suite", small_suite.path, "--backend", backend, "--op", OP)
+        return ("check", *asked, "--executor", "inline")
 
     def same(self, log: Path, whole: Path) -> bool:
         one, other = read(log), read(whole)
@@ -92,7 +93,7 @@ class TestCheck:
         green = tmp_path / "green"
         if earlier != "nothing":
             right = ("check", "--suite", small_suite.path, "--backend", "reference")
-            assert command(*right, "--report", green).code == 0
+            assert command(*right, "--executor", "inline", "--report", green).code == 0
         most = 0
         first = 1 if exhaustive or earlier == "nothing" else 4
         for step in range(first, 200, 1 if exhaustive else 8):
@@ -177,6 +178,13 @@ class TestCheck:
         assert read(out / "run.jsonl").complete
 
 
+@cache
+def drawn_once(text: str, seed: int) -> list[Any]:
+    """What ``generate`` selects for a specification."""
+    effort, quiet = Effort(**tiny.EFFORT), lambda *_: None
+    return list(plan.make([load_text(text)], root=seed, processes=1, progress=quiet, effort=effort))
+
+
 class TestGenerate:
     @pytest.fixture
     def spec(self, tmp_path: Path) -> Path:
@@ -185,15 +193,8 @@ class TestGenerate:
     @pytest.fixture
     def drawn(self, spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What is drawn is drawn once; each process only writes it."""
-        effort = Effort(**tiny.EFFORT)
-        made = {
-            seed: list(
-                plan.make(
-                    [load(spec)], root=seed, processes=1, progress=lambda *_: None, effort=effort
-                )
-            )
-            for seed in (0, 1)
-        }
+        text = spec.read_text("utf-8")
+        made = {seed: drawn_once(text, seed) for seed in (0, 1)}
 
         def make(sources: Any, *, root: int, **more: Any) -> Any:
             return made[root]
@@ -250,15 +251,22 @@ class TestGenerate:
             shutil.rmtree(place)
             return left
 
-        left = {}
+        def narrow(before: int, after: int) -> None:
+            if after - before > 1 and left[before] != left[after]:
+                middle = (before + after) // 2
+                left[middle] = left_at(middle)
+                narrow(before, middle)
+                narrow(middle, after)
+
+        left: dict[int, str] = {}
         for step in count(1, 1 if exhaustive else 9):
             left[step] = left_at(step)
             if not left[step]:
                 break
-        # Of a sample, all steps between two that leave something else.
+        # Of a sample, where what is left changes: by halves, to one step and the next.
         for before, after in pairwise(sorted(left)):
-            if left[after] and left[before] != left[after]:
-                left |= {step: left_at(step) for step in range(before + 1, after)}
+            if left[after]:
+                narrow(before, after)
         assert step > 12
         # Between two renames the old suite is aside, and the error says where.
         seen = {"refused"} if earlier == "nothing" else {"old", "refused", "new"}
