@@ -124,8 +124,7 @@ def _untuned(
         *lines,
         "",
         f"Untuned, of {_told([runs[name] for name in counted])}. From then on they count as "
-        f"tuned: a general search for what acts together was added, no mutant, and of "
-        f"{_told([results[name] for name in counted])} now.",
+        f"tuned: {untuned['since']}. Of {_told([results[name] for name in counted])} now.",
         "",
     ]
 
