@@ -169,6 +169,25 @@ def converted(values: Array, dtype: DType, *, saturates: bool = False) -> Array:
         return values.astype(dtype.numpy)
 
 
+def narrowed(values: Array, dtype: DType, rounding: str = "nearest") -> Array:
+    """Floating-point values in another floating-point type, rounded to nearest even.
+
+    ``rounding`` may be ``toward_zero``; or ``up_from_odd``: the digits that do not fit are cut off,
+    and a number is rounded to nearest only if the last digit that it keeps is odd. That is what is
+    left of rounding to nearest even where only the bit that settles ties is added.
+    """
+    with np.errstate(all="ignore"):
+        nearest = values.astype(dtype.numpy)
+        if rounding not in ("toward_zero", "up_from_odd"):
+            return nearest
+        beyond = np.abs(nearest.astype(values.dtype)) > np.abs(values)
+        ordinals = dtype.ordinals(nearest)
+        cut_off = ordinals - np.sign(ordinals) * beyond
+        if rounding == "up_from_odd":
+            cut_off = np.where(cut_off % 2 == 1, ordinals, cut_off)
+        return np.where(beyond, dtype.from_ordinals(cut_off), nearest)
+
+
 def _clipped(values: Array, dtype: DType) -> Array:
     """Whole numbers in another integer type, those beyond its range as its largest or lowest."""
     own, other = np.iinfo(values.dtype), np.iinfo(dtype.numpy)

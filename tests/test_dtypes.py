@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType, converted, name_of
+from conformance.dtypes import DTYPES, DType, converted, name_of, narrowed
 
 FLOATS = tuple(row for row in DTYPES.values() if row.is_float)
 SMALL = (DTYPES["f16"], DTYPES["bf16"])
@@ -144,3 +144,24 @@ def test_whole_numbers_wrap_around_or_saturate() -> None:
     narrow = np.array([-(2**31), 7], np.int32)
     assert converted(narrow, DTYPES["i64"], saturates=True).tolist() == [-(2**31), 7]
     assert converted(narrow, DTYPES["u8"], saturates=True).tolist() == [0, 7]
+
+
+@pytest.mark.parametrize("rounding", ["nearest", "toward_zero", "up_from_odd"])
+def test_numbers_of_f32_become_bf16_by_their_codes(rounding: str) -> None:
+    """bf16 is the upper half of f32: what is added to the lower one before it is cut off says how
+    it is rounded."""
+    rng = np.random.default_rng(3)
+    upper = rng.integers(0, 0x7F80, 4000).astype(np.uint32) << 16
+    lower = rng.choice([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], 4000).astype(np.uint32)
+    codes = (upper | lower) | rng.choice([0, 1 << 31], 4000).astype(np.uint32)
+    odd = codes >> 16 & 1
+    added = {"nearest": 0x7FFF + odd, "toward_zero": 0, "up_from_odd": odd << 15}[rounding]
+    expected = (codes + np.uint32(added) >> 16).astype(np.uint16)
+    found = narrowed(codes.view(np.float32), DTYPES["bf16"], rounding)
+    np.testing.assert_array_equal(found.view(np.uint16), expected)
+
+
+def test_what_is_no_number_stays_where_digits_are_cut_off() -> None:
+    found = narrowed(np.array([np.nan, np.inf, -np.inf, 1e39]), DTYPES["bf16"], "toward_zero")
+    np.testing.assert_array_equal(found.astype("f8")[:3], [np.nan, np.inf, -np.inf])
+    assert found[3] == ml_dtypes.finfo(ml_dtypes.bfloat16).max

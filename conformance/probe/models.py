@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType
+from conformance.dtypes import DTYPES, DType, narrowed
 from conformance.probe.orders import Order, orders
 from conformance.reference.exact import decode, round_ratio
 
@@ -48,6 +48,9 @@ RESULTS = {
 }
 """How results are rounded to the element type where sums are wider. The last is what is left of
 rounding to nearest where only the bit that settles ties is added."""
+
+ROUNDING = {TRUNCATED: "toward_zero", ODD_UP: "up_from_odd"}
+"""What :func:`~conformance.dtypes.narrowed` calls them."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ class MeanModels:
             mean = total * (_number(1, kind) / _number(self.n, kind))
         else:
             mean = total / _number(self.n, kind)
-        return stored(np.asarray(mean), self.dtype, way.result)
+        return narrowed(np.asarray(mean), self.dtype, ROUNDING.get(way.result, "nearest"))
 
     def _exactly(self, data: Array, finish: str) -> Array:
         decoded = decode(data, self.dtype, headroom=(self.n - 1).bit_length())
@@ -171,20 +174,6 @@ class MeanModels:
             return round_ratio(total, np.array(self.n), decoded.exponent, self.dtype)
         rounded = round_ratio(total, np.array(1), decoded.exponent, self.dtype)
         return self._finished(rounded, _Way(EXACT, finish))
-
-
-def stored(values: Array, dtype: DType, how: str) -> Array:
-    """Numbers of a wider type in a type, rounded as one of ``RESULTS`` says."""
-    nearest = values.astype(dtype.numpy)
-    if how not in (TRUNCATED, ODD_UP):
-        return nearest
-    beyond = np.abs(nearest.astype(values.dtype)) > np.abs(values)
-    ordinals = dtype.ordinals(nearest)
-    toward_zero = ordinals - np.sign(ordinals) * beyond
-    if how == ODD_UP:
-        toward_zero = np.where(toward_zero % 2 == 1, ordinals, toward_zero)
-    changed = dtype.from_ordinals(toward_zero)
-    return np.where(beyond, changed, nearest)
 
 
 def _results(own: DType, kept: DType, finish: str) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from conformance.dtypes import DType
 
 Array = NDArray[Any]
 Integers = NDArray[Any]  # int64, or object with Python integers
-Ties = Literal["even", "up", "down", "zero"]
+Ties = Literal["even", "up", "down", "zero", "odd"]
 
 # What int64 is trusted with: sums of at most NARROW_BITS bits, since the division in round_ratio
 # needs two more, and there WORD_BITS.
@@ -250,10 +250,10 @@ def round_ratio(
 
     ``numerator`` (int64 or object) and the positive ``denominator`` broadcast against each other;
     the result has their common shape. ``ties`` go to the even neighbour, toward plus infinity
-    ("up") or toward minus infinity ("down"); "zero" rounds everything toward zero, not to the
-    nearest. Results below the normal range are subnormal, those at or beyond half a unit above the
-    largest finite number infinite (IEEE 754-2019, section 4.3.1; "up" and "down" decide on that
-    tie as on any other); zeros are +0.
+    ("up") or toward minus infinity ("down"). "zero" rounds everything toward zero, not to the
+    nearest, and "odd" all whose neighbour toward zero is even. Results below the normal range are
+    subnormal, those at or beyond half a unit above the largest finite number infinite (IEEE
+    754-2019, section 4.3.1; "up" and "down" decide on that tie as on any other); zeros are +0.
     Raises ValueError for a denominator below 1.
 
     Bits, for ``n / d`` with p digits: the quotient is below ``2**p``, so ``n << shift`` is below
@@ -284,8 +284,10 @@ def round_ratio(
     rest = above - quotient * below
     quotient = quotient.astype(np.int64)
     if ties != "zero":
-        toward: Any = quotient & 1 if ties == "even" else negative ^ (ties == "up")
-        quotient = quotient + (rest + toward > below - rest)
+        odd = quotient & 1
+        toward: Any = odd if ties in ("even", "odd") else negative ^ (ties == "up")
+        higher = rest + toward > below - rest
+        quotient = quotient + (higher & (odd == 1) if ties == "odd" else higher)
 
     # A significand of 2**digits carries into the exponent by itself, up to the infinity.
     most = dtype.emax - dtype.emin

@@ -30,7 +30,7 @@ OF_MUTANTS = frozenset({"roles", "equivalent"})
 LATER = frozenset({"half", "given_if", "like", "others"})
 """What was added later: where it says nothing, digests of before hold."""
 
-LATER_RULES = {"index_axes": "own", "pooled": "own"}
+LATER_RULES = {"index_axes": "own", "pooled": "own", "zero_divisor": "one"}
 """Rules that were added later, and what they say where a specification leaves them alone."""
 
 

@@ -41,7 +41,11 @@ def readme(
     besides = expected.get("besides", ())
     unexpected = [(name, one) for name, run in results.items() for one in run["unexpected"]]
     made = set(expected["made_here"])
-    right = [set(one["names"]) for _, one in graded if one["verdict"] == "right"]
+    right = [
+        {*one["names"], *({defect["foreseen"]} if "foreseen" in defect else ())}
+        for defect, one in graded
+        if one["verdict"] == "right"
+    ]
     own = sum(bool(names) and names <= made for names in right)
     lines = [
         HEAD,
@@ -124,8 +128,7 @@ def _untuned(
         *lines,
         "",
         f"Untuned, of {_told([runs[name] for name in counted])}. From then on they count as "
-        f"tuned: a general search for what acts together was added, no mutant, and of "
-        f"{_told([results[name] for name in counted])} now.",
+        f"tuned: {untuned['since']}. Of {_told([results[name] for name in counted])} now.",
         "",
     ]
 

@@ -31,7 +31,8 @@ from conformance.reference.exact import (
 
 FLOATS = tuple(row for row in DTYPES.values() if row.is_float)
 SMALL = (DTYPES["f16"], DTYPES["bf16"])
-TIES: tuple[Ties, ...] = ("even", "up", "down")
+NEAREST: tuple[Ties, ...] = ("even", "up", "down")
+TIES: tuple[Ties, ...] = (*NEAREST, "zero", "odd")
 F64 = DTYPES["f64"]
 
 every_float = pytest.mark.parametrize("dtype", FLOATS, ids=lambda row: row.name)
@@ -45,7 +46,7 @@ def bits(array: NDArray[Any], dtype: DType) -> list[int]:
 
 
 def rounded_by_fraction(value: Fraction, dtype: DType, ties: str = "even") -> int:
-    """The ordinal nearest to ``value``, by rational arithmetic alone."""
+    """The ordinal that ``value`` is rounded to, by rational arithmetic alone."""
     size = abs(value)
     unit = Fraction(2) ** dtype.quantum
     if size >= Fraction(2) ** (dtype.emin + 1):
@@ -59,6 +60,9 @@ def rounded_by_fraction(value: Fraction, dtype: DType, ties: str = "even") -> in
         nearest = math.floor(whole + Fraction(1, 2))
     elif ties == "down":
         nearest = math.ceil(whole - Fraction(1, 2))
+    elif ties in ("zero", "odd"):
+        cut_off = math.trunc(whole)
+        nearest = nearest if ties == "odd" and cut_off % 2 else cut_off
     result = nearest * unit
     if abs(result) >= Fraction(2) ** (dtype.emax + 1):
         return dtype.infinity if result > 0 else -dtype.infinity
@@ -162,7 +166,7 @@ def check_rounding(
         assert bits(round_ratio(*narrow, exponent, dtype, ties=ties), dtype) == want
 
 
-@every_ties
+@pytest.mark.parametrize("ties", NEAREST)
 @every_small
 def test_every_midpoint_and_its_surroundings(dtype: DType, ties: Ties) -> None:
     """Halfway between any two neighbours, and a little to both sides, infinity as 2**(emax+1)."""

@@ -50,7 +50,7 @@ def _rounded(total: Array, divisor: Array, rounding: str) -> Array:
     if rounding == "toward_zero":
         return down + ((total < 0) & (rest != 0))
     half = 2 * rest == divisor
-    up = down % 2 == 1 if rounding == "nearest" else total > 0
+    up = total > 0 if rounding == "away" else down % 2 == 1
     return down + np.where(half, up, 2 * rest > divisor).astype(np.bool_)
 
 

@@ -37,9 +37,9 @@ def values(env: DataEnvironment, dtype: str) -> Array:
     rule = env["accumulator"]
     if rule != "exact":
         acc = env.dtype if rule == "own" else DTYPES[rule]
-        return _root_in(env, acc).astype(env.dtype.numpy).astype(DTYPES[dtype].numpy)
+        return machine.stored(env, _root_in(env, acc)).astype(DTYPES[dtype].numpy)
     sums = power_sums(env)
-    ties: Ties = "even" if env["rounding"] == "nearest" else "zero"
+    ties = machine.TIES.get(env["rounding"], "zero")
     rounded = np.broadcast_to(_rounded(env, sums.total, sums, DTYPES[dtype], ties=ties), shape)
     write = special(env, shape, signed=sums.signed)
     return write(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
@@ -62,7 +62,7 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
             np.broadcast_to(np.where(bounds.ungraded, own.numpy.type(infinity), end), shape)
             for end, infinity in ((bounds.lo, -np.inf), (bounds.hi, np.inf))
         )
-        lo, hi = (write(end.astype(env.dtype.numpy), env.dtype.numpy) for end in (lo, hi))
+        lo, hi = (write(machine.stored(env, end), env.dtype.numpy) for end in (lo, hi))
     return lo, hi
 
 

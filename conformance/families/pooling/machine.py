@@ -6,17 +6,21 @@ the exact one. Faults and dialects choose others.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, Array, DType, converted
+from conformance.dtypes import DTYPES, Array, DType, converted, narrowed
 from conformance.families.pooling.facts import DataEnvironment, flat_planes
-from conformance.reference.exact import as_wide
+from conformance.reference.exact import Ties, as_wide
 
-RECIPROCAL = "f32_reciprocal"
-"""What the rule ``quotient`` says where a sum is multiplied by one over its divisor, in f32."""
+RECIPROCAL = "_reciprocal"
+"""How the rule ``quotient`` ends where a sum is multiplied by one over its divisor."""
+
+TIES: Mapping[str, Ties] = {"nearest": "even", "up_from_odd": "odd"}
+"""How exact results are rounded by the rule ``rounding``; by its others toward zero."""
 
 UNWRITTEN = {"zero": 0.0, "not_a_number": np.nan, "minus_infinity": -np.inf}
 """What elements hold that are not written, by the rule ``unwritten``."""
@@ -24,7 +28,7 @@ UNWRITTEN = {"zero": 0.0, "not_a_number": np.nan, "minus_infinity": -np.inf}
 
 def named(env: DataEnvironment, rule: str) -> DType | None:
     """The type that a rule names; None for ``exact``."""
-    name = "f32" if env[rule] == RECIPROCAL else env[rule]
+    name = str(env[rule]).removesuffix(RECIPROCAL)
     return env.dtype if name == "own" else DTYPES.get(name)
 
 
@@ -33,18 +37,31 @@ def mean_in(env: DataEnvironment, accumulator: DType) -> Array:
 
     The sum is divided in ``accumulator`` too, and then rounded to the type of the data.
     """
-    with np.errstate(all="ignore"):
-        return np.asarray(quotient_in(env, accumulator).astype(env.dtype.numpy))
+    return stored(env, quotient_in(env, accumulator))
+
+
+def stored(env: DataEnvironment, values: Array) -> Array:
+    """Floating-point results in the type of the data, as the rule ``rounding`` says."""
+    return narrowed(values, env.dtype, env["rounding"])
 
 
 def quotient_in(env: DataEnvironment, accumulator: DType) -> Array:
     """The mean of each window: its taps are added one by one in ``accumulator``, and divided in it
     or in the type that the rule ``quotient`` names."""
+    with np.errstate(all="ignore"):
+        return divided(env, _added(env, _converted(env, accumulator)), accumulator)
+
+
+def divided(env: DataEnvironment, total: Array, accumulator: DType) -> Array:
+    """What was added up in ``accumulator``, divided there or as the rule ``quotient`` says.
+
+    It is in the type in which it was divided, and (N, C, *out).
+    """
     dtype = named(env, "quotient") or accumulator
     with np.errstate(all="ignore"):
-        total = _added(env, _converted(env, accumulator)).astype(dtype.numpy)
+        total = total.astype(dtype.numpy)
         divisor = whole(env, "divisor").astype(dtype.numpy)
-        if env["quotient"] == RECIPROCAL:
+        if env["quotient"].endswith(RECIPROCAL):
             found = np.asarray(total * (dtype.numpy.type(1) / divisor))
         else:
             found = np.asarray(total / divisor)
@@ -108,9 +125,19 @@ def _added(env: DataEnvironment, terms: Array) -> Array:
     return np.asarray(added + terms.dtype.type(0))  # a sum begins with 0, so it is never -0
 
 
-def zero_over_zero(env: DataEnvironment, values: Array) -> Array:
-    """NaN where every term was a NaN that is left out of the sum and of what divides it."""
-    if env["reduce"] == "max" or env["nan"] != "ignored" or values.dtype.kind in "iu":
+def over_zero(env: DataEnvironment, values: Array) -> Array:
+    """Sums divided by 0 where the rule ``zero_divisor`` says that they are; and NaN where every
+    term was a NaN that is left out of the sum and of what divides it.
+
+    ``values`` are such sums where the divisor is 0, since they were divided by 1.
+    """
+    if env["reduce"] == "max" or values.dtype.kind in "iu":
+        return values
+    if env["zero_divisor"] == "divides":
+        zero = values.dtype.type(0)
+        with np.errstate(all="ignore"):
+            values = np.where(np.asarray(env["divisor"]) == 0, values / zero, values)
+    if env["nan"] != "ignored":
         return values
     lost = (np.asarray(env["divisor"]) == 0) & (np.asarray(env["nan_taps"]) > 0)
     return np.where(lost, values.dtype.type(np.nan), values)

@@ -13,7 +13,7 @@ from conformance.families.pooling import integer_mean, machine, rounded_answer
 from conformance.families.pooling.facts import DataEnvironment
 from conformance.families.pooling.rounded_answer import special
 from conformance.model import Answer
-from conformance.reference.exact import Ties, round_ratio
+from conformance.reference.exact import round_ratio
 from conformance.reference.mean_bounds import Sums, interval
 from conformance.spec.model import OutputSpec
 
@@ -62,13 +62,12 @@ def values(env: DataEnvironment, dtype: str) -> Array:
         own = env.dtype if accumulator == "own" else DTYPES[accumulator]
         means = machine.mean_in(env, own).astype(DTYPES[dtype].numpy)
         return _turned(means, _negative(env))
-    ties: Ties = "even" if env["rounding"] == "nearest" else "zero"
     rounded = round_ratio(
         machine.scaled(env, env.total),
         machine.whole(env, "divisor"),
         env.decoded.exponent,
         DTYPES[dtype],
-        ties=ties,
+        ties=machine.TIES.get(env["rounding"], "zero"),
     )
     rounded = np.broadcast_to(rounded, shape)
     means = special(env, shape)(np.ascontiguousarray(rounded), DTYPES[dtype].numpy)
@@ -79,7 +78,8 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
     """The ends of what the mean may be that is added up in the rule's accumulator, in any order.
 
     Both are (N, C, *out), in the type of the data: the taps are converted to the accumulator, and
-    the mean is rounded there and then converted back.
+    the mean is rounded there and then converted back. Where the rule ``quotient`` says how a sum is
+    divided only the order of the taps is free.
     """
     if not env.dtype.is_float:
         found = integer_mean.values(env)
@@ -89,14 +89,18 @@ def ends(env: DataEnvironment) -> tuple[Array, Array]:
         data = converted(env.data, own, saturates=env["conversion"] == "saturates")
         taken = env.over(data.astype(env.dtype.numpy))
         shape = (*env.data.shape[:2], *env.out)
-        bounds = interval(exact_sums(taken), own, own, flushed=False)
+        divides = machine.named(env, "quotient") is not None
+        sums = exact_sums(taken)
+        bounds = interval(_undivided(taken, sums) if divides else sums, own, own, flushed=False)
         write = special(taken, shape)
         # A partial sum may be infinite, by the order of the taps.
         least, most = (
             np.broadcast_to(np.where(bounds.ungraded, own.numpy.type(infinity), end), shape)
             for end, infinity in ((bounds.lo, -np.inf), (bounds.hi, np.inf))
         )
-        lo, hi = (write(end.astype(env.dtype.numpy), env.dtype.numpy) for end in (least, most))
+        if divides:
+            least, most = (machine.divided(env, end, own) for end in (least, most))
+        lo, hi = (write(machine.stored(env, end), env.dtype.numpy) for end in (least, most))
     return _swapped(lo, hi, _negative(env))
 
 
@@ -121,6 +125,20 @@ def exact_sums(env: DataEnvironment) -> Sums:
         spacing=np.minimum(spacing, 1 << 12),
         exponent=decoded.exponent,
         factor=machine.scaling(env),
+    )
+
+
+def _undivided(env: DataEnvironment, sums: Sums) -> Sums:
+    """The sums alone: divided by 1, and without the rule ``factor``."""
+    magnitude = np.abs(env.decoded.significand)
+    tiny = np.where(env.decoded.subnormal, magnitude, 0)
+    return replace(
+        sums,
+        total=env.total,
+        magnitude=env.reduce(magnitude, np.add, 0),
+        subnormal=env.reduce(tiny, np.add, 0),
+        divisor=np.ones_like(sums.divisor),
+        factor=None,
     )
 
 

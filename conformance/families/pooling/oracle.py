@@ -82,9 +82,9 @@ def answers(env: DataEnvironment, spec: OpSpec) -> tuple[Answer, ...]:
 
 
 _COMPUTED = {
-    "mean": ("divisor", "factor", "accumulator", "quotient", "rounding", "nan"),
+    "mean": ("divisor", "zero_divisor", "factor", "accumulator", "quotient", "rounding", "nan"),
     "lp": (
-        *("divisor", "factor", "accumulator", "quotient", "rounding", "nan"),
+        *("divisor", "zero_divisor", "factor", "accumulator", "quotient", "rounding", "nan"),
         *("power", "root", "powers_of", "negative_root"),
     ),
     "max": ("order", "begins"),
@@ -136,7 +136,7 @@ def computed(env: DataEnvironment, spec: OpSpec, *, dtype: str | None = None) ->
         else:
             asked = dtype if dtype and DTYPES[own].is_float else own
             values = maximum.values(env).astype(DTYPES[asked].numpy)
-        values = machine.zero_over_zero(env, machine.without_subnormals(env, values))
+        values = machine.over_zero(env, machine.without_subnormals(env, values))
         found.append(machine.without_infinities(env, values))
     return found
 
@@ -153,7 +153,7 @@ def _ends(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
     result that is cut off and an index are accepted alone.
     """
     if env["accumulator"] != "exact":
-        return [machine.zero_over_zero(env, end) for end in ADDED[env["reduce"]].ends(env)]
+        return [machine.over_zero(env, end) for end in ADDED[env["reduce"]].ends(env)]
     if env["rounding"] != "nearest":
         return [end for values in computed(env, spec) for end in (values, values)]
     found: list[Array] = []
@@ -162,7 +162,7 @@ def _ends(env: DataEnvironment, spec: OpSpec, precision: str) -> list[Array]:
             found += [answer.expected, answer.expected]
         else:
             interval = (machine.without_infinities(env, end) for end in answer.interval(precision))
-            found += (machine.zero_over_zero(env, end) for end in interval)
+            found += (machine.over_zero(env, end) for end in interval)
     return found
 
 

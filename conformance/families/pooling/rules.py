@@ -134,6 +134,13 @@ RULES: Mapping[str, Rule] = {
         before=_FACTS | {"on_data"},
     ),
     "divisor": Rule(_ELEMENT, "what a sum is divided by", "1", needed_for="mean", reduces=_ADDED),
+    "zero_divisor": Rule(
+        _enum("one", "divides"),
+        "what a divisor of 0 is: taken for 1, or divided by, which gives an infinity or NaN",
+        "one",
+        reduces=_ADDED,
+        floating=True,
+    ),
     "factor": Rule(_ELEMENT, "what a sum is multiplied by", "1", reduces=_ADDED),
     "power": Rule(
         _CASE, "the power of each element that is added", "1", needed_for="lp", reduces=_LP
@@ -198,14 +205,15 @@ RULES: Mapping[str, Rule] = {
         reduces=_ADDED,
     ),
     "quotient": Rule(
-        _enum("exact", "own", *FORMATS, "f32_reciprocal"),
+        _enum("exact", "own", *FORMATS, "f32_reciprocal", "own_reciprocal"),
         "what a sum is divided in, or multiplied by one over its divisor",
         "accumulator",
         reduces=_ADDED,
     ),
     "rounding": Rule(
-        _enum("nearest", "toward_zero", "away", "down"),
-        "how a mean is rounded; of integers also with halves away from zero, or down",
+        _enum("nearest", "toward_zero", "up_from_odd", "away", "down"),
+        "how a mean is rounded; 'up_from_odd' cuts floating-point numbers off and rounds odd ones "
+        "to nearest, 'away' and 'down' are of integers: with halves away from zero, or down",
         "nearest",
         reduces=_ADDED,
     ),
