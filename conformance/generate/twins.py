@@ -48,7 +48,7 @@ def with_twins(spec: OpSpec, vectors: Sequence[Vector], seed: int, suite: str) -
             continue
         several = 1 if chance.randrange(MANY) else chance.randint(2, MOST)
         for number in range(several):
-            twin = _twin(spec, vector, 2 * seed + 1 + number * APART)
+            twin = _twin(spec, found[-1], 2 * seed + 1 + number * APART)
             if twin is not None and twin.id not in there:
                 there.add(twin.id)
                 found.append(twin)
@@ -56,7 +56,7 @@ def with_twins(spec: OpSpec, vectors: Sequence[Vector], seed: int, suite: str) -
 
 
 def _twin(spec: OpSpec, vector: Vector, number: int) -> Vector | None:
-    """The vector with other data; None where its pattern has the same for every seed."""
+    """The vector with other data; None where these are the same, as with every seed of zeros."""
     case = other_data(vector.case, number)
     try:
         twin = build(spec, case, vector.level)
