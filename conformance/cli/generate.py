@@ -95,7 +95,7 @@ leaves the old suite unchanged.
     type=click.Choice(["smoke", "core"]),
     default="core",
     show_default=True,
-    help="smoke: covers every target and kills every mutant. core: covers all pairs of targets "
+    help="smoke: covers every target and kills most mutants. core: covers all pairs of targets "
     "on every rank, and every target in every element type.",
 )
 @click.option(
