@@ -32,7 +32,7 @@ class Reference:
 
     def __init__(self, specs: Mapping[str, OpSpec] | str | None = None) -> None:
         if isinstance(specs, str):
-            specs = ChainMap(chosen([specs]), shipped())  # type: ignore[arg-type]
+            specs = ChainMap(chosen([specs]), shipped())  # type: ignore[arg-type] # only read
         if specs is not None:
             self.specs = specs
 
