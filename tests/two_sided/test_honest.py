@@ -76,8 +76,8 @@ def test_rounding_twice(suite: Suite) -> None:
 def test_flushing_subnormals_is_a_reading(
     suite: Suite, name: str, precision: str, least: str | None, flushes: tuple[Place, ...]
 ) -> None:
-    """At level must such a backend passes, and the reading is named."""
+    """At level must nothing of such a backend fails, and the reading is named."""
     evaluation = replace(EVALUATIONS[name].keeping(least), flushes=frozenset(flushes))
     run = conformance.check(suite, evaluation, ops=MEANS, level="must", precision=precision)
-    assert run.passed
+    assert {result.status for result in run.results} <= {Status.PASS, Status.SKIPPED}
     assert "flushes-subnormals" in {result.reading for result in run.results}
