@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, compress, islice
+from math import prod
+from operator import attrgetter
 
 import numpy as np
 
@@ -29,10 +33,10 @@ from conformance.spec.table import table_of
 from conformance.suite.parts import Part
 
 ENOUGH = 4
-"""Vectors that are found for one item before the smallest of them is taken."""
+"""Cases whose outputs may show an item before the best of them are graded."""
 
 PATIENCE = 120
-"""Cases whose outputs differ that are graded for one item before it is given up."""
+"""Cases that are graded for one item in vain before it is given up."""
 
 CHILDREN = 3000
 ROUNDS = 4
@@ -52,43 +56,120 @@ def hunt(
 
     Cases are taken until enough are found for each item. What none shows is left.
     """
-    wanted = set(wanted)
-    names = {name for _, *among in wanted for name in among}
-    bank = Bank(spec, [fault for fault in faults if fault.id in names])
-    tried: Counter[Item] = Counter()
-    met: Counter[Item] = Counter()
-    found: list[tuple[Vector, frozenset[Item]]] = []
+    sought = _Sought(spec, faults, wanted)
     some = iter(cases)
-    while wanted and (slice_ := list(islice(some, SLICE))):
+    while sought.items and (slice_ := list(islice(some, SLICE))):
+        sought.look(slice_)
+        sought.grade(ENOUGH)
+    sought.grade(1)
+    chosen = cover(sought.found, attrgetter("shows"), attrgetter("cost"))
+    return [one.vector for one in chosen]
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A case whose outputs differ under mutants such that it may show some items."""
+
+    case: Case
+    may_show: frozenset[Item]
+    cost: int
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A vector that shows some items."""
+
+    vector: Vector
+    shows: frozenset[Item]
+    cost: int
+
+
+class _Sought:
+    """Items that are sought, the cases that may show them, and the vectors that do.
+
+    To work out outputs costs less than to build a vector and grade it, so few are built: a small
+    cover of the items, then another of what these don't show after all.
+    """
+
+    def __init__(self, spec: OpSpec, faults: Sequence[Fault], wanted: Collection[Item]) -> None:
+        self.items = set(wanted)
+        self.found: list[_Found] = []
+        self._spec = spec
+        names = _mutants(self.items)
+        self._bank = Bank(spec, [fault for fault in faults if fault.id in names])
+        self._open: list[_Candidate] = []
+        self._failed: Counter[Item] = Counter()
+
+    def look(self, cases: Sequence[Case]) -> None:
+        """Note which of some cases may show what too few are known to show."""
+        waiting = Counter(item for one in self._open for item in one.may_show)
+        few = {item for item in self.items if waiting[item] < ENOUGH}
         # What is no longer wanted is not worked out.
-        bank = bank.among({name for _, *among in wanted for name in among})
-        may = bank.may_differ(slice_)
-        for case, row in zip(slice_, may, strict=True):
-            open_ = {name for _, *among in wanted for name in among}
-            row = row & np.array([fault.id in open_ for fault in bank.faults], np.bool_)
-            if not row.any():
+        bank = self._bank.among(_mutants(few))
+        may = bank.may_differ(cases)
+        costs = _costs(self._spec, cases)
+        needed = np.ones(len(bank.faults), np.bool_)
+        for case, row, cost in zip(cases, may, costs, strict=True):
+            if not (row & needed).any():
                 continue
-            maybe = set(_shown(bank.prints(case, data_of(spec, case), row), wanted))
-            if not maybe:
-                continue
-            vector = build(spec, case)
-            noticed = bank.kills(vector, row)
-            prints = {kill.fault: kill.print for kill in noticed}
-            apart = [item for item in _shown(prints, wanted) if item[0] == "apart"]
-            items = frozenset(wanted.intersection((*apart, *achievements(noticed))))
-            if items and not vacuous(spec, vector):
-                found.append((vector, items))
-                met.update(items)
-            tried.update(maybe)
-            wanted -= {item for item in maybe if met[item] >= ENOUGH or tried[item] >= PATIENCE}
-    costs = {
-        vector.id: (vector.inputs[0].size + 200) * int(rare)
-        for ndim in {vector.inputs[0].ndim for vector, _ in found}
-        for vectors in [[vector for vector, _ in found if vector.inputs[0].ndim == ndim]]
-        for vector, rare in zip(vectors, rarity(spec, [v.case for v in vectors]), strict=True)
-    }
-    chosen = cover(found, lambda one: one[1], lambda one: costs[one[0].id])
-    return [vector for vector, _ in chosen]
+            prints = bank.prints(case, data_of(self._spec, case), row & needed)
+            shown = frozenset(_shown(prints, few))
+            if shown:
+                self._open.append(_Candidate(case, shown, cost))
+                waiting.update(shown)
+                few -= {item for item in shown if waiting[item] >= ENOUGH}
+                left = _mutants(few)
+                needed = np.array([fault.id in left for fault in bank.faults], np.bool_)
+
+    def grade(self, least: int) -> None:
+        """Grade few cases for each item that so many may show, others where they don't, as long as
+        there are so many."""
+        while True:
+            waiting = Counter(item for one in self._open for item in one.may_show)
+            due = frozenset(item for item, count in waiting.items() if count >= least)
+            if not due:
+                return
+            chosen = cover(self._open, partial(_among, due), attrgetter("cost"))
+            for one in chosen:
+                self._try(one)
+            tried = {id(one) for one in chosen}
+            self._open = [
+                replace(one, may_show=left)
+                for one in self._open
+                if id(one) not in tried and (left := one.may_show & self.items)
+            ]
+
+    def _try(self, one: _Candidate) -> None:
+        vector = build(self._spec, one.case)
+        kills = self._bank.among(_mutants(one.may_show)).kills(vector)
+        prints = {kill.fault: kill.print for kill in kills}
+        apart = [item for item in _shown(prints, self.items) if item[0] == "apart"]
+        shows = self.items.intersection((*apart, *achievements(kills)))
+        if shows and vacuous(self._spec, vector):
+            shows = set()
+        if shows:
+            self.found.append(_Found(vector, frozenset(shows), one.cost))
+        self._failed.update(one.may_show - shows)
+        self.items -= shows
+        self.items -= {item for item in one.may_show if self._failed[item] >= PATIENCE}
+
+
+def _among(items: frozenset[Item], one: _Candidate) -> frozenset[Item]:
+    return one.may_show & items
+
+
+def _mutants(items: Iterable[Item]) -> set[str]:
+    return {name for _, *among in items for name in among}
+
+
+def _costs(spec: OpSpec, cases: Sequence[Case]) -> list[int]:
+    """What a vector of each of some cases costs, in elements."""
+    ranks = [spec.rank_of(case) for case in cases]
+    found = np.array([prod(case.shapes[spec.data.name]) + 200 for case in cases])
+    for rank in set(ranks):
+        rows = [row for row, own in enumerate(ranks) if own == rank]
+        found[rows] *= rarity(spec, [cases[row] for row in rows])
+    return [int(cost) for cost in found]
 
 
 def _shown(prints: Mapping[str, bytes], wanted: Collection[Item]) -> Iterator[Item]:

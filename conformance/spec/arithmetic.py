@@ -21,11 +21,7 @@ Operation = Callable[..., Any]
 
 def bounded(value: Any) -> Any:
     """``value`` itself, an int or an int64 array, if it is within the limit."""
-    if isinstance(value, np.ndarray):
-        inside = not value.size or (value.min() >= -LIMIT and value.max() <= LIMIT)
-    else:
-        inside = -LIMIT <= value <= LIMIT
-    if not inside:
+    if _peak(value) > LIMIT:
         raise OverflowError("a number is larger than 2**62")
     return value
 
@@ -56,8 +52,9 @@ def multiply(x: Any, y: Any) -> Any:
 
 
 def _peak(value: Any) -> int:
+    """The largest magnitude. That of -2**63 is no int64, so it is read as unsigned."""
     if isinstance(value, np.ndarray):
-        return max(abs(int(value.min())), abs(int(value.max()))) if value.size else 0
+        return int(np.abs(value).view(np.uint64).max()) if value.size else 0
     return abs(int(value))
 
 

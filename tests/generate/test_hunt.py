@@ -10,6 +10,7 @@ from conformance.audit.kills import Bank
 from conformance.audit.membership import within
 from conformance.audit.score import Score
 from conformance.audit.vacuity import vacuous
+from conformance.generate import hunt as hunting
 from conformance.generate.build import build
 from conformance.generate.hunt import any_case, children, drawn_cases, hunt, known_cases
 from conformance.generate.pairs import Effort
@@ -17,6 +18,7 @@ from conformance.generate.plan import wanted
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.loader import find
+from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
 from conformance.spec.variation import variant
 from conformance.suite.parts import Part
@@ -75,6 +77,24 @@ def test_what_is_missed_is_found_by_few_vectors(even: Vector) -> None:
     assert whole.complete
     for vector in found:
         assert not whole.without([vector.id]).complete
+
+
+def test_few_cases_are_graded_and_others_where_those_show_nothing(
+    even: Vector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What outputs promise, a vector need not keep: here the first three are called vacuous."""
+    graded: list[Vector] = []
+
+    def vacuous_at_first(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
+        graded.append(vector)
+        return ("zeros",) if len(graded) <= 3 else vacuous(spec, vector)
+
+    monkeypatch.setattr(hunting, "vacuous", vacuous_at_first)
+    faults = [UNDIVIDED, ROUNDED_UP, SECOND_IMAGE]
+    found = sought(faults, even)
+    assert score(faults, even, *found).complete
+    assert not {vector.id for vector in graded[:3]} & {vector.id for vector in found}
+    assert 4 <= len(graded) <= 6
 
 
 def test_faults_that_look_alike_are_told_apart_if_a_case_can(even: Vector) -> None:

@@ -22,7 +22,8 @@ def test_every_proof_has_its_turn() -> None:
 
 def test_what_a_change_touches_is_asked_for_with_all_that_builds_on_it() -> None:
     specs = ROOT / "specs"
-    files = [specs / "cases" / "onnx.MaxPool-8.jsonl", specs / "MaxPool-14.yaml", ROOT / "LICENSE"]
+    files = [specs / "proofs" / "onnx.MaxPool-8.json", specs / "MaxPool-14.yaml", ROOT / "LICENSE"]
+    files.append(specs / "cases" / "AvgPool-1.jsonl")
     in_turn = set(each_proof.touched([], 0))
     found = set(each_proof.touched(files, 0))
     assert found >= {"onnx.MaxPool-8", "MaxPool-14", "onnx.MaxPool-22", "torch.max_pool-2"}
