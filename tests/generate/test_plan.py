@@ -10,7 +10,7 @@ import pytest
 import tiers
 
 from conformance.audit.vacuity import vacuous
-from conformance.generate import hunt, plan
+from conformance.generate import hunt, killers, plan
 from conformance.generate.build import build, describe
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import MAX_ELEMENTS, Sight
@@ -143,6 +143,7 @@ def short_hunts() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hunt, "CHILDREN", 100)
         patch.setattr(hunt, "ROUNDS", 1)
+        patch.setattr(killers, "OFTEN", 1)
         yield
 
 
