@@ -26,6 +26,7 @@ from conformance.generate.pool import draw_fast
 from conformance.generate.strategies import Aim
 from conformance.generate.values import data_of
 from conformance.model import Case, Vector
+from conformance.spec.batch_values import Bools
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import Draw, OpSpec
 from conformance.spec.strata import strata_of
@@ -37,6 +38,10 @@ ENOUGH = 4
 
 PATIENCE = 120
 """Cases that are graded for one item in vain before it is given up."""
+
+BARREN = 1000
+"""Cases in a row on which a mutant's outputs are worked out, and are the right ones, before it is
+given up: its geometry does not rule out a difference, but perhaps no data of the operator's do."""
 
 CHILDREN = 3000
 ROUNDS = 4
@@ -58,7 +63,7 @@ def hunt(
     """
     sought = _Sought(spec, faults, wanted)
     some = iter(cases)
-    while sought.items and (slice_ := list(islice(some, SLICE))):
+    while sought.hopeful and (slice_ := list(islice(some, SLICE))):
         sought.look(slice_)
         sought.grade(ENOUGH)
     sought.grade(1)
@@ -99,11 +104,12 @@ class _Sought:
         self._bank = Bank(spec, [fault for fault in faults if fault.id in names])
         self._open: list[_Candidate] = []
         self._failed: Counter[Item] = Counter()
+        self._equal: Counter[str] = Counter()
 
     def look(self, cases: Sequence[Case]) -> None:
         """Note which of some cases may show what too few are known to show."""
         waiting = Counter(item for one in self._open for item in one.may_show)
-        few = {item for item in self.items if waiting[item] < ENOUGH}
+        few = {item for item in self.items if waiting[item] < ENOUGH and not self._barren(item)}
         # What is no longer wanted is not worked out.
         bank = self._bank.among(_mutants(few))
         may = bank.may_differ(cases)
@@ -113,6 +119,7 @@ class _Sought:
             if not (row & needed).any():
                 continue
             prints = bank.prints(case, data_of(self._spec, case), row & needed)
+            self._note(bank, row & needed, prints)
             shown = frozenset(_shown(prints, few))
             if shown:
                 self._open.append(_Candidate(case, shown, cost))
@@ -120,6 +127,19 @@ class _Sought:
                 few -= {item for item in shown if waiting[item] >= ENOUGH}
                 left = _mutants(few)
                 needed = np.array([fault.id in left for fault in bank.faults], np.bool_)
+
+    @property
+    def hopeful(self) -> bool:
+        """Whether anything is sought that is not given up."""
+        return not all(map(self._barren, self.items))
+
+    def _barren(self, item: Item) -> bool:
+        return all(self._equal[name] >= BARREN for name in item[1:])
+
+    def _note(self, bank: Bank, asked: Bools, prints: Mapping[str, bytes]) -> None:
+        """Count, for each mutant that was asked, on how many cases in a row it was right."""
+        for fault in compress(bank.faults, asked):
+            self._equal[fault.id] = 0 if fault.id in prints else self._equal[fault.id] + 1
 
     def grade(self, least: int) -> None:
         """Grade few cases for each item that so many may show, others where they don't, as long as

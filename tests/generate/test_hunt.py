@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 import pytest
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import SLICE, Bank
 from conformance.audit.membership import within
 from conformance.audit.score import Score
 from conformance.audit.vacuity import vacuous
@@ -95,6 +96,25 @@ def test_few_cases_are_graded_and_others_where_those_show_nothing(
     assert score(faults, even, *found).complete
     assert not {vector.id for vector in graded[:3]} & {vector.id for vector in found}
     assert 4 <= len(graded) <= 6
+
+
+def test_a_mutant_that_is_always_right_is_given_up(
+    even: Vector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its guard reads the data, so geometry does not rule it out; what others show is found."""
+    monkeypatch.setattr(hunting, "BARREN", 20)
+    never = fault("many-nan", {"divisor": "original + 1"}, where="nan_taps > 1000000")
+    seen: list[Case] = []
+
+    def watched() -> Iterator[Case]:
+        for case in any_case(SPEC, [], root=0, effort=FEW):
+            seen.append(case)
+            yield case
+
+    missed = wanted(score([never], even), apart=True)
+    assert hunt(SPEC, [never], missed, watched()) == []
+    assert len(seen) == SLICE
+    assert score([ROUNDED_UP, never], *sought([ROUNDED_UP, never], even)).missed == (never,)
 
 
 def test_faults_that_look_alike_are_told_apart_if_a_case_can(even: Vector) -> None:
