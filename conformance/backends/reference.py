@@ -45,5 +45,7 @@ class Reference:
         if spec is None:
             raise Unsupported(
                 f"no specification of {op} is shipped; name its file: reference?specs=FILE.yaml"
+                if self.specs is type(self).specs
+                else f"no specification of {op} is shipped, and the file given has another operator"
             )
         return evaluate(spec, list(inputs), attributes, exact=False)

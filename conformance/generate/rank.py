@@ -71,6 +71,8 @@ class RankTask:
         pool = Pool(spec, self.rank, self.root, self.effort)
         pool.fill()
         settle(pool)
+        if not len(pool):
+            return Ranked(self.rank, (), {}, {}, pool.proven, tuple(pool.uncovered))
         breed(pool, self.effort.condensing, self.effort.children // 2)
         shown = {edge.name for n, edge in enumerate(spec.edges) if pool.pairs[n, n]}
         below = _shown_below(spec, self.rank, self.root) if self.effort.pairs else shown

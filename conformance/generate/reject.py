@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress
 from typing import Any
 
 from conformance.audit.membership import base_type, parts, within
-from conformance.errors import SuiteError
+from conformance.errors import Problem, SpecError
 from conformance.generate.pool import draw, text_of
 from conformance.model import Case
 from conformance.spec.environment import Environment, dimensions, shapes_of
@@ -27,7 +27,7 @@ def reject_cases(spec: OpSpec, *, root: int, known: Sequence[Case] = ()) -> list
 
     One starts from a case that is drawn as the entry says; more from ``known`` valid cases, so that
     each profile in which the entry can break its condition has one that starts within it.
-    Raises :class:`~conformance.errors.SuiteError` where an entry cannot break its condition, or
+    Raises :class:`~conformance.errors.SpecError` where an entry cannot break its condition, or
     breaks others too.
     """
     plain = {
@@ -48,14 +48,25 @@ def reject_cases(spec: OpSpec, *, root: int, known: Sequence[Case] = ()) -> list
             seen: set[tuple[str, ...]] = set()
             start = _start(spec, entry, drawn_before[key], seen)
             if start is None:
-                raise SuiteError(
-                    f"{spec.op}: reject '{entry.name}' should break only '{entry.breaks}' at rank "
-                    f"{rank}, but breaks {sorted(seen)}",
-                    hint="narrow the valid case with 'aim', or correct 'breaks'",
-                )
+                raise _cannot(spec, entry, rank, seen)
             chosen = [start, *(starts[rank].more(entry, start) if rank in starts else ())]
             found += [(_broken(spec, entry, one), entry.level) for one in chosen]
     return list(_asked_once(found))
+
+
+def _cannot(spec: OpSpec, entry: Reject, rank: int, seen: Collection[tuple[str, ...]]) -> SpecError:
+    """``seen`` is what the cases break that are made of valid ones."""
+    ways = sorted({f"'{name}'" for names in seen for name in names} - {f"'{entry.breaks}'"})
+    breaks = f"cases also break {', '.join(ways)}" if ways else "no case breaks it"
+    return SpecError(
+        (
+            Problem(
+                *spec.positions.get(("reject", entry.name), (spec.file, 1, 1)),
+                f"'{entry.name}' should break only '{entry.breaks}' at rank {rank}, but {breaks}",
+                hint="narrow the valid case with 'aim', or correct 'breaks' or that condition",
+            ),
+        )
+    )
 
 
 def _asked_once(found: Sequence[tuple[Case, str]]) -> Iterator[tuple[Case, str]]:

@@ -9,6 +9,7 @@ from itertools import islice
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.grade.precision import matching
 from conformance.run.shard import Shard, shuffled
+from conformance.spec.loader import names
 from conformance.suite.entries import Entry
 from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
@@ -54,6 +55,12 @@ def select(
     """
     if not manifest.vectors:
         raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
+    for op in ops or ():
+        if op in names() and op not in manifest.ops:
+            raise UsageError(
+                f"the suite has no vectors of {op}",
+                hint=f"make them: conformance generate --op {op} --out mine; then --suite mine",
+            )
     ops = matching(ops or (), manifest.ops, "operator of this suite")
     of_ops = manifest.of(ops or None)
     chosen = _named(of_ops, only) if only else of_ops

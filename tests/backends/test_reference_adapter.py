@@ -27,6 +27,8 @@ def test_a_specification_of_ones_own_is_an_option() -> None:
     assert backend.run("AvgPool-1", [plane(np.ones((4, 4)))], OVERRUN)
     with pytest.raises(Unsupported, match=r"reference\?specs="):
         Reference().run("own.SplitMean-1", inputs, {})
+    with pytest.raises(Unsupported, match="the file given has another operator"):
+        backend.run("own.Other-1", inputs, {})
 
 
 def test_a_specification_that_is_not_there_is_an_error(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 import tiers
 
 from conformance.audit.vacuity import vacuous
+from conformance.errors import SpecError
 from conformance.generate import hunt, killers, plan
 from conformance.generate.build import build, describe
 from conformance.generate.condense import SLACK
@@ -166,6 +167,14 @@ def ranked_once() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def ranked(block: Path) -> Ranked:
     return RankTask(find(str(block)), 3, 0, FEW).run()
+
+
+def test_a_condition_that_nothing_meets_is_named_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "Block-1.yaml"
+    file.write_text(BLOCK.replace("that: block <= size", "that: block < size and block > size"))
+    work = plan.make([find(str(file))], root=7, processes=1, progress=lambda *_: None, effort=FEW)
+    with pytest.raises(SpecError, match=r"Block-1.yaml:16:3: no valid case .* 'fits' is broken"):
+        list(work)
 
 
 class TestRanks:

@@ -48,6 +48,7 @@ def test_ids_their_beginnings_and_digests(small_suite):
     ("ops", "only", "says"),
     [
         (["AvgPool"], (), "did you mean 'AvgPool-1'?"),
+        (["MaxPool-1"], (), "conformance generate --op MaxPool-1 --out mine"),
         (["Conv-1"], (), "choose one of"),
         (["Conv-*"], (), "choose one of"),
         (None, ["f32-1x2x6-rump-20c8b273"], "did you mean 'f32-1x2x6-ramp-20c8b273'?"),
