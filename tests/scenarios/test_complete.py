@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from conformance.cli import main
 from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.store import Suite, open_suite
+from conformance.suite.writer import write_suite
 
 OP = "onnx.GlobalMaxPool-22"
 CODE = f"""\
@@ -152,6 +153,27 @@ def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "is already complete" in result.output
     assert not (report / "suite").exists()
+
+
+def test_nothing_is_written_where_no_vector_is_missing(
+    base: Path, completed: tuple[Suite, Result], tmp_path: Path
+) -> None:
+    """Though the suite does not say yet what can show in what is declared."""
+    suite, out = tmp_path / "suite", tmp_path / "out"
+    full = completed[0]
+    vectors = [(one, ("core",)) for one in full.vectors()]
+    kills = {one.id: one.kills for one in full.manifest.vectors}
+    excused = {one.id: one.excused for one in full.manifest.vectors}
+    strength = open_suite(base / "suite").manifest.strength
+    write_suite(
+        suite, vectors, name="full", seed=0, versions={},
+        kills=kills, excused=excused, strength=strength, bases=full.specs.bases(),
+    )  # fmt: skip
+    named = f"{base / 'mine.py'}:Narrow"
+    result = invoke("suite", "complete", str(suite), "--for", named, "--op", OP, "--out", str(out))
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "nothing written: no vector to add to full\n"
+    assert not out.exists()
 
 
 @pytest.mark.exhaustive  # of one type and rank, each test above shows it
