@@ -105,7 +105,8 @@ def footer(
     backend: str,
     level: str,
     precision: Mapping[str, str],
-    spec: str = "",
+    command: Sequence[str] = (),
+    ops: Sequence[str] | None = None,
     declared: Capabilities | None = None,
     min_strength: float | None = None,
     interrupted: bool = False,
@@ -114,8 +115,8 @@ def footer(
 ) -> dict[str, Any]:
     """What the footer of a run says but for times and memory; ``backend`` is name and version.
 
-    ``spec`` is the backend as it was named, ``declared`` what it declared, ``min_strength`` the
-    percent of mutants to be killed (None: the usual bar). ``expected`` and ``strict`` as in
+    ``command`` is the command line of the check, but for its operators ``ops``, as they were named;
+    ``declared`` is what the backend declared, ``min_strength`` the percent of mutants to be killed (None: the usual bar). ``expected`` and ``strict`` as in
     :func:`conformance.run.statement.conclude`.
     """
     score = ResultCounts.of(
@@ -131,7 +132,8 @@ def footer(
         in_suite=selection.in_suite,
         whole=selection.whole,
         shard="" if selection.shard is None else str(selection.shard),
-        spec=spec,
+        command=command,
+        ops=ops or (),
     )
     claimed = not interrupted and not scope.no_claim
     evidence = Evidence(

@@ -81,7 +81,31 @@ def test_without_it_the_strength_is_not_known(base: Path) -> None:
     result = check(base, "Narrow", "--suite", str(base / "suite"))
     told = " ".join(result.output.split())
     assert "Strength unknown" in told
-    assert f"conformance check --backend {base / 'mine.py'}:Narrow --complete --report" in told
+    command = (
+        f"conformance check --backend {base / 'mine.py'}:Narrow --suite {base / 'suite'} "
+        f"--executor inline --op {OP} --complete --report its-report"
+    )
+    assert command in result.output.splitlines()
+    assert "To add the missing vectors: conf" not in told.replace(command, "")
+
+
+def test_the_command_to_be_pasted_comes_last_on_a_line_of_its_own(
+    base: Path, tmp_path: Path
+) -> None:
+    """After what is said of known failures and requirements, in the console and on the page."""
+    suite, known, needed = base / "suite", tmp_path / "known.yaml", tmp_path / "required.yaml"
+    known.write_text(f"format: 1\nknown:\n- {{op: {OP}, dtypes: [f32], ranks: [4], reason: It passes.}}\n")
+    needed.write_text(f"format: 1\nrequire:\n- {{op: {OP}, dtypes: [f16]}}\n")
+    words = ["--suite", str(suite), "--known-failures", str(known), "--require", str(needed)]
+    result = check(base, "Narrow", *words, "--strict", "--report", str(tmp_path / "report"))
+    assert result.exit_code == 1, result.output
+    assert "which strict does not allow." in " ".join(result.output.split())
+    assert "Required, but not supported: " in " ".join(result.output.split())
+    (line,) = (one for one in result.output.splitlines() if "--complete" in one)
+    assert line.startswith("conformance check --backend ")
+    assert line.endswith(" --complete --report its-report")
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert f'<pre class="advised"><code>{line}</code></pre>' in page
 
 
 def test_every_mutant_that_can_show_in_what_is_declared_is_killed(
