@@ -37,7 +37,6 @@ COMMAND = "conformance check "
 """How a command begins that a sentence may end with."""
 
 
-
 @dataclass(frozen=True)
 class OperatorRow:
     """The counts of one operator, or of all; ``missing`` vectors were selected, never reached."""

@@ -94,7 +94,9 @@ def test_the_command_to_be_pasted_comes_last_on_a_line_of_its_own(
 ) -> None:
     """After what is said of known failures and requirements, in the console and on the page."""
     suite, known, needed = base / "suite", tmp_path / "known.yaml", tmp_path / "required.yaml"
-    known.write_text(f"format: 1\nknown:\n- {{op: {OP}, dtypes: [f32], ranks: [4], reason: It passes.}}\n")
+    known.write_text(
+        f"format: 1\nknown:\n- {{op: {OP}, dtypes: [f32], ranks: [4], reason: It passes.}}\n"
+    )
     needed.write_text(f"format: 1\nrequire:\n- {{op: {OP}, dtypes: [f16]}}\n")
     words = ["--suite", str(suite), "--known-failures", str(known), "--require", str(needed)]
     result = check(base, "Narrow", *words, "--strict", "--report", str(tmp_path / "report"))
