@@ -73,9 +73,9 @@ class View:
     ``good`` only where the run is conformant and its gate, if it has one, is met; ``tone`` is
     ``good``, ``known`` (no failure but known ones, and the gate is met), ``weak`` (no failure, and
     too little evidence), ``neutral`` (no failure, and no claim) or ``bad``. ``sentence`` says what
-    ``headline`` does not, and where it ends in a colon ``command`` is what to run. Causes are in their order, worst first, known ones after the new.
-    ``readings`` has the questions of each operator, ``known`` and ``required`` the entries of the
-    gate's files as the footer has them.
+    ``headline`` does not, and where it ends in a colon ``command`` is what to run. Causes are in
+    their order, worst first, known ones after the new. ``readings`` has the questions of each
+    operator, ``known`` and ``required`` the entries of the gate's files as the footer has them.
     """
 
     run: RunLog

@@ -197,6 +197,8 @@ def run(
             precision=precision,
             command=options.command,
             show=options.show,
+            spec=options.spec,
+            declared=identity.capabilities,
         )
     yield {
         **footer(

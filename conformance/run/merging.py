@@ -87,7 +87,16 @@ def merged(
         yield kept[-1]
     results = in_suite_order(kept, suite)
     level, precision = header["options"]["level"], header["options"]["precision"]
-    yield from found(results, suite, level=level, precision=precision, command=command, show=show)
+    yield from found(
+        results,
+        suite,
+        level=level,
+        precision=precision,
+        command=command,
+        show=show,
+        spec=header["backend"]["spec"],
+        declared=_declared(parts[0]),
+    )
     footers = [part.run.footer or {} for part in parts]
     yield {
         **footer(
