@@ -30,7 +30,7 @@ def can_not_show(
     there = {fault.id: fault for fault in suite.specs.faults(op)}
     gone = frozenset[str]()
     if {fault.id for fault in faults(whole)} == there.keys():
-        gone = there.keys() - {fault.id for fault in faults(spec)}
+        gone = frozenset(there.keys() - {fault.id for fault in faults(spec)})
     left = frozenset(names) - gone
     asked = importlib.util.find_spec("z3") is not None
     provers: dict[int, Disprover] = {}
