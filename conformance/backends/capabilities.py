@@ -167,6 +167,10 @@ class Capabilities:
             and None not in self.restrictions(op)
         )
 
+    def narrows(self, op: str) -> bool:
+        """Whether less than all cases of an operator may be claimed."""
+        return self.dtypes is not None or self.ranks is not None or bool(self.restrictions(op))
+
     def restrictions(self, op: str) -> frozenset[str | None]:
         """The predicates of the cases of an operator that are not claimed; None for all of them."""
         return frozenset(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -35,7 +36,8 @@ Examples:
   conformance audit --profile no-dilation --ranks 4
       only the images without dilations
   conformance audit --backend torch
-      only what this backend declares to support
+      only what this backend declares to support; no score where it
+      is not known how many mutants can show in it
   conformance audit --verbose
       how many vectors kill each mutant
   conformance audit --parts
@@ -101,7 +103,7 @@ def audit(
 ) -> None:
     """Measure the mutation score of a suite."""
     from conformance.audit import run
-    from conformance.cli.part import capabilities, never, part, tell_part
+    from conformance.cli.part import capabilities, never, open_question, part, tell_part
     from conformance.generate.attack import refuted
     from conformance.generate.disprover import settled
     from conformance.suite.store import open_suite
@@ -116,8 +118,12 @@ def audit(
     crew = Crew(processes, cluster, insecure)
     with crew.working() as workers, Progress(1, "auditing") as progress:
         scores = run.audit(suite, there, processes=workers, progress=progress.at)
+        unknown: dict[str, frozenset[str]] = {}
         if claimed is not None:
             scores = [score.less(never(whole, score.op, claimed)) for score in scores]
+            for number, score in enumerate(scores):
+                proven, unknown[score.op] = open_question(whole, score, claimed)
+                scores[number] = score.less(proven)
         shown = (
             {
                 op: list(
@@ -139,7 +145,9 @@ def audit(
     if claimed is not None:
         tell_part(suite, whole, asked, "mutants that cannot show in it are not counted")
     for score in scores:
-        _tell(score, verbose)
+        if open_ := unknown.get(score.op):
+            _tell_open(score, open_, backend)
+        _tell(score, verbose, open_=open_ or frozenset())
         for line in shown.get(score.op, ()):
             click.echo(f"    {line}")
     complete = all(score.complete for score in scores) and not any(shown.values())
@@ -155,20 +163,44 @@ def audit(
         ctx.exit(EXIT_INCOMPLETE)
 
 
-def _tell(score: Score, verbose: bool) -> None:
+def _tell_open(score: Score, open_: Collection[str], backend: str | None) -> None:
+    """What is known where nobody knows how many mutants can show: no share of them."""
+    counted = [fault for fault in score.counted if fault.id not in open_]
+    must = [fault for fault in counted if not fault.reading]
+    at_must = sum(bool(score.noticed_at_must[fault.id]) for fault in must)
+    click.echo(f"{score.op}: {len(counted)} mutants killed at level should")
+    click.echo(
+        f"    {at_must} at level must; allowed interpretations excuse {len(counted) - len(must)} "
+        "more"
+    )
+    click.echo(
+        f"    no score: {len(open_)} survived, and it is not known whether they can show in this "
+        "part"
+    )
+    if backend is not None:
+        click.echo("    to search for vectors that kill them:")
+        click.echo(
+            f"conformance suite complete --for {shlex.quote(backend)} --op {score.op} --out mine"
+        )
+
+
+def _tell(score: Score, verbose: bool, open_: Collection[str]) -> None:
+    """The score, unless it is ``open_`` of some mutants whether they can show, and its details."""
     counted = len(score.counted)
     noticed = counted - len(score.missed)
     must = counted - len(score.excused)
     at_must = must - len(score.missed_at_must)
-    click.echo(f"{score.op}: {_share(noticed, counted)} mutants killed at level should")
     excused = len(score.excused)
-    click.echo(
-        f"    {_share(at_must, must)} at level must; allowed interpretations excuse {excused} more"
-    )
+    if not open_:
+        click.echo(f"{score.op}: {_share(noticed, counted)} mutants killed at level should")
+        click.echo(
+            f"    {_share(at_must, must)} at level must; allowed interpretations excuse {excused} "
+            "more"
+        )
     click.echo(f"    {len(score.equivalent)} equivalent: no case can kill them")
     for label, faults in (
         ("survived", score.missed),
-        ("survived at level must", score.missed_at_must),
+        ("survived at level must", [one for one in score.missed_at_must if one.id not in open_]),
         ("marked equivalent, but killed", score.wrongly_equivalent),
         ("marked excused, but killed at level must", score.wrongly_excused),
     ):

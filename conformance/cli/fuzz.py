@@ -295,7 +295,8 @@ def _script(
     from conformance.report.registry import write_text
 
     try:
-        text, trial = made(suite, suite.get(vector_id), backend, env, level, precision, 60.0)
+        vector = suite.get(vector_id)
+        text, trial = made(suite, vector, backend, env, level, precision, 60.0, folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / f"{vector_id}.py", text, hint="name another folder: --out DIR")
     except ConformanceError as error:

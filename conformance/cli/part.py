@@ -12,6 +12,7 @@ import click
 from conformance.cli.options import backend_options, together
 
 if TYPE_CHECKING:
+    from conformance.audit.score import Score
     from conformance.backends.capabilities import Capabilities, Exclusion
     from conformance.generate.narrow import Claim
     from conformance.model import Case
@@ -183,6 +184,41 @@ def never(suite: Suite, op: str, asked: Capabilities) -> frozenset[str]:
     }.values()
     sets = [frozenset(one.cannot_show("should")) for one in found]
     return sets[0].intersection(*sets) if sets else frozenset()
+
+
+def open_question(
+    suite: Suite, score: Score, asked: Capabilities
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Of the mutants of a score that nothing kills, those that are proven to show in nothing that
+    is asked for, and those of which that is not known.
+
+    Both are empty where the suite knows of just what is asked for; then a mutant that nothing kills
+    is one that a search for vectors has not killed. Raises UsageError for a predicate that the
+    operator cannot have.
+    """
+    from conformance.backends.claims import claimed
+    from conformance.generate.declared import can_not_show
+    from conformance.suite.parts import Part
+    from conformance.suite.strength import Strength
+
+    op, nothing = score.op, frozenset[str]()
+    names = frozenset(fault.id for fault in score.missed)
+    left_out = asked.restrictions(op)
+    claim = claimed(asked, {op: suite.specs[op]}).get(op)
+    if claim is None or not left_out or not names:
+        return nothing, nothing
+    known = suite.manifest.strength.get(op, Strength()).parts
+    profile = known.profile_without(left_out)
+    parts = [
+        (dtype, rank)
+        for dtype in claim.dtypes
+        for rank in claim.ranks
+        if asked.declares(op, dtype, rank)
+    ]
+    if profile and all(Part(*one, profile) in known.survivors for one in parts):
+        return nothing, nothing
+    proven = can_not_show(suite, op, claim, parts, names)
+    return proven, names - proven
 
 
 def tell_part(suite: Suite, whole: Suite, asked: Sequence[str], more: str) -> None:

@@ -111,4 +111,4 @@ def _compare(runs: list[RunLog], folder: Path) -> None:
     finally:
         for run in runs:
             shown = view(run)
-            click.echo(one_line(f"{heading(run)}: {shown.headline}. {shown.sentence}"))
+            click.echo(one_line(f"{heading(run)}: {shown.headline}. {shown.advised}"))

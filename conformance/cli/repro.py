@@ -30,8 +30,9 @@ Examples:
       a failure found with conformance check --level should
 
 The script needs numpy (and ml_dtypes for bf16) and the library that it tests, not this package.
-It exits with 1 if the output is wrong and with 0 if it is right. It is run once, in a separate
-process, and its header records the result. Your own backend is imported from its file. A
+It exits with 1 if the output is wrong, with 0 if it is right and with 2 if something cannot be
+imported. It is run once, in a separate process, and its header records the result. Your own
+backend is imported from its file, which a script written with --out finds from its own place. A
 backend with a method reproduce() supplies the call itself; see docs/reproduce.md. It is
 loaded in a separate process, so a crash or hang there ends with an error.
 """
@@ -76,7 +77,8 @@ def repro(
 
     opened = open_suite(suite)
     vector = opened.find(vector_id)
-    text, trial = made(opened, vector, backend, env, level, precision, timeout)
+    beside = None if out is None else out.parent
+    text, trial = made(opened, vector, backend, env, level, precision, timeout, beside)
     if out is None:
         click.echo(text, nl=False)
     else:
@@ -97,8 +99,11 @@ def made(
     level: str,
     precision: str,
     timeout: float,
+    beside: Path | None = None,
 ) -> tuple[str, Trial]:
     """The script that reproduces what a backend makes of a vector, and what it did when run once.
+
+    ``beside`` is the folder that it is to be written into, if it is known.
 
     Raises what :func:`conformance.repro.account.account` and
     :func:`conformance.repro.script.script` raise.
@@ -117,5 +122,6 @@ def made(
     write = partial(
         script, vector, spec, told.call, told.backend, suite.name, level, asked, how=how
     )
+    # It is tried elsewhere than where it will lie, so there it looks as the backend was named.
     trial = tried(write(), timeout, python)
-    return write(observed=trial.lines(versions(python))), trial
+    return write(observed=trial.lines(versions(python)), beside=beside), trial

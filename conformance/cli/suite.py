@@ -192,16 +192,26 @@ def complete(
 
     It adds a vector for each mutant that can show in an element type and rank but survives there.
     Without --for it also adds vectors for uncovered pairs of coverage targets, and for uncovered
-    remainders in strata. Existing vectors do not change. Nothing is written if the suite is
-    complete.
+    remainders in strata. Existing vectors do not change. Nothing is written if there is no
+    vector to add.
     """
     from conformance.cli.completing import completed
     from conformance.suite.store import open_suite
 
+    base = open_suite(name)
     made = completed(
-        open_suite(name), ops, backend, out, processes=processes, seed=seed, smaller=smaller
+        base,
+        ops,
+        backend,
+        out,
+        processes=processes,
+        seed=seed,
+        smaller=smaller,
+        measured=False,
     )
-    if made.path == out.resolve():
+    if made is base:
+        click.echo(f"nothing written: no vector to add to {base.name}")
+    else:
         click.echo(f"{made.name}: {len(made)} vectors, in {out}")
         click.echo(f"sha256 {' + '.join(one[:16] for one in made.manifest.digests)}")
 

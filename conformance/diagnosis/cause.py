@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,13 +32,14 @@ def is_named(found: Explanation) -> bool:
     return len(candidates(found)) <= MAX_NAMES
 
 
-def by_faults(found: Explanation, decides: str | None = None) -> dict[str, Any]:
+def by_faults(found: Explanation, decides: str | None = None, backend: str = "") -> dict[str, Any]:
     """The diagnosis of a finding that is what some faults do; see docs/run-log.md.
 
-    ``decides`` is the id of a vector that tells the candidates apart, if there are several.
+    ``decides`` is the id of a vector that tells the candidates apart, if there are several;
+    ``backend`` is the backend as it was named, where it declares less than all of the operator.
     """
     return {
-        "sentence": _sentence(found, decides),
+        "sentence": _sentence(found, decides, backend),
         "faults": [_fault(fault, _look(found, fault)) for fault in found.faults],
         "alternatives": _alternatives(found.alternatives),
         "decides": decides,
@@ -55,16 +57,20 @@ def by_faults(found: Explanation, decides: str | None = None) -> dict[str, Any]:
 
 
 def undecided(
-    found: Explanation, told: Mapping[str, Any] | None, decides: str | None = None
+    found: Explanation,
+    told: Mapping[str, Any] | None,
+    decides: str | None = None,
+    backend: str = "",
 ) -> dict[str, Any]:
     """The diagnosis of a finding that more candidates explain than are named.
 
-    ``told`` is what else can be said of it (:func:`by_conditions`); ``decides`` as above.
+    ``told`` is what else can be said of it (:func:`by_conditions`); ``decides`` and ``backend`` as
+    above.
     """
     some = candidates(found)
     sentence = (
         f"{len(some)} mutants of the catalogue give these outputs, so none is named. "
-        f"{_deciding(found, decides)}"
+        f"{_deciding(found, decides, backend)}"
     )
     rest: dict[str, Any] = {"agree": None, "scope": {}, "conditions": [], "separates": None}
     return {
@@ -98,21 +104,23 @@ def by_conditions(found: Separation, spec: OpSpec | None, rejected: bool) -> dic
     }
 
 
-def _sentence(found: Explanation, decides: str | None) -> str:
+def _sentence(found: Explanation, decides: str | None, backend: str) -> str:
     """What the implementation does, and where it does so alone."""
     several = [" ".join(fault.says for fault in faults) for faults in candidates(found)]
     said = several[0] if len(several) == 1 else f"One of: {' Or: '.join(several)}"
     where = _words(_scope(found))
     said = f"{said} Only {where}." if where else said
-    return said if len(several) == 1 else f"{said} {_deciding(found, decides)}"
+    return said if len(several) == 1 else f"{said} {_deciding(found, decides, backend)}"
 
 
-def _deciding(found: Explanation, decides: str | None) -> str:
+def _deciding(found: Explanation, decides: str | None, backend: str) -> str:
     """What would tell the candidates apart."""
     if decides is not None:
         return f"Vector {decides} of the suite tells them apart."
-    command = f"conformance generate --op {found.faults[0].op} --seed 1 --out fresh"
-    return f"No vector was found that tells them apart; others come from '{command}'."
+    # Without it vectors would come that the backend declares not to support.
+    declared = f"--for {shlex.quote(backend)} " if backend else ""
+    command = f"conformance generate {declared}--op {found.faults[0].op} --seed 1 --out fresh"
+    return f"No vector was found that tells them apart; others come from `{command}`."
 
 
 def _alternatives(several: Sequence[Faults]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from conformance.diagnosis.cause import (
@@ -32,13 +33,21 @@ class Diagnosis:
     """What the failures of a run come from.
 
     ``results`` are in the order of the suite; ``level`` is what was asked, ``precision`` what each
-    element type was.
+    element type was. ``backends`` gives the backend, as it was named, by operators of which it
+    declares less than all.
     """
 
     def __init__(
-        self, results: Sequence[Result], suite: Suite, *, level: str, precision: Mapping[str, str]
+        self,
+        results: Sequence[Result],
+        suite: Suite,
+        *,
+        level: str,
+        precision: Mapping[str, str],
+        backends: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._results, self._suite = results, suite
+        self._backends = backends
         self._specs = suite.specs
         self._explained: dict[tuple[str, str], Explanation] = {}
         self.defects: dict[str, str] = {}
@@ -75,9 +84,10 @@ class Diagnosis:
         if explained is None or not (named or explained.agrees.keys() >= {*finding.ids}):
             return self._by_conditions(finding)
         decides = self._decides(explained) if explained.alternatives else None
+        backend = self._backends.get(finding.op, "")
         if named:
-            return by_faults(explained, decides)
-        return undecided(explained, self._by_conditions(finding), decides)
+            return by_faults(explained, decides, backend)
+        return undecided(explained, self._by_conditions(finding), decides, backend)
 
     def _decides(self, found: Explanation) -> str | None:
         """A vector that was not asked and tells the candidates apart, by its id."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,11 @@ HEAD = """\
 
 OUR_WORDS = frozenset(ENDED) - {"raised"} | {"unsteady"}
 """Kinds of failure whose messages are not the backend's."""
+
+ADVICE = re.compile(
+    r" ?(No vector was found that tells them apart;.*|Vector \S+ of the suite tells them apart\.)$"
+)
+"""How a diagnosis ends that advises what to run next, which is no reason for a failure."""
 
 MAX_COMMENT = 110
 """Characters of a comment at most."""
@@ -109,10 +115,13 @@ def _mutants(finding: Finding) -> list[str]:
 
 
 def _sentence(finding: Finding) -> str:
-    """What a finding comes from, on one line that can be seen; empty where nobody knows."""
+    """What a finding comes from, on one line that can be seen; empty where nobody knows.
+
+    How to find out more is left out.
+    """
     said = (finding.diagnosis or {}).get("sentence")
     line = " ".join(said.split()) if isinstance(said, str) else ""
-    return printable(line)
+    return printable(ADVICE.sub("", line))
 
 
 def _message(failure: Result) -> str:

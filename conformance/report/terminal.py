@@ -284,7 +284,9 @@ def _weak(shown: View, width: int) -> list[str]:
 def _verdict(shown: View, width: int, paint: _Paint) -> list[str]:
     colour = TONES[shown.tone]
     sentence = f"{shown.headline.upper()}. {shown.sentence}"
-    return [paint(line, BOLD, colour) for line in wrap(sentence, width)]
+    lines = [paint(line, BOLD, colour) for line in wrap(sentence, width)]
+    # Neither broken nor indented: it is to be pasted.
+    return [*lines, *([one_line(shown.command)] if shown.command else [])]
 
 
 def _known(shown: View, width: int) -> list[str]:

@@ -33,6 +33,8 @@ LOST = ("crashed", "hung", "memory")
 """Kinds of failure that cost the backend its process."""
 
 NO_CLAIM = "No claim can be made from this run."
+COMMAND = "conformance check "
+"""How a command begins that a sentence may end with."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,9 @@ class View:
     ``good`` only where the run is conformant and its gate, if it has one, is met; ``tone`` is
     ``good``, ``known`` (no failure but known ones, and the gate is met), ``weak`` (no failure, and
     too little evidence), ``neutral`` (no failure, and no claim) or ``bad``. ``sentence`` says what
-    ``headline`` does not. Causes are in their order, worst first, known ones after the new.
-    ``readings`` has the questions of each operator, ``known`` and ``required`` the entries of the
-    gate's files as the footer has them.
+    ``headline`` does not, and where it ends in a colon ``command`` is what to run. Causes are in
+    their order, worst first, known ones after the new. ``readings`` has the questions of each
+    operator, ``known`` and ``required`` the entries of the gate's files as the footer has them.
     """
 
     run: RunLog
@@ -81,6 +83,7 @@ class View:
     tone: str
     headline: str
     sentence: str
+    command: str
     claim: str
     rows: tuple[OperatorRow, ...]
     total: OperatorRow
@@ -94,6 +97,11 @@ class View:
     def good(self) -> bool:
         """Whether the run may be shown in green."""
         return self.tone == "good"
+
+    @property
+    def advised(self) -> str:
+        """The sentence, and on a line of its own the command that it ends with, if any."""
+        return "\n".join(filter(None, (self.sentence, self.command)))
 
     @property
     def strength(self) -> str:
@@ -146,12 +154,14 @@ def view(run: RunLog) -> View:
     dtypes = {result.id: result.dtype for result in run.results if result.id in named}
     tone, headline = _tone(run)
     told = run.footer or {}
+    sentence, command = _parted(_sentence(run, total))
     return View(
         run=run,
         verdict=verdict,
         tone=tone,
         headline=headline,
-        sentence=_sentence(run, total),
+        sentence=sentence,
+        command=command,
         claim=_claim(run),
         rows=rows,
         total=total,
@@ -201,6 +211,12 @@ def _sentence(run: RunLog, total: OperatorRow) -> str:
         return sentence
     rest = sentence.removeprefix(f"{HEADLINES[run.verdict]}: ")
     return rest[:1].upper() + rest[1:]
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """A sentence, and the command that stands on its last line; empty where there is none."""
+    sentence, line, command = text.rpartition("\n")
+    return (sentence, command) if line and command.startswith(COMMAND) else (text, "")
 
 
 def _claim(run: RunLog) -> str:

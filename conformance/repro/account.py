@@ -66,7 +66,12 @@ def account(spec: str, vector: Vector, seconds: float, python: Path | None = Non
     try:
         imports = parted("\n".join(told["imports"].splitlines()), spec).imports
         call = SourceCall(
-            imports, parted(told["body"], spec).body, tuple(told["setup"].splitlines())
+            imports,
+            parted(told["body"], spec).body,
+            tuple(told["setup"].splitlines()),
+            tuple(told["loading"].splitlines()),
+            told["module"],
+            told["folder"],
         )
         declared = json.loads(told["declared"])
         return Account(
@@ -117,6 +122,9 @@ def answer(file: str, spec: str, asked: str) -> None:
             "backend": f"{name_with_options(backend.name, spec)} {backend.version}",
             "imports": "\n".join(call.imports),
             "setup": "\n".join(call.setup),
+            "loading": "\n".join(call.loading),
+            "module": call.module,
+            "folder": call.folder,
             "body": call.body,
             "declared": json.dumps(None if declared is None else declared.to_json()),
         }

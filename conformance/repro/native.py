@@ -20,12 +20,16 @@ class SourceCall:
     """A call as Python source.
 
     ``imports`` are import statements, ``setup`` statements that come right after them, ``body``
-    those that set ``outputs`` from ``op``, ``inputs`` and ``attributes``.
+    those that set ``outputs`` from ``op``, ``inputs`` and ``attributes``. ``loading`` are lines
+    that import ``module``, the backend's, from ``folder``, which has to be on the import path.
     """
 
     imports: tuple[str, ...]
     body: str
     setup: tuple[str, ...] = ()
+    loading: tuple[str, ...] = ()
+    module: str = ""
+    folder: str = ""
 
 
 def native_call(
@@ -95,22 +99,21 @@ def _through_module(origin: Located, backend: Backend) -> SourceCall:
         )
     outer = origin.name.partition(".")[0]
     imports: tuple[str, ...]
-    setup: tuple[str, ...]
-    imports, setup = (f"from {origin.module} import {outer}",), ()
+    loading: tuple[str, ...]
+    imports, loading, folder = (f"from {origin.module} import {outer}",), (), ""
     if origin.folder is not None:
-        found = f"sys.path.insert(0, {origin.folder.as_posix()!r})"
-        imports, setup = (), (f"{found}  # where {origin.module} lies", *imports)
+        imports, loading, folder = (), imports, origin.folder.as_posix()
         if not origin.module.isidentifier():
             imports = ("import importlib",)
-            imported = f"{outer} = importlib.import_module({origin.module!r}).{outer}"
-            setup = (setup[0], imported)
+            loading = (f"{outer} = importlib.import_module({origin.module!r}).{outer}",)
     if isinstance(backend, FunctionBackend):
         called = origin.name
     else:
         words = ", ".join(f"{name}={value!r}" for name, value in arguments(origin).items())
         made = f"{origin.name}({words})" if isinstance(origin.value, type) else origin.name
         called = f"{made}.run"
-    return SourceCall(imports, f"outputs = {called}(op, inputs, attributes)", setup)
+    body = f"outputs = {called}(op, inputs, attributes)"
+    return SourceCall(imports, body, loading=loading, module=origin.module, folder=folder)
 
 
 def _is_text(statement: ast.stmt) -> bool:

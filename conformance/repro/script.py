@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 
 from conformance import __version__
 from conformance.backends import arranging
 from conformance.backends.layouts import Arrangement
 from conformance.dtypes import Array
-from conformance.errors import UsageError
+from conformance.errors import EXIT_USAGE, UsageError
 from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
@@ -40,12 +42,16 @@ def script(
     precision: Mapping[str, str],
     observed: Sequence[str] = (),
     how: Arrangement | None = None,
+    beside: Path | None = None,
 ) -> str:
-    """The text of a script that makes the call and exits with 1 where its answer is wrong.
+    """The text of a script that makes the call and exits with 1 where its answer is wrong, with 2
+    where something cannot be imported.
 
     ``spec`` is the specification that the vector was made from, None if its suite has none;
     ``backend`` is the name and version of what is called, ``suite`` how the vector's suite is
     called, ``observed`` lines that say what came of it, ``how`` the layout of the backend's own.
+    ``beside`` is the folder that the script lies in, from which it finds the backend's; without it
+    the backend is looked for as it was named.
 
     Raises:
         UsageError: a vector too large for a script.
@@ -60,11 +66,13 @@ def script(
     imports = {"import sys", *(line for part in (*embedded, call) for line in part.imports)}
     if "ml_dtypes." in data:
         imports.add("import ml_dtypes")
+    if call.folder and beside is not None:
+        imports.add("from pathlib import Path")
     text = "\n".join(
         [
             *_comment(_about(vector, spec, backend, suite, level, precision, observed)),
             "",
-            *_sorted(imports),
+            *_imported(imports, call, beside),
             *(["", *call.setup] if call.setup else []),
             *(f"\n\n{part.body}\n" for part in embedded[1:]),
             "",
@@ -99,7 +107,10 @@ def _about(
     observed: Sequence[str],
 ) -> Iterator[str]:
     """What stands above the script, as paragraphs."""
-    yield f"{vector.case.op}, tested on {backend}. Exits with 1 if the output is wrong, 0 if right."
+    yield (
+        f"{vector.case.op}, tested on {backend}. Exits with 1 if the output is wrong, "
+        "0 if right, 2 if something cannot be imported."
+    )
     yield ""
     yield vector.description
     if vector.edges:
@@ -126,12 +137,41 @@ def _comment(paragraphs: Iterator[str]) -> Iterator[str]:
         yield from (f"# {line}".rstrip() for line in lines or [""])
 
 
-def _sorted(statements: set[str]) -> list[str]:
-    """Import statements: the standard library's first."""
+def _imported(statements: set[str], call: SourceCall, beside: Path | None) -> list[str]:
+    """Import statements: the standard library's first, the backend's last.
+
+    Where one fails nothing is tested, which is not to look like a wrong output.
+    """
     own = {
         line for line in statements if line.split()[1].partition(".")[0] in sys.stdlib_module_names
     }
-    return [*sorted(own), "", *sorted(statements - own)]
+    others = sorted(statements - own)
+    if call.folder:
+        found = f"sys.path.insert(0, {_folder(call.folder, beside)})"
+        others += [f"{found}  # where {call.module} lies"]
+    return [
+        *sorted(own),
+        "",
+        "try:",
+        *(f"    {line}" for line in (*others, *call.loading)),
+        "except Exception as error:",
+        "    print(f'nothing was tested, an import failed: {error!r}')",
+        f"    sys.exit({EXIT_USAGE})",
+    ]
+
+
+def _folder(folder: str, beside: Path | None) -> str:
+    """An expression for the folder of the backend, from the place of the script where it has one.
+
+    As it was named it may be relative, and then is to the folder in which this runs.
+    """
+    if beside is None:
+        return repr(folder)
+    try:
+        way = os.path.relpath(Path(folder).resolve(), beside.resolve())
+    except ValueError:  # on another drive there is none
+        return repr(Path(folder).resolve().as_posix())
+    return f"str(Path(__file__).resolve().parent / {Path(way).as_posix()!r})"
 
 
 def _embedded(module: ModuleType) -> SourceCall:

@@ -45,11 +45,16 @@ def found(
     precision: Mapping[str, str],
     command: Sequence[str],
     show: Sequence[str],
+    spec: str = "",
+    declared: Capabilities | None = None,
 ) -> Iterator[Finding]:
     """The findings, worst first, each with what it comes from and what reports draw of it; see
-    :func:`conformance.grade.findings.findings`. ``results`` are in the order of the suite.
+    :func:`conformance.grade.findings.findings`. ``results`` are in the order of the suite; ``spec``
+    is the backend as it was named, ``declared`` what it declared.
     """
-    diagnosis = Diagnosis(results, suite, level=level, precision=precision)
+    narrow = {op for op in suite.manifest.ops if declared is not None and declared.narrows(op)}
+    advised = dict.fromkeys(narrow, spec)
+    diagnosis = Diagnosis(results, suite, level=level, precision=precision, backends=advised)
     illustrator = Illustrator(suite, level, precision)
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     graded = _graded(results, {op for op, _ in by_id})
@@ -105,7 +110,8 @@ def footer(
     backend: str,
     level: str,
     precision: Mapping[str, str],
-    spec: str = "",
+    command: Sequence[str] = (),
+    ops: Sequence[str] | None = None,
     declared: Capabilities | None = None,
     min_strength: float | None = None,
     interrupted: bool = False,
@@ -114,8 +120,9 @@ def footer(
 ) -> dict[str, Any]:
     """What the footer of a run says but for times and memory; ``backend`` is name and version.
 
-    ``spec`` is the backend as it was named, ``declared`` what it declared, ``min_strength`` the
-    percent of mutants to be killed (None: the usual bar). ``expected`` and ``strict`` as in
+    ``command`` is the command line of the check, but for its operators ``ops``, as they were named;
+    ``declared`` is what the backend declared, ``min_strength`` the percent of mutants to be killed
+    (None: the usual bar). ``expected`` and ``strict`` as in
     :func:`conformance.run.statement.conclude`.
     """
     score = ResultCounts.of(
@@ -131,7 +138,8 @@ def footer(
         in_suite=selection.in_suite,
         whole=selection.whole,
         shard="" if selection.shard is None else str(selection.shard),
-        spec=spec,
+        command=command,
+        ops=ops or (),
     )
     claimed = not interrupted and not scope.no_claim
     evidence = Evidence(

@@ -197,6 +197,8 @@ def run(
             precision=precision,
             command=options.command,
             show=options.show,
+            spec=options.spec,
+            declared=identity.capabilities,
         )
     yield {
         **footer(
@@ -206,7 +208,8 @@ def run(
             backend=f"{identity.name} {identity.version}",
             level=level,
             precision=precision,
-            spec=options.spec,
+            command=options.command,
+            ops=options.ops,
             declared=identity.capabilities,
             min_strength=options.min_strength,
             interrupted=interrupted,

@@ -87,7 +87,16 @@ def merged(
         yield kept[-1]
     results = in_suite_order(kept, suite)
     level, precision = header["options"]["level"], header["options"]["precision"]
-    yield from found(results, suite, level=level, precision=precision, command=command, show=show)
+    yield from found(
+        results,
+        suite,
+        level=level,
+        precision=precision,
+        command=command,
+        show=show,
+        spec=header["backend"]["spec"],
+        declared=_declared(parts[0]),
+    )
     footers = [part.run.footer or {} for part in parts]
     yield {
         **footer(
@@ -97,7 +106,8 @@ def merged(
             backend=f"{header['backend']['name']} {header['backend']['version']}",
             level=level,
             precision=precision,
-            spec=header["backend"]["spec"],
+            command=command,
+            ops=header["options"]["ops"],
             declared=_declared(parts[0]),
             min_strength=header["options"].get("min_strength"),
             expected=merged_gate(footers, whole=True),

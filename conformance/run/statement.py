@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,8 @@ class RunScope:
     ``values`` counts the value vectors selected, ``in_suite`` all those of the operators asked
     that the suite has; ``whole`` says that nothing of these operators was left out, ``shard``
     which part of what was selected was asked, if only one was. ``digests`` are that of the suite;
-    or that of the suite before it was completed, and that of what was added. ``spec`` is the
-    backend as it was named.
+    or that of the suite before it was completed, and that of what was added. ``command`` is the
+    command line of the check, but for its operators ``ops``, as they were named.
     """
 
     backend: str
@@ -36,7 +36,8 @@ class RunScope:
     in_suite: int
     whole: bool
     shard: str = ""
-    spec: str = ""
+    command: Sequence[str] = ()
+    ops: Sequence[str] = ()
 
     @property
     def sha256(self) -> str:
@@ -46,7 +47,7 @@ class RunScope:
     @property
     def completing(self) -> str:
         """The command that tests what is missing; empty where that has been done."""
-        return completing(self.spec) if len(self.digests) == 1 else ""
+        return completing(self.command, self.ops) if len(self.digests) == 1 else ""
 
     @property
     def no_claim(self) -> str:
@@ -68,14 +69,18 @@ STANDARD = "standard"
 MOST_REASONS = 2
 
 
-def completing(backend: str) -> str:
-    """The command that tests all that a backend declares; ``backend`` is as it was named."""
-    named = shlex.quote(backend) if backend else "BACKEND"
-    return f"conformance check --backend {named} --complete --report its-report"
+def completing(command: Sequence[str], ops: Sequence[str]) -> str:
+    """The command that tests all that a backend declares of the operators that were asked.
+
+    ``command`` and ``ops`` as in :class:`RunScope`; both are empty where they are not known.
+    """
+    check = command or ("conformance", "check", "--backend", "BACKEND")
+    asked = [word for op in ops for word in ("--op", op)]
+    return shlex.join([*check, *asked, "--complete", "--report", "its-report"])
 
 
-def sentences(evidence: Evidence, precision: Mapping[str, str], command: str) -> Iterator[str]:
-    """How strong the weakest part is, what is not known, and the command that helps, if any."""
+def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]:
+    """How strong the weakest part is, and what is not known."""
     weakest, short, unknown = evidence.weakest, evidence.short, evidence.unknown
     if weakest is not None:
         asked = f"; {evidence.bar:g} % are required" if short else ""
@@ -91,9 +96,13 @@ def sentences(evidence: Evidence, precision: Mapping[str, str], command: str) ->
         reasons = list(dict.fromkeys(one.why for one in unknown))
         more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
+
+
+def advice(evidence: Evidence, command: str) -> str:
+    """How to add missing vectors, with the command on a line of its own; empty where none helps."""
     # Where few mutants can show, no vector helps.
-    if command and (short or any(one.why.startswith(UNTOLD) for one in unknown)):
-        yield f"To add the missing vectors: {command}"
+    helps = evidence.short or any(one.why.startswith(UNTOLD) for one in evidence.unknown)
+    return f"To add the missing vectors:\n{command}" if command and helps else ""
 
 
 def claimed(evidence: Evidence, precision: Mapping[str, str]) -> str:
@@ -130,10 +139,13 @@ def conclude(
     told = [f"Ended early: {score.given_up}."] if score.given_up else []
     if verdict == "no failures":
         told.append(f"This run makes no claim: {scope.no_claim}.")
-    elif verdict in ("conformant", "inconclusive"):
-        told += sentences(evidence, scope.precision, scope.completing)
+    last = ""
+    if verdict in ("conformant", "inconclusive"):
+        told += sentences(evidence, scope.precision)
+        last = advice(evidence, scope.completing)
     told += [] if interrupted else _remarks(expected, strict=strict)
-    told += filter(None, [without_outputs(one.wrong for one in score.tallies.values())])
+    # The advice ends in a command to be pasted, so nothing comes after it.
+    told += filter(None, [without_outputs(one.wrong for one in score.tallies.values()), last])
     return {
         "counts": score.counts,
         "by_reading": score.by_reading,

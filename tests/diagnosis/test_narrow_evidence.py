@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 import tiers
+import yaml
 
 import conformance
+from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.diagnosis.agreement import Place
 from conformance.diagnosis.cause import MAX_NAMES
 from conformance.diagnosis.deciding import decider
 from conformance.dtypes import Array
-from conformance.model import Finding
+from conformance.grade.baseline import baseline
+from conformance.model import Finding, Result
 from conformance.reference import evaluate
 from conformance.reference.subject import Altered, Subject
+from conformance.run.engine import Options, run
 from conformance.spec.catalogue import faults
 from conformance.spec.environment import case_of
 from conformance.spec.loader import find
@@ -159,3 +163,50 @@ def test_candidates_of_some_failures_are_not_told_of_others() -> None:
     (finding,) = run.findings
     assert len(finding.ids) == 3
     assert "so none is named" not in str(finding.diagnosis)
+
+
+class Declaring(Backend):
+    """One that declares images of f32 with explicit pads alone."""
+
+    capabilities = Capabilities(
+        operators=(OP,),
+        dtypes=("f32",),
+        ranks=(4,),
+        excluding=(Exclusion("explicit pads", "auto_pad != explicit"),),
+    )
+
+
+@pytest.mark.parametrize("declares", [True, False])
+def test_more_vectors_are_advised_within_what_the_backend_declares(
+    declares: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the suite has none that decides; and that advice is no reason for a known failure."""
+    monkeypatch.setattr("conformance.diagnosis.diagnose.decider", lambda *_: None)
+    mutant, suite = "begin-pads-dropped", tiers.core()
+    only = killers_in_images(mutant)[:1]
+    options = Options(ops=[OP], only=only, spec="npu dir/npu.py:Npu")
+    backend = (Declaring if declares else Backend)(mutant)
+    events = list(run(suite, backend, options))
+    (finding,) = (one for one in events if isinstance(one, Finding))
+    assert finding.diagnosis is not None
+    where = "--for 'npu dir/npu.py:Npu' " if declares else ""
+    advice = f"`conformance generate {where}--op {OP} --seed 1 --out fresh`."
+    assert finding.diagnosis["sentence"].endswith(advice)
+    listed = [one for one in events if isinstance(one, Result)]
+    text = baseline(
+        listed, [finding], reason=None, otherwise="nobody knows", earlier={}, whole=False
+    )
+    (entry, *_) = yaml.safe_load(text)["known"]
+    assert entry["reason"]
+    assert entry["reason"] != "nobody knows"
+    assert "tells them apart" not in entry["reason"]
+    assert "conformance" not in entry["reason"]
+
+
+def killers_in_images(mutant: str) -> list[str]:
+    """The vectors of f32 images with explicit pads that kill it, the smallest first."""
+    suite = tiers.core()
+    declared, spec = Declaring.capabilities, find(OP)
+    return [
+        one for one in killers(mutant) if not declared.reason_against(spec, suite.get(one).case)
+    ]

@@ -10,7 +10,7 @@ from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.errors import BackendError
 from conformance.evidence import Evidence, Measured, State
 from conformance.model import Result, Status
-from conformance.run.statement import UNTOLD, completing, sentences
+from conformance.run.statement import UNTOLD, advice, completing, sentences
 from conformance.run.strength import FEWEST, measured
 from conformance.suite.entries import Entry
 from conformance.suite.manifest import Manifest
@@ -297,7 +297,9 @@ def test_no_share_is_rounded_up_to_a_bar_that_it_misses(mutants, killed, bar):
 
 class TestSentences:
     def said(self, *parts, precision="standard", bar=95.0):
-        return " ".join(sentences(Evidence(parts, bar), {"f32": precision}, "this command"))
+        evidence = Evidence(parts, bar)
+        told = [*sentences(evidence, {"f32": precision}), advice(evidence, "this command")]
+        return " ".join(filter(None, told))
 
     WEAK = Measured(OP, "f32", 4, 184, 241, State.MEASURED)
     STRONG = Measured(OP, "f32", 3, 240, 241, State.MEASURED)
@@ -311,14 +313,14 @@ class TestSentences:
     def test_of_what_is_too_little(self):
         assert self.said(self.STRONG, self.WEAK) == (
             "Weakest evidence: Pool-1 in f32 of rank 4, 184 of 241 mutants killed (76.3 %); "
-            "95 % are required. To add the missing vectors: this command"
+            "95 % are required. To add the missing vectors:\nthis command"
         )
         assert "2 of 2 parts have too few" in self.said(self.WEAK, self.WEAK)
 
     def test_of_what_is_unknown(self):
         assert self.said(self.UNKNOWN) == "Strength unknown: fewer than 20 mutants can show."
         assert self.said(Measured(OP, "f16", 3, why=f"{UNTOLD} within it")) == (
-            f"Strength unknown: {UNTOLD} within it. To add the missing vectors: this command"
+            f"Strength unknown: {UNTOLD} within it. To add the missing vectors:\nthis command"
         )
         assert "Strength unknown in 1 of 2 parts: " in self.said(self.STRONG, self.UNKNOWN)
 
@@ -330,9 +332,11 @@ class TestSentences:
 
     def test_the_command_that_asks_what_is_missing(self):
         words = "--complete --report its-report"
-        assert completing("") == f"conformance check --backend BACKEND {words}"
-        assert completing("my lib.py:run") == (
-            f"conformance check --backend 'my lib.py:run' {words}"
+        assert completing((), ()) == f"conformance check --backend BACKEND {words}"
+        command = ("conformance", "check", "--backend", "my lib.py:run", "--level", "should")
+        assert completing(command, ("AvgPool-1", "onnx.*")) == (
+            "conformance check --backend 'my lib.py:run' --level should --op AvgPool-1 "
+            f"--op 'onnx.*' {words}"
         )
 
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 from conformance.cli import main
 from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.store import Suite, open_suite
+from conformance.suite.writer import write_suite
 
 OP = "onnx.GlobalMaxPool-22"
 CODE = f"""\
@@ -80,7 +81,33 @@ def test_without_it_the_strength_is_not_known(base: Path) -> None:
     result = check(base, "Narrow", "--suite", str(base / "suite"))
     told = " ".join(result.output.split())
     assert "Strength unknown" in told
-    assert f"conformance check --backend {base / 'mine.py'}:Narrow --complete --report" in told
+    command = (
+        f"conformance check --backend {base / 'mine.py'}:Narrow --suite {base / 'suite'} "
+        f"--executor inline --op {OP} --complete --report its-report"
+    )
+    assert command in result.output.splitlines()
+    assert "To add the missing vectors: conf" not in told.replace(command, "")
+
+
+def test_the_command_to_be_pasted_comes_last_on_a_line_of_its_own(
+    base: Path, tmp_path: Path
+) -> None:
+    """After what is said of known failures and requirements, in the console and on the page."""
+    suite, known, needed = base / "suite", tmp_path / "known.yaml", tmp_path / "required.yaml"
+    known.write_text(
+        f"format: 1\nknown:\n- {{op: {OP}, dtypes: [f32], ranks: [4], reason: It passes.}}\n"
+    )
+    needed.write_text(f"format: 1\nrequire:\n- {{op: {OP}, dtypes: [f16]}}\n")
+    words = ["--suite", str(suite), "--known-failures", str(known), "--require", str(needed)]
+    result = check(base, "Narrow", *words, "--strict", "--report", str(tmp_path / "report"))
+    assert result.exit_code == 1, result.output
+    assert "which strict does not allow." in " ".join(result.output.split())
+    assert "Required, but not supported: " in " ".join(result.output.split())
+    (line,) = (one for one in result.output.splitlines() if "--complete" in one)
+    assert line.startswith("conformance check --backend ")
+    assert line.endswith(" --complete --report its-report")
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert f'<pre class="advised"><code>{line}</code></pre>' in page
 
 
 def test_every_mutant_that_can_show_in_what_is_declared_is_killed(
@@ -119,6 +146,28 @@ def test_what_was_added_asks_what_is_declared_alone(completed: tuple[Suite, Resu
             assert shape[0] * shape[1] <= 4
 
 
+def test_an_audit_gives_no_score_of_what_may_not_show(base: Path) -> None:
+    """Of some mutants only a search tells whether they can show in what is declared."""
+    named = f"{base / 'mine.py'}:Narrow"
+    shown = invoke("audit", "--suite", str(base / "suite"), "--op", OP, "--backend", named)
+    assert shown.exit_code == 1
+    (line,) = (one for one in shown.stdout.splitlines() if one.startswith(f"{OP}: "))
+    assert line.endswith(" mutants killed at level should")
+    assert "%" not in shown.stdout
+    assert "it is not known whether they can show in this part" in shown.stdout
+    command = f"conformance suite complete --for {named} --op {OP} --out mine"
+    assert command in shown.stdout.splitlines()
+
+
+def test_an_audit_of_the_completed_suite_gives_its_score(
+    base: Path, completed: tuple[Suite, Result]
+) -> None:
+    named = f"{base / 'mine.py'}:Narrow"
+    shown = invoke("audit", "--suite", str(completed[0].path), "--op", OP, "--backend", named)
+    assert shown.exit_code == 0, shown.stdout
+    assert "(100.0%) mutants killed at level should" in shown.stdout
+
+
 def test_a_bug_within_it_is_found(base: Path, completed: tuple[Suite, Result]) -> None:
     assert check(base, "Odd", "--suite", str(completed[0].path)).exit_code == 1
 
@@ -130,6 +179,27 @@ def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "is already complete" in result.output
     assert not (report / "suite").exists()
+
+
+def test_nothing_is_written_where_no_vector_is_missing(
+    base: Path, completed: tuple[Suite, Result], tmp_path: Path
+) -> None:
+    """Though the suite does not say yet what can show in what is declared."""
+    suite, out = tmp_path / "suite", tmp_path / "out"
+    full = completed[0]
+    vectors = [(one, ("core",)) for one in full.vectors()]
+    kills = {one.id: one.kills for one in full.manifest.vectors}
+    excused = {one.id: one.excused for one in full.manifest.vectors}
+    strength = open_suite(base / "suite").manifest.strength
+    write_suite(
+        suite, vectors, name="full", seed=0, versions={},
+        kills=kills, excused=excused, strength=strength, bases=full.specs.bases(),
+    )  # fmt: skip
+    named = f"{base / 'mine.py'}:Narrow"
+    result = invoke("suite", "complete", str(suite), "--for", named, "--op", OP, "--out", str(out))
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "nothing written: no vector to add to full\n"
+    assert not out.exists()
 
 
 @pytest.mark.exhaustive  # of one type and rank, each test above shows it

@@ -254,6 +254,33 @@ def test_a_package_in_the_current_folder(
     assert "# result: 9 of 9 elements are wrong" in found.stdout
 
 
+def test_a_script_finds_the_backend_from_its_own_place(
+    suite: Suite, vectors: dict[str, Vector], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Named by a relative path; the script runs in another folder, and after both have moved."""
+    place = tmp_path / "place"
+    (place / "npu").mkdir(parents=True)
+    (place / "npu" / "mine.py").write_text(LIBRARY)
+    monkeypatch.chdir(place)
+    found = repro(suite, vectors["pool"], "npu/mine.py:Zeros", "--out", "out/wrong.py")
+    assert "run once, it exits with 1" in found.stderr
+    text = (place / "out" / "wrong.py").read_text()
+    assert "str(Path(__file__).resolve().parent / '../npu'))  # where mine lies" in text
+    moved = place.rename(tmp_path / "moved")
+    monkeypatch.chdir(tmp_path)
+    ran = subprocess.run(
+        [sys.executable, "moved/out/wrong.py"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 1, ran.stderr
+    assert "9 of 9 elements are wrong" in ran.stdout
+    (moved / "npu" / "mine.py").unlink()
+    ran = subprocess.run(
+        [sys.executable, "moved/out/wrong.py"], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert "nothing was tested, an import failed: ModuleNotFoundError" in ran.stdout
+
+
 def test_a_refusal_and_an_answer_that_should_be_one(
     suite: Suite, vectors: dict[str, Vector]
 ) -> None:

@@ -144,9 +144,10 @@ def test_too_little_is_inconclusive_and_names_what_helps(suite, backend):
         "AdaptiveAvgPool-8 in f64 of rank 3, 30 of 40 mutants killed (75 %); 95 % are required; "
         "2 of 5 parts have too few."
     ) in said
-    # A long path is broken over lines.
-    joined = "".join(said.replace("\\", "").split())
-    assert f"conformancecheck--backend{backend('Right')}--complete--report" in joined
+    # To be pasted: on a line of its own, however long.
+    (line,) = (one for one in shown.stdout.splitlines() if "--complete" in one)
+    assert line.startswith(f"conformance check --backend {backend('Right')} --suite ")
+    assert line.endswith(" --complete --report its-report")
     assert "AdaptiveAvgPool-8: f64 of rank 3 30/40; f16 of rank 3 37/40" in said
     assert last(shown).startswith("right 1: no claim (inconclusive); strength 75 %, suite small")
 

@@ -46,7 +46,7 @@ def render(run: RunLog) -> str:
             continue
         commands[level].append(_command(level, one.cause.headline, "\n".join(_lines(one)), file))
     kept = [line for lines in commands.values() for line in lines]
-    notice = f"{shown.headline}. {shown.sentence}"
+    notice = f"{shown.headline}. {shown.advised}"
     if more:
         notice += f"\nMore: {counted(more, 'cause')}; see the report."
     if known:

@@ -28,7 +28,7 @@ def render(run: RunLog) -> str:
         "format": str(FORMAT),
         "verdict": json.dumps(run.verdict),
         "gate_met": json.dumps(run.gate_met),
-        "sentence": json.dumps(shown.sentence),
+        "sentence": json.dumps(shown.advised),
         "problems": json.dumps(list(run.problems)),
         "header": _event(run.header),
         "footer": "null" if run.footer is None else _event(run.footer),

@@ -66,7 +66,7 @@ def _testsuite(root: Element, name: str, shown: View, cases: list[Element]) -> N
 
 def _end(name: str, shown: View) -> Iterable[str]:
     """The verdict, and the causes of an operator's failures."""
-    yield f"{shown.headline}. {shown.sentence}"
+    yield f"{shown.headline}. {shown.advised}"
     yield from (one.cause.headline for one in shown.causes if name in one.cause.operators)
 
 

@@ -29,7 +29,7 @@ def alarm(shown: View) -> str | None:
     told = any(result.new for result in run.results)
     if run.verdict == "not conformant" and told and not lacking:
         return None
-    text = f"{shown.headline}: {shown.sentence}"
+    text = f"{shown.headline}: {shown.advised}"
     return f"{text} (exit code {footer['exit_code']})" if footer.get("exit_code") else text
 
 

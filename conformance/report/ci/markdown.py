@@ -79,6 +79,9 @@ def _heading(shown: View) -> Iterator[str]:
     yield ""
     yield inline(shown.sentence)
     yield ""
+    if shown.command:
+        yield block(shown.command)
+        yield ""
     seconds = "" if shown.run.footer is None else f", {duration(shown.run.footer['seconds'])}"
     yield inline(
         f"Suite {suite['name']} ({suite['digest'][:12]}), level {options['level']}, precision "

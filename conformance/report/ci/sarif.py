@@ -190,7 +190,7 @@ def _invocation(shown: View, kept: int, total: int) -> Json:
     sound = run.complete and run.verdict != "nothing graded"
     notes = []
     if shown.tone in ("bad", "weak"):
-        notes.append(("error", f"{shown.headline}. {shown.sentence}"))
+        notes.append(("error", f"{shown.headline}. {shown.advised}"))
     if kept < total:
         notes.append(("warning", f"{total - kept:,} results are left out; the run log has all."))
     invocation: Json = {
