@@ -125,7 +125,7 @@ class Asked:
             *(np.ascontiguousarray(one).tobytes() for one in predicted),
         )
         if told not in seen:
-            free = self._free(altered) if self._has_shapes_of(predicted) else []
+            free = self._free(altered, predicted) if self._has_shapes_of(predicted) else []
             near = free and (
                 self._resembles(altered, predicted, free) or self._may_overflow(predicted)
             )
@@ -139,7 +139,7 @@ class Asked:
         if predicted is right or not self._has_shapes_of(predicted):
             return frozenset()
         assert self.outputs is not None
-        shown = zip(self.outputs, predicted, right, self._free(altered), strict=True)
+        shown = zip(self.outputs, predicted, right, self._free(altered, predicted), strict=True)
         return frozenset(
             number
             for number, (got, other, correct, free) in enumerate(shown)
@@ -204,23 +204,58 @@ class Asked:
         found = (asked(a, self.precision) for a in self.vector.answers if a.rounded is not None)
         return next(found, "standard")
 
-    def _free(self, altered: Altered) -> list[Mask]:
+    def _free(self, altered: Altered, predicted: list[Array]) -> list[Mask]:
         """For each returned output the elements that are not graded.
 
-        Of an output in the right shape the vector says so, of one in another the rules of the
-        implementation do: a window that it adds may well hold no data.
+        Of an output in the right shape the vector says so, and of any the rules of the
+        implementation do: a window that it moves or adds may well hold no data. Where all shapes
+        are right that counts only if the rest shows the implementation.
         """
         assert self.outputs is not None
-        free = []
-        masks: list[Mask] | None = None
-        for number, (answer, got) in enumerate(zip(self.vector.answers, self.outputs, strict=True)):
-            if got.shape == answer.expected.shape:
-                free.append(_open(answer, got, self._precision))
-                continue
-            masks = masks or self._subject.unspecified(altered)
-            same = masks[number].shape == got.shape
-            free.append(masks[number] if same else np.zeros(got.shape, np.bool_))
-        return free
+        free = [
+            _open(answer, got, self._precision)
+            for answer, got in zip(self.vector.answers, self.outputs, strict=True)
+        ]
+        right = self._subject.outputs
+        moved = any(a.shape != b.shape for a, b in zip(self.outputs, right, strict=True))
+        same = [] if moved else list(map(_same, self.outputs, predicted))
+        # Most implementations end here: what they leave open takes longer to be worked out.
+        if not moved and not self._is_in_question(same, free):
+            return free
+        own = self._subject.unspecified(altered)
+        if any(a.shape != b.shape for a, b in zip(own, self.outputs, strict=True)):
+            return free
+        freed = [a | b for a, b in zip(free, own, strict=True)]
+        return freed if moved or self._shows(same, free, freed) else free
+
+    def _is_in_question(self, same: list[Mask], free: list[Mask]) -> bool:
+        """Whether outputs are somewhere wrong as those of an implementation, and not everywhere."""
+        if all((one | ungraded).all() for one, ungraded in zip(same, free, strict=True)):
+            return False
+        return any((one & wrong).any() for one, wrong in zip(same, self._wrong, strict=True))
+
+    def _shows(self, same: list[Mask], free: list[Mask], freed: list[Mask]) -> bool:
+        """Whether an element is wrong as an implementation has it, which does not leave it open,
+        or a whole output is as the implementation has it, and wrong somewhere.
+        """
+        return any(
+            bool((one & wrong & ~open_too).any() or ((one | ungraded).all() and wrong.any()))
+            for one, wrong, ungraded, open_too in zip(same, self._wrong, free, freed, strict=True)
+        )
+
+    @cached_property
+    def _wrong(self) -> list[Mask]:
+        """For each output, all in their right shapes, the elements that are graded and not right.
+
+        What is near, but not the same, counts as wrong.
+        """
+        assert self.outputs is not None
+        return [
+            ~(_same(got, right) | _open(answer, got, self._precision))
+            for got, right, answer in zip(
+                self.outputs, self._subject.outputs, self.vector.answers, strict=True
+            )
+        ]
 
     def _resembles(self, altered: Altered, predicted: list[Array], free: list[Mask]) -> bool:
         """Whether elements are near: all of them, or half where partial sums may overflow, or where
@@ -277,7 +312,7 @@ class Asked:
         if not self._has_shapes_of(predicted):
             return Agreement.NONE
         pairs = list(zip(self.outputs, predicted, strict=True))
-        free = self._free(altered)
+        free = self._free(altered, predicted)
         alike = [
             _same(got, other) | ungraded for (got, other), ungraded in zip(pairs, free, strict=True)
         ]
@@ -292,8 +327,10 @@ class Asked:
         ]
         if not any(one.any() for one in outside):
             return Agreement.WITHIN
+        # Of windows without data what is not finite shows that they are, and their indices nothing.
+        valued = any(got.dtype.kind not in "iu" for got in self.outputs)
         if any(
-            got.dtype.kind in "iu" or np.isfinite(got[one].astype(np.float64)).any()
+            not valued if got.dtype.kind in "iu" else np.isfinite(got[one].astype("f8")).any()
             for got, one in zip(self.outputs, outside, strict=True)
             if one.any()
         ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from conformance.model import ADOPTED, FOLLOWED, NEITHER, OPEN_BIT, Answer, Vect
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
+NOTHING_HELD: Mapping[str, frozenset[str]] = MappingProxyType({})
+
 BASE = ""
 """The name of the expected interpretation among those that accept some outputs."""
 
@@ -25,19 +28,30 @@ def evidence(
     outputs: Sequence[Array],
     accepting: Collection[str],
     precision: Mapping[str, str],
+    holds: Mapping[str, frozenset[str]] = NOTHING_HELD,
 ) -> dict[str, tuple[str, ...]]:
     """For each interpretation that the outputs say something about, what they say.
 
     ``accepting`` names the readings that accept the outputs, :data:`BASE` among them;
-    ``precision`` is what each dtype was compared at. An interpretation is ``ADOPTED`` where the
-    outputs are right without it and would not be with it, or where it allows them and more;
-    ``FOLLOWED`` where they are right only with it; ``NEITHER`` where a reading accepts them by its
-    width alone. Where readings that differ on it accept them alike, nothing is said; nor do
-    outputs that no reading accepts say anything: wrong answers show no way to read a document.
+    ``precision`` is what each dtype was compared at; ``holds`` names for an interpretation those
+    whose rules it has, too (:func:`~conformance.spec.variation.held`). An interpretation is
+    ``ADOPTED`` where the outputs are right without it and would not be with it, or where it allows
+    them and more; ``FOLLOWED`` where they are right only with it; ``NEITHER`` where a reading
+    accepts them by its width alone. Without it means still with all that it holds: where the
+    largest of minus infinity alone is kept, say, its index is a question of its own. Where readings
+    that differ on it accept them alike, nothing is said; nor do outputs that no reading accepts
+    say anything: wrong answers show no way to read a document.
     """
-    answers = {_parts(name): under for name, under in vector.readings.items()}
+
+    def parts_of(name: str) -> frozenset[str]:
+        names = _parts(name)
+        # One that it holds and that changes nothing here is no reading of the vector.
+        held = (one for name in names for one in holds.get(name, ()) if one in vector.readings)
+        return names.union(held)
+
+    answers = {parts_of(name): under for name, under in vector.readings.items()}
     answers[frozenset()] = vector.answers
-    right = {_parts(name) for name in accepting}
+    right = {parts_of(name) for name in accepting}
     found = {}
     for name in (name for name in vector.readings if "+" not in name):
         said: set[str] = set()
@@ -51,7 +65,8 @@ def evidence(
                 said.add(FOLLOWED if taken else NEITHER)
             elif without in right and (with_it not in right or _permissive(base, other, precision)):
                 said.add(ADOPTED)
-        if len(said) == 1:
+        # What a reading without it accepts as well need not come from it.
+        if said == {ADOPTED} or (len(said) == 1 and all(name in parts for parts in right)):
             found[name] = tuple(said)
     return found
 

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from conformance.grade.compare import Mismatch, witness
-from conformance.grade.following import BASE, evidence
+from conformance.grade.following import BASE, NOTHING_HELD, evidence
 from conformance.grade.match import Match, as_outputs, asked, decisive, matches, nearest
 from conformance.grade.outcome import LOST, Ending, Outcome, described
 from conformance.grade.returned import packed
 from conformance.model import FAILED, Result, Status, Vector, Witness
+from conformance.spec.model import OpSpec
+from conformance.spec.variation import held
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
@@ -30,22 +32,37 @@ ABNORMAL = LOST | {Ending.ADAPTER, Ending.ABORTED, Ending.ABANDONED}
 """Endings that are an error for every vector; none of them rejects anything."""
 
 
-def judge(vector: Vector, outcome: Outcome, *, level: str, precision: Mapping[str, str]) -> Result:
+def judge(
+    vector: Vector,
+    outcome: Outcome,
+    *,
+    level: str,
+    precision: Mapping[str, str],
+    spec: OpSpec | None = None,
+) -> Result:
     """Judge one vector; a failure keeps what was asked and expected, where that is small.
 
     ``level`` is the level of the run: at ``must`` the outputs may follow the base or any one
     reading, all outputs the same; at ``should`` only the base. ``precision`` maps a dtype to the
-    precision asked of it; dtypes not in it are judged at ``standard``. Whatever the backend
-    returned, this raises nothing.
+    precision asked of it; dtypes not in it are judged at ``standard``. ``spec`` is the
+    specification that the vector was made from, if it is known: it tells which interpretations
+    hold others, and so what outputs show of them. Whatever the backend returned, this raises
+    nothing.
     """
-    verdict = _judged(vector, outcome, level, precision)
+    verdict = _judged(vector, outcome, level, precision, spec)
     if verdict.status not in FAILED or verdict.size > SMALL:
         return verdict
     right = [one.expected if one.rounded is None else one.rounded for one in vector.answers]
     return replace(verdict, inputs=packed(vector.inputs), expected=packed(right))
 
 
-def _judged(vector: Vector, outcome: Outcome, level: str, precision: Mapping[str, str]) -> Result:
+def _judged(
+    vector: Vector,
+    outcome: Outcome,
+    level: str,
+    precision: Mapping[str, str],
+    spec: OpSpec | None,
+) -> Result:
     """The verdict with the evidence for it."""
     if not applies(vector, level):
         return skipped(vector)
@@ -59,7 +76,7 @@ def _judged(vector: Vector, outcome: Outcome, level: str, precision: Mapping[str
     if vector.case.reject is None:
         if outcome.ending is Ending.RAISED:
             return result(vector, Status.ERROR, "raised", outcome.message, seconds=seconds)
-        verdict = _judge_outputs(vector, outcome, level, precision)
+        verdict = _judge_outputs(vector, outcome, level, precision, spec)
     elif outcome.ending is Ending.RETURNED:
         message = f"accepted, but {vector.case.reject} must be rejected"
         return result(vector, Status.FAIL, "accepted", message, seconds=seconds)
@@ -132,13 +149,17 @@ def result(
 
 
 def _judge_outputs(
-    vector: Vector, outcome: Outcome, level: str, precision: Mapping[str, str]
+    vector: Vector,
+    outcome: Outcome,
+    level: str,
+    precision: Mapping[str, str],
+    spec: OpSpec | None,
 ) -> Result:
     seconds = outcome.seconds
     outputs = as_outputs(outcome.returned, vector.answers)
     if isinstance(outputs, Mismatch):
         return result(vector, Status.ERROR, outputs.kind, outputs.message, seconds=seconds)
-    verdict = _judge_arrays(vector, outputs, level, precision, seconds)
+    verdict = _judge_arrays(vector, outputs, level, precision, seconds, spec)
     if verdict.status is Status.PASS:
         return verdict
     message = f"{verdict.message} ({outcome.note})" if outcome.note else verdict.message
@@ -151,13 +172,15 @@ def _judge_arrays(
     level: str,
     precision: Mapping[str, str],
     seconds: float,
+    spec: OpSpec | None,
 ) -> Result:
     found = matches(vector, outputs, precision)
     base, told = found[0], decisive(found, level)
     shows = {}
     if vector.readings and (base.mismatch is None or base.mismatch.kind == "shape"):
         right = [match.reading or BASE for match in found if not match.wrong]
-        shows = evidence(vector, outputs, right, precision)
+        holds = NOTHING_HELD if spec is None else held(spec.interpretations)
+        shows = evidence(vector, outputs, right, precision, holds)
     if not told.wrong:
         return result(
             vector,

@@ -90,8 +90,8 @@ class Examiner:
             kind = "undeclared-unsupported"
             verdict = result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
             return self._complete(verdict, vector)
-        verdict = judge(vector, outcome, level=self.level, precision=self.precision)
         spec = self.specs.get(vector.case.op)
+        verdict = judge(vector, outcome, level=self.level, precision=self.precision, spec=spec)
         return self._complete(with_observations(verdict, spec, vector, outcome), vector)
 
     def _complete(self, verdict: Result, vector: Vector) -> Result:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from conformance.errors import UsageError, closest
@@ -69,3 +69,15 @@ def circular(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str
     for target in dict.fromkeys(chain.from_iterable(replacing)):
         if target in reach(names[target], names):
             yield target
+
+
+def held(variants: Sequence[Variant]) -> Mapping[str, frozenset[str]]:
+    """For each variant, by name, the others whose rules it replaces alike, and more besides."""
+    return {
+        one.name: frozenset(
+            other.name
+            for other in variants
+            if other.replace.items() < one.replace.items() and other.where in (None, one.where)
+        )
+        for one in variants
+    }

@@ -18,7 +18,7 @@ from conformance.reference.subject import Altered, Subject
 from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 
-LP, MEAN = "onnx.LpPool-22", "onnx.AveragePool-22"
+LP, MEAN, MAX = "onnx.LpPool-22", "onnx.AveragePool-22", "MaxPool-14"
 NAN = float("nan")
 
 
@@ -183,3 +183,39 @@ def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
     found = {one.ids: one for one in searched(LP, results)}
     assert found[names].equal == 0
     assert {names, names[:1], names[1:]} == found.keys()
+
+
+SWAPPED = "pads-begin-and-end-swapped"
+
+
+@pytest.mark.parametrize(
+    ("filler", "indices", "expected"),
+    [
+        (-np.inf, [2, 0, 1], Agreement.EQUAL),  # -1, in a channel of three
+        (0, [2, 0, 1], Agreement.EQUAL),
+        (-np.inf, [2, 1, 1], Agreement.NONE),
+        (0, [2, 1, 1], Agreement.NONE),
+    ],
+)
+def test_what_a_window_without_data_gives_is_open_of_a_mutant_too(
+    filler: float, indices: list[int], expected: Agreement
+) -> None:
+    """With its padding at the other end, the first window holds none of 5, 7 and 6."""
+    attributes = {"kernel": [2], "strides": [2], "pads_begin": [0], "pads_end": [3]}
+    returned = channels([filler, 5, 7]), np.array([[indices]], "i8")
+    one = asked(MAX, channels([5, 7, 6]), attributes, *returned)
+    assert one.agreement(altered(MAX, SWAPPED), {}) is expected
+    assert one.glance(altered(MAX, SWAPPED), {}) is expected
+
+
+@pytest.mark.parametrize(
+    ("filler", "expected"), [(-np.inf, Agreement.EQUAL), (0, Agreement.NONE), (4, Agreement.NONE)]
+)
+def test_windows_without_data_alone_do_not_agree_with_any_number(
+    filler: float, expected: Agreement
+) -> None:
+    """The one window holds the 5; where pads have changed places it holds padding alone."""
+    attributes = {"kernel": [1], "strides": [2], "pads_begin": [0], "pads_end": [1]}
+    returned = channels([filler]), np.array([[[7]]], "i8")
+    one = asked(MAX, channels([5]), attributes, *returned)
+    assert one.agreement(altered(MAX, SWAPPED), {}) is expected

@@ -11,6 +11,7 @@ from made import ALL_OPEN, answer, indices, steps, values, vector
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import ADOPTED, FOLLOWED, NEITHER, OPEN_BIT, Status
+from conformance.spec.loader import shipped
 
 
 def shows(asked, *outputs, level="must", precision="standard"):
@@ -133,6 +134,10 @@ class TestCombinations:
         },
     )
 
+    def test_what_two_readings_have_in_common_shows_neither(self):
+        asked = vector(answer([1, 1]), readings={"a": (answer([2, 1]),), "b": (answer([2, 1]),)})
+        assert shows(asked, got(2, 1)) == {}
+
     @pytest.mark.parametrize(
         ("outputs", "a", "b"),
         [
@@ -157,3 +162,47 @@ class TestCombinations:
             readings={"a": (answer([2, 1]),), "b": (answer([2, 1]),), "a+b": (answer([3, 1]),)},
         )
         assert shows(asked, got(2, 1)) == {}
+
+
+LOW = -(2.0**127)
+
+
+class TestOneThatHoldsAnother:
+    """Where minus infinity is kept as the largest, its index is a question of its own."""
+
+    spec = shipped()["MaxPool-14"]
+
+    def asked(self, kept, unnamed):
+        """A window of minus infinity alone; the base writes a low number, and index 0."""
+        lowest, minus_infinity = (answer([n]) for n in (LOW, -np.inf))
+        return vector(
+            lowest,
+            indices([0]),
+            readings={
+                "minus-infinity-kept": (minus_infinity, indices([kept])),
+                "minus-infinity-unnamed": (minus_infinity, indices([unnamed])),
+            },
+        )
+
+    def said(self, asked, value, index):
+        outcome = Outcome(Ending.RETURNED, returned=[got(value), np.array([index])])
+        found = judge(asked, outcome, level="must", precision={}, spec=self.spec)
+        assert found.status is Status.PASS
+        return found.shows
+
+    def test_where_both_give_one_index_that_of_minus_infinity_is_not_observed(self):
+        """The first element is the start of the channel."""
+        found = self.said(self.asked(0, 0), -np.inf, 0)
+        assert found == {"minus-infinity-kept": (FOLLOWED,)}
+
+    def test_where_they_differ_the_index_tells(self):
+        asked = self.asked(3, 0)
+        assert self.said(asked, -np.inf, 0) == {"minus-infinity-unnamed": (FOLLOWED,)}
+        assert self.said(asked, -np.inf, 3) == {
+            "minus-infinity-kept": (FOLLOWED,),
+            "minus-infinity-unnamed": (ADOPTED,),
+        }
+
+    def test_who_does_not_keep_it_says_nothing_of_its_index(self):
+        found = self.said(self.asked(3, 0), LOW, 0)
+        assert found == {"minus-infinity-kept": (ADOPTED,)}
