@@ -233,7 +233,7 @@ def _completed(
         raise UsageError(
             "--complete loads the backend in this environment, so --env cannot be given",
             hint="run conformance suite complete --for BACKEND --out DIR in that environment, then "
-            "check with --suite DIR if it was written",
+            "check with --suite DIR",
         )
     base, out = open_suite(suite), report / SUITE
     if base.name in NO_CLAIM:

@@ -31,13 +31,9 @@ def completed(
     processes: int,
     seed: int,
     smaller: bool = False,
-    measured: bool = True,
 ) -> Suite:
     """The suite ``base`` with the vectors that it lacks of some operators (none: of all), and with
     what can show in what is declared, in the folder ``out``; or as it is where it lacks nothing.
-
-    Without ``measured`` it is as it is where it lacks no vector, though it does not say what can
-    show in what is declared.
 
     What a backend declares is completed, or without one every part. With ``smaller`` smaller
     relatives of large vectors are added. Raises UsageError for a suite
@@ -82,8 +78,7 @@ def completed(
     _tell(base, new, backend)
     manifest = base.manifest
     strength = {one.op: _strength(manifest.strength[one.op], one) for one in added}
-    same = all(manifest.strength[op] == known for op, known in strength.items())
-    if not new and (same or not measured):
+    if not new and all(manifest.strength[op] == known for op, known in strength.items()):
         return base
     told = {one.op for one in added if one.strata}
     gaps = [gap for gap in manifest.uncovered if gap.op not in told]

@@ -192,26 +192,20 @@ def complete(
 
     It adds a vector for each mutant that can show in an element type and rank but survives there.
     Without --for it also adds vectors for uncovered pairs of coverage targets, and for uncovered
-    remainders in strata. Existing vectors do not change. Nothing is written if there is no
-    vector to add.
+    remainders in strata. Existing vectors do not change. The new suite states which mutants can
+    show in what is declared, so that a check with it has a strength. Nothing is written if there is
+    neither a vector nor such a statement to add.
     """
     from conformance.cli.completing import completed
     from conformance.suite.store import open_suite
 
     base = open_suite(name)
-    made = completed(
-        base,
-        ops,
-        backend,
-        out,
-        processes=processes,
-        seed=seed,
-        smaller=smaller,
-        measured=False,
-    )
+    made = completed(base, ops, backend, out, processes=processes, seed=seed, smaller=smaller)
     if made is base:
-        click.echo(f"nothing written: no vector to add to {base.name}")
+        click.echo(f"nothing written: {base.name} has all vectors and states its strength")
     else:
+        if len(made) == len(base):
+            click.echo("no vector to add; written with the mutants that can show, for its strength")
         click.echo(f"{made.name}: {len(made)} vectors, in {out}")
         click.echo(f"sha256 {' + '.join(one[:16] for one in made.manifest.digests)}")
 

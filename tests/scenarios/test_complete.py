@@ -181,10 +181,10 @@ def test_a_suite_that_lacks_nothing_is_used_as_it_is(base: Path) -> None:
     assert not (report / "suite").exists()
 
 
-def test_nothing_is_written_where_no_vector_is_missing(
+def test_where_no_vector_is_missing_it_is_written_once_for_its_strength(
     base: Path, completed: tuple[Suite, Result], tmp_path: Path
 ) -> None:
-    """Though the suite does not say yet what can show in what is declared."""
+    """A suite that does not say yet what can show in what is declared gives no strength."""
     suite, out = tmp_path / "suite", tmp_path / "out"
     full = completed[0]
     vectors = [(one, ("core",)) for one in full.vectors()]
@@ -196,10 +196,20 @@ def test_nothing_is_written_where_no_vector_is_missing(
         kills=kills, excused=excused, strength=strength, bases=full.specs.bases(),
     )  # fmt: skip
     named = f"{base / 'mine.py'}:Narrow"
-    result = invoke("suite", "complete", str(suite), "--for", named, "--op", OP, "--out", str(out))
-    assert result.exit_code == 0, result.output
-    assert result.stdout == "nothing written: no vector to add to full\n"
-    assert not out.exists()
+
+    def complete(known: Path, new: Path) -> str:
+        words = ("suite", "complete", str(known), "--for", named, "--op", OP, "--out", str(new))
+        result = invoke(*words)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    assert complete(suite, out).startswith("no vector to add; written with the mutants")
+    assert len(open_suite(out)) == len(vectors)
+    again = tmp_path / "again"
+    assert complete(out, again) == (
+        "nothing written: full has all vectors and states its strength\n"
+    )
+    assert not again.exists()
 
 
 @pytest.mark.exhaustive  # of one type and rank, each test above shows it
