@@ -276,8 +276,8 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
             f"{one.calls} calls; failures like it: {one.cause.failures}"
         )
     click.echo(f"   {finding.reproduce}")
-    if more := len(_minimal(cause, found) - {finding.smallest}):
-        click.echo(f"   and {more} more minimal case{'s' * (more > 1)} like it")
+    if count := len(_minimal(cause, found) - {finding.smallest}):
+        click.echo(f"   and {count} more minimal case{'s' * (count > 1)} like it")
     if others := [op for op in cause.operators if op != finding.op]:
         more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
         click.echo(f"   also in {', '.join(others[:MOST_OTHERS])}{more}")
