@@ -229,7 +229,8 @@ def _write(
     write(run.log, wanted)
     click.echo(f"log: {out / LOG}", err=True)
     by_id = {one.vector.id: one for one in session.outcome.found}
-    causes = run.log.causes
+    # What has no name and no minimal case is what others were before they were minimal.
+    causes = [one for one in run.log.causes if one.named or _minimal(one, by_id)]
     for number, cause in enumerate(causes[:MOST_TOLD], start=1):
         _tell_cause(number, cause, suite, by_id)
     failed = {result.id for result in run.results if result.status in FAILED}
@@ -248,6 +249,11 @@ def _write(
 def _simplest(cause: Cause, suite: Suite) -> Finding:
     """The finding of a cause whose case has the fewest elements of data."""
     return min(cause.findings, key=lambda one: suite.get(one.smallest).inputs[0].size)
+
+
+def _minimal(cause: Cause, found: Mapping[str, Discovery]) -> set[str]:
+    """The minimal cases of a cause, by their ids."""
+    return {id for _, id in cause.vectors if id in found}
 
 
 def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Discovery]) -> None:
@@ -270,6 +276,8 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
             f"{one.calls} calls; failures like it: {one.cause.failures}"
         )
     click.echo(f"   {finding.reproduce}")
+    if count := len(_minimal(cause, found) - {finding.smallest}):
+        click.echo(f"   and {count} more minimal case{'s' * (count > 1)} like it")
     if others := [op for op in cause.operators if op != finding.op]:
         more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
         click.echo(f"   also in {', '.join(others[:MOST_OTHERS])}{more}")

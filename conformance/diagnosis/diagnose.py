@@ -24,6 +24,7 @@ from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import Variant
 from conformance.suite.store import Suite
+from conformance.verdict import FUZZ
 
 COMPARED = 20_000
 """Passed vectors of an operator with which failures are compared, the first of the suite."""
@@ -140,6 +141,6 @@ def _explanations(
             precision=precision,
             level=level,
         )
-        return Search(evidence, bank).run()
+        return Search(evidence, bank, chosen=suite.manifest.name == FUZZ).run()
     except ConformanceError:
         return []  # an old suite, of another version of the specification

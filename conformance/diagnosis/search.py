@@ -56,10 +56,16 @@ to such sums; or as many as there are failures that lie in the interval of anoth
 
 
 class Search:
-    """The search for the faults of one operator among those of a ``bank``."""
+    """The search for the faults of one operator among those of a ``bank``.
 
-    def __init__(self, evidence: OperatorEvidence, bank: Sequence[Fault]) -> None:
-        self._evidence, self._bank = evidence, bank
+    ``chosen`` says that the failures are few and were picked because each tells something, as those
+    that a fuzz search leaves: then what contradicts faults does so, however few such failures are.
+    """
+
+    def __init__(
+        self, evidence: OperatorEvidence, bank: Sequence[Fault], *, chosen: bool = False
+    ) -> None:
+        self._evidence, self._bank, self._chosen = evidence, bank, chosen
         self._readings = {one.name: one for one in evidence.spec.interpretations}
         self._unexplained = dict.fromkeys(evidence.failed)
         self._found: dict[tuple[str, ...], Explanation] = {}
@@ -137,6 +143,7 @@ class Search:
             return False
         sharing = [one for one in others if not set(one.ids).isdisjoint(found.ids)]
         room = CONTRADICTED * sum(len(one.agrees) for one in (found, *sharing))
+        room = 0 if self._chosen else room
         types = {dtype for dtype, _ in agreeing}
         unknown, known = (
             sum(place_of(v) in places and place_of(v).dtype in types for v in some)

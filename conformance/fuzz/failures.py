@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from conformance.audit.kills import Bank
+from conformance.diagnosis.agreement import Agreement
 from conformance.fuzz.calls import Calls
 from conformance.fuzz.guidance import Guidance
 from conformance.fuzz.minimise import Remake, minimised
@@ -20,6 +20,12 @@ MOST = 16
 CONTROLS = 8
 """Vectors that are kept beside a minimal one to tell mutants apart, at most."""
 
+MET = 4
+"""Failures that are kept beside a minimal one as they were met, at most."""
+
+COMPARED = 60
+"""Failures without a mutant that are held against what a minimal one looks like, at most."""
+
 LOOKED_AT = 400
 """Passed vectors that are held against the mutants of a cause, at most."""
 
@@ -31,7 +37,12 @@ UNSTEADY = "unsteady"
 
 @dataclass
 class Discovery:
-    """A failure with its minimal case; ``first`` is the case on which it was seen first."""
+    """A failure with its minimal case; ``first`` is the case on which it was seen first.
+
+    A minimal case looks like more bugs than there are: with one tap after a block, the last one and
+    all after the block are the same. So ``met`` keeps failures as they were before minimising that
+    mutants do not give which give the minimal one.
+    """
 
     op: str
     cause: FailureCause
@@ -44,6 +55,8 @@ class Discovery:
     seconds: float
     controls: dict[str, Vector] = field(default_factory=dict)
     looked_at: int = 0
+    met: dict[str, Vector] = field(default_factory=dict)
+    compared: int = 0
 
 
 class Failures:
@@ -104,7 +117,8 @@ class Failures:
             return []
         kept = {one.vector.id: one.vector for one in self.found}
         for one in self.found:
-            kept |= {name: vector for name, vector in one.controls.items() if name not in kept}
+            beside = {**one.met, **one.controls}
+            kept |= {name: vector for name, vector in beside.items() if name not in kept}
         return [*kept.values(), *(v for name, v in self._passed.items() if name not in kept)]
 
     def merge(self) -> None:
@@ -117,6 +131,7 @@ class Failures:
                 continue
             same.cause.failures += one.cause.failures
             same.cause.faults = same.cause.faults & one.cause.faults or same.cause.faults
+            same.met = dict([*same.met.items(), *one.met.items()][:MET])
             same.controls |= {} if one.vector.id == same.vector.id else {one.vector.id: one.vector}
             if one.cases < same.cases:
                 same.first, same.cases, same.seconds = one.first, one.cases, one.seconds
@@ -133,7 +148,23 @@ class Failures:
             narrowed = one.cause is cause and before[id(one)] != cause.faults
             if narrowed and len(one.controls) < CONTROLS:
                 one.controls[vector.id] = vector
+            # One that a mutant is known by was compared with it.
+            if one.cause is cause and not cause.faults:
+                self._compare(one, vector, result)
         return cause
+
+    def _compare(self, found: Discovery, vector: Vector, result: Result) -> None:
+        """Keep a failure as it was met where it speaks against what the minimal one looks like."""
+        if len(found.met) >= MET or found.compared >= COMPARED or vector.id == found.vector.id:
+            return
+        found.compared += 1
+        left = self._causes.left(found.cause, vector, result)
+        if not left and found.cause.candidates:
+            found.met[vector.id] = vector
+        elif left != found.cause.candidates:
+            found.cause.candidates = left
+            if len(found.controls) < CONTROLS:
+                found.controls[vector.id] = vector
 
     def _discover(
         self,
@@ -150,7 +181,7 @@ class Failures:
             return
         vector, result = again
         cause = self._causes.new(vector, result)
-        first = vector.case
+        first, met = vector.case, again
         calls = 1
         if vector.case.reject is None or origin is not None:
             begin, remake = origin or (None, lambda case: case)
@@ -168,7 +199,9 @@ class Failures:
             vector, result, calls = smallest.vector, smallest.result, 1 + smallest.calls
         explained = self._causes.explaining(vector, result)
         cause.faults = (cause.faults & explained) or cause.faults or explained
+        cause.candidates = self._causes.explaining(vector, result, Agreement.WITHIN)
         found = Discovery(self._whole.op, cause, vector, result, first, calls, cases, seconds)
+        self._compare(found, *met)
         self._add(found)
 
     def _unsteady(self, vector: Vector, result: Result, cases: int, seconds: float) -> None:
@@ -194,14 +227,14 @@ class Failures:
         """Those of some cases on which the mutants of a cause may show."""
         if not cause.faults or not cases:
             return cases
-        may = self._bank_of(cause).may_differ(cases)
+        may = self._guidance.bank.among(cause.faults).may_differ(cases)
         return [case for case, row in zip(cases, may, strict=True) if row.any()]
 
-    def _bank_of(self, cause: FailureCause) -> Bank:
-        return self._guidance.bank.among(cause.faults)
-
     def _hold_against(self, passed: Iterable[Vector]) -> None:
-        """Leave out mutants with which a vector would not have passed where the cause shows."""
+        """Leave out mutants with which a vector would not have passed where the cause shows.
+
+        One that speaks against all that is left is kept, too: a diagnosis has to know it.
+        """
         passed = [vector for vector in passed if vector.case.reject is None]
         for one in self.found:
             cause = one.cause
@@ -210,17 +243,25 @@ class Failures:
                 for vector in passed
                 if (vector.case.types[self._whole.data.type], vector.inputs[0].ndim) in cause.places
             ]
-            if len(cause.faults) < 2 or one.looked_at >= LOOKED_AT or not there:
+            if not (cause.faults or cause.candidates) or one.looked_at >= LOOKED_AT or not there:
                 continue
             one.looked_at += len(there)
-            bank = self._bank_of(cause)
+            bank = self._guidance.bank.among(cause.faults or cause.candidates)
             may = bank.may_differ([vector.case for vector in there])
             for vector, row in zip(there, may, strict=True):
-                left = cause.faults.difference(self._guidance.kills(bank, vector, row))
-                if left and left != cause.faults:
+                before = cause.faults or cause.candidates
+                left = before.difference(self._guidance.kills(bank, vector, row))
+                if left == before:
+                    continue
+                if len(one.controls) < CONTROLS:
+                    one.controls[vector.id] = vector
+                if not left:
+                    one.looked_at = LOOKED_AT
+                    break
+                if cause.faults:
                     cause.faults = left
-                    if len(one.controls) < CONTROLS:
-                        one.controls[vector.id] = vector
+                else:
+                    cause.candidates = left
 
 
 def _alike(one: Discovery, other: Discovery) -> bool:

@@ -30,12 +30,14 @@ class FailureCause:
 
     ``faults`` are the mutants that each give exactly the outputs of all of its failures; empty
     where none does. ``key`` tells causes apart that no mutant explains: the kind of failure, the
-    complaint, and where.
+    complaint, and where. ``candidates`` are those that agree with its minimal case, if only within
+    an interval, less what others speak against: what a diagnosis may name.
     """
 
     kind: str
     key: Key
     faults: frozenset[str] = frozenset()
+    candidates: frozenset[str] = frozenset()
     failures: int = 0
     places: set[tuple[str, int]] = field(default_factory=set)
 
@@ -67,8 +69,10 @@ class Causes:
         """The cause of a failure that none of the known ones gives."""
         return FailureCause(result.kind, key_of(vector, result), self.explaining(vector, result))
 
-    def explaining(self, vector: Vector, result: Result) -> frozenset[str]:
-        """The mutants of the catalogue that give exactly the outputs of a failure."""
+    def explaining(
+        self, vector: Vector, result: Result, least: Agreement = Agreement.EQUAL
+    ) -> frozenset[str]:
+        """The mutants of the catalogue that agree with a failure, at ``least`` so well."""
         asked = self._asked(vector, result)
         if asked is None:
             return frozenset()
@@ -76,10 +80,16 @@ class Causes:
         names = [(self._bank.faults[at].id,) for at in np.flatnonzero(may)]
         seen: dict[tuple[str | bytes, ...], Agreement] = {}
         return frozenset(
-            name
-            for (name,) in names
-            if asked.glance(self._implementation((name,)), seen) is Agreement.EQUAL
+            name for (name,) in names if asked.glance(self._implementation((name,)), seen) >= least
         )
+
+    def left(self, cause: FailureCause, vector: Vector, result: Result) -> frozenset[str]:
+        """The candidates of a cause that agree with one more failure; all where none can tell."""
+        asked = self._asked(vector, result) if cause.candidates else None
+        if asked is None:
+            return cause.candidates
+        each = [(name,) for name in sorted(cause.candidates)]
+        return frozenset(name for (name,) in self._agreeing(asked, each, Agreement.WITHIN))
 
     def same(self, cause: FailureCause, vector: Vector, result: Result) -> bool:
         """Whether a failure has a cause, which may be known by other cases only."""
@@ -107,12 +117,17 @@ class Causes:
                 return one
         return None
 
-    def _agreeing(self, asked: Asked, several: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    def _agreeing(
+        self,
+        asked: Asked,
+        several: Iterable[tuple[str, ...]],
+        least: Agreement = Agreement.EQUAL,
+    ) -> list[tuple[str, ...]]:
         readings = {one.name: one for one in self._spec.interpretations}
         return [
             names
             for names in several
-            if asked.agreement(self._implementation(names), readings) is Agreement.EQUAL
+            if asked.agreement(self._implementation(names), readings) >= least
         ]
 
     def _asked(self, vector: Vector, result: Result) -> Asked | None:

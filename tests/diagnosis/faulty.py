@@ -73,7 +73,7 @@ def answered(op: str, made: Callable[[Vector, list[Array]], list[Array]]) -> lis
 
 
 def searched(
-    op: str, results: Sequence[Result], without: Collection[str] = ()
+    op: str, results: Sequence[Result], without: Collection[str] = (), *, chosen: bool = False
 ) -> list[Explanation]:
     """What the failures among the results are said to come from, by a catalogue without some
     faults.
@@ -82,4 +82,5 @@ def searched(
     evidence = OperatorEvidence(
         find(op), results, read=vector, noticed=noticed, precision={}, level="must"
     )
-    return Search(evidence, [fault for fault in faults(find(op)) if fault.id not in without]).run()
+    known = [fault for fault in faults(find(op)) if fault.id not in without]
+    return Search(evidence, known, chosen=chosen).run()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance.backends.capabilities import Capabilities
 from conformance.errors import Unsupported
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
@@ -43,6 +44,7 @@ class Function:
     """A function as a backend of one operator."""
 
     version = "1"
+    capabilities = Capabilities()
 
     def __init__(self, op: str, name: str, run: Run) -> None:
         self.op, self.name, self._run = op, name, run

@@ -18,7 +18,10 @@ from conformance.cli import main
 from conformance.cli.fuzz import _seconds, _tell_cause
 from conformance.cli.text import slug
 from conformance.errors import UsageError
+from conformance.fuzz import database
 from conformance.log.reader import read
+from conformance.model import Case
+from conformance.spec.loader import find
 from conformance.suite.store import open_suite
 
 HERE = Path(__file__).parent
@@ -113,6 +116,57 @@ def test_what_several_operators_share_is_told_once(capsys: pytest.CaptureFixture
     sizes = [tiers.core().get(one.smallest).inputs[0].size for one in shared.findings]
     (id_,) = re.findall(r"--only (\S+)", shown)
     assert tiers.core().get(id_).inputs[0].size == min(sizes)
+
+
+SHORT = """
+from unittest.mock import patch
+from conformance.backends import numpy as plain
+from conformance.backends.capabilities import Capabilities
+
+def means(data, spans, divisor):
+    result = plain.np.empty(data.shape[:2] + plain.lengths(spans), data.dtype)
+    for at, window in plain.windows(spans):
+        taps = data[window]
+        count = divisor or taps[0, 0].size
+        if taps.shape[-1] > 4 and taps.shape[-1] % 4:
+            taps = taps[..., :-1]
+        result[at] = taps.sum(axis=(2, 3)) / plain.np.float32(count)
+    return result
+
+class Short(plain.NumPy):
+    name = "short"
+    capabilities = Capabilities(operators=("AvgPool-1",), dtypes=("f32",), ranks=(4,))
+
+    def run(self, op, inputs, attributes):
+        with patch.object(plain, "means", means):
+            return super().run(op, inputs, attributes)
+"""
+
+
+def test_a_name_agrees_with_what_failed_before_it_was_minimal(elsewhere: Path) -> None:
+    """A loop in steps of 4 whose rest ends one tap early: with rows of 5 it looks like a loop
+    that leaves out the rest, with rows of 7 it does not."""
+    spec = find("AvgPool-1")
+    attributes = {
+        "kernel": [2, 7],
+        "strides": [1, 1],
+        "pads_begin": [0, 0],
+        "pads_end": [0, 0],
+        "exclude-pad": True,
+    }
+    case = Case("AvgPool-1", {"T": "f32"}, {"data": (1, 1, 3, 9)}, attributes)
+    database.keep(Path("known"), spec, [case], [])
+    (elsewhere / "short.py").write_text(SHORT)
+    found = fuzz(
+        "--backend", "short.py:Short", "--op", spec.op, "--cases", "1", "--database", "known"
+    )
+    assert found.exit_code == 1, found.output
+    assert "1. No known bug: with wrong values.\n   AvgPool-1 of f32 1x1x1x5 (ramp)" in found.stdout
+    assert "2. " not in found.stdout
+    assert "1 minimal case\n" in found.stdout
+    run = read(Path("reports/fuzz-short/run.jsonl"))
+    assert not any((one.diagnosis or {}).get("faults") for one in run.findings)
+    assert case.id in {name for one in run.findings for name in one.ids}
 
 
 class TestEarlierFailures:

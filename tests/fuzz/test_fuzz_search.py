@@ -12,6 +12,7 @@ import tiers
 from mutant_backends import Function, Mutant
 from searching import search, until_found
 
+from conformance.audit.kills import Bank
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.numpy import NumPy
 from conformance.errors import UsageError
@@ -21,10 +22,11 @@ from conformance.fuzz.drawing import LIMITS
 from conformance.fuzz.simpler import cost_of, simpler
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
-from conformance.model import Status
+from conformance.model import Case, Status
 from conformance.run.inline import Inline
 from conformance.run.limits import Limits
 from conformance.run.pool import ProcessExecutor
+from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
 
@@ -85,6 +87,26 @@ class TestPlanted:
         found = search(Function(op, "picky", run), op, cases=300).found
         assert sorted(one.vector.inputs[0].shape for one in found) == [(1, 3, 1), (2, 1, 1)]
         assert {one.result.kind for one in found} == {"raised"}
+
+    def test_what_passed_and_contradicts_the_only_mutant_is_kept(self) -> None:
+        op, mutant = "AvgPool-14", "kernel-1-ignores-pads"
+        wrong, right = Mutant(op, mutant), Mutant(op)
+
+        def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
+            return (wrong if inputs[0].shape[2] < 4 else right).run(op, inputs, attributes)
+
+        backend = Function(op, "narrow", run)
+        backend.capabilities = Capabilities(operators=(op,), dtypes=("f32",), ranks=(3,))
+        pads = {"pads_begin": [1], "pads_end": [0], "exclude-pad": False}
+        attributes = {"kernel": [1], "strides": [1], **pads}
+        fails, passes = (
+            Case(op, {"T": "f32"}, {"data": (1, 1, size)}, attributes) for size in (3, 8)
+        )
+        (found,) = search(backend, op, known={op: [fails, passes]}, cases=2).found
+        assert mutant in found.cause.faults
+        larger = [one for one in found.controls.values() if one.id == passes.id]
+        killed = Bank(find(op), faults(find(op))).all_kills(larger)
+        assert found.cause.faults <= {kill.fault for kills in killed for kill in kills}
 
     def test_a_negative_test_that_is_accepted(self) -> None:
         def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
