@@ -265,7 +265,9 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
     diagnosis = finding.diagnosis or {}
     sentence = diagnosis.get("sentence") if diagnosis.get("faults") else ""
     # How many of these vectors fail says nothing: they were chosen for it.
-    sentence = sentence or f"No known bug: {WORDS.get(finding.kind, finding.kind)}."
+    several = len(diagnosis.get("alternatives") or ())
+    what = f"{several} known bugs give these outputs" if several else "No known bug"
+    sentence = sentence or f"{what}: {WORDS.get(finding.kind, finding.kind)}."
     click.echo(f"{number}. {one_line(sentence)}")
     click.echo(f"   {suite.get(finding.smallest).description}")
     click.echo(f"   {one_line(finding.message)[:200]}")

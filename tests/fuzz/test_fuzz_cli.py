@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,15 @@ def test_what_several_operators_share_is_told_once(capsys: pytest.CaptureFixture
     sizes = [tiers.core().get(one.smallest).inputs[0].size for one in shared.findings]
     (id_,) = re.findall(r"--only (\S+)", shown)
     assert tiers.core().get(id_).inputs[0].size == min(sizes)
+
+
+def test_more_known_bugs_than_are_named_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    run = read(HERE.parents[1] / "reports" / "sample" / "openvino" / "run.jsonl.gz")
+    cause = next(one for one in run.causes if one.kind == "value")
+    told = {"sentence": "", "faults": [], "alternatives": [{}] * 4}
+    findings = tuple(replace(one, diagnosis=told) for one in cause.findings)
+    _tell_cause(1, replace(cause, findings=findings), tiers.core(), {})
+    assert "1. 4 known bugs give these outputs: with wrong values." in capsys.readouterr().out
 
 
 SHORT = """
