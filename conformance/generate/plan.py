@@ -81,7 +81,7 @@ class OperatorTask:
         if self.effort.pairs:
             vectors = reduced(spec, catalogue, vectors, kills)
         if not vectors:
-            raise none_valid(spec, self.root)
+            _some_valid(spec, self.root)
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
         valid = [*spare, *(vector.case for vector in vectors)]
         # What is not claimed is no reason to refuse a case.
@@ -133,21 +133,20 @@ def known(made: Sequence[Made]) -> dict[str, Any]:
     }
 
 
-def none_valid(spec: OpSpec, root: int) -> SpecError:
-    """Which conditions are broken by what is drawn, of a specification without a valid case."""
+def _some_valid(spec: OpSpec, root: int) -> None:
+    """Raise SpecError where no case that is drawn is valid, with what most of them break."""
     drawn = [case for rank in spec.ranks for case in draw_fast(spec, rank, DRAWN, root=root)]
     each = [{one.condition for one in violations(spec, case)} for case in drawn]
-    broken = Counter(name for names in each for name in names)
-    problems = [
-        Problem(
-            *spec.positions.get(("require", name), (spec.file, 1, 1)),
-            f"no valid case of {spec.op} was found: '{name}' is broken by {count} of {len(drawn)} "
-            "that were drawn",
-            hint="correct the condition, or let 'draw' and 'aim' give what meets it",
-        )
-        for name, count in broken.most_common(1)
-    ]
-    return SpecError(tuple(problems) or (Problem(spec.file, 1, 1, "no case is graded"),))
+    if not all(each):
+        return
+    ((name, count),) = Counter(name for names in each for name in names).most_common(1)
+    problem = Problem(
+        *spec.positions.get(("require", name), (spec.file, 1, 1)),
+        f"no valid case of {spec.op} was found: '{name}' is broken by {count} of {len(drawn)} "
+        "that were drawn",
+        hint="correct the condition, or let 'draw' and 'aim' give what meets it",
+    )
+    raise SpecError((problem,))
 
 
 def _size(case: Case) -> tuple[int, str]:

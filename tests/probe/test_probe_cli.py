@@ -55,6 +55,8 @@ class Broken(Lib):
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    # As a test that ran before in this process may have left it.
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     (tmp_path / "lib.py").write_text(LIB)
     return tmp_path
 
