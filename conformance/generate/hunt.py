@@ -55,13 +55,18 @@ OTHER = 0x5EED
 
 
 def hunt(
-    spec: OpSpec, faults: Sequence[Fault], wanted: Collection[Item], cases: Iterable[Case]
+    spec: OpSpec,
+    faults: Sequence[Fault],
+    wanted: Collection[Item],
+    cases: Iterable[Case],
+    equal: Counter[str] | None = None,
 ) -> list[Vector]:
     """Few vectors that show what is wanted of some mutants, of valid cases in this order.
 
-    Cases are taken until enough are found for each item. What none shows is left.
+    Cases are taken until enough are found for each item. What none shows is left. ``equal`` counts
+    on how many cases in a row each mutant's outputs were right, in hunts before this one, too.
     """
-    sought = _Sought(spec, faults, wanted)
+    sought = _Sought(spec, faults, wanted, Counter() if equal is None else equal)
     some = iter(cases)
     while sought.hopeful and (slice_ := list(islice(some, SLICE))):
         sought.look(slice_)
@@ -96,7 +101,13 @@ class _Sought:
     cover of the items, then another of what these don't show after all.
     """
 
-    def __init__(self, spec: OpSpec, faults: Sequence[Fault], wanted: Collection[Item]) -> None:
+    def __init__(
+        self,
+        spec: OpSpec,
+        faults: Sequence[Fault],
+        wanted: Collection[Item],
+        equal: Counter[str],
+    ) -> None:
         self.items = set(wanted)
         self.found: list[_Found] = []
         self._spec = spec
@@ -104,7 +115,7 @@ class _Sought:
         self._bank = Bank(spec, [fault for fault in faults if fault.id in names])
         self._open: list[_Candidate] = []
         self._failed: Counter[Item] = Counter()
-        self._equal: Counter[str] = Counter()
+        self._equal = equal
 
     def look(self, cases: Sequence[Case]) -> None:
         """Note which of some cases may show what too few are known to show."""

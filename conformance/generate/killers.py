@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -71,31 +72,33 @@ class Killers:
             self.inert[part] = self.inert.get(part, frozenset()) | seen_at_once
             own = [vector.case for vector in self.vectors.values()]
             given = list({case.id: case for case in (*own, *known)}.values())
+            equal: Counter[str] = Counter()
             self._hunt(part, self._foreseen(part))
-            self._hunt(part, known_cases(self.spec, part, given))
+            self._hunt(part, known_cases(self.spec, part, given), equal)
             if not self.standing(part).missing:
                 continue
             # The solver soon proves what is so, and is slow about what is not.
             drawn = drawn_cases(self.spec, part, root=root, effort=effort)
-            self._hunt(part, drawn)
+            self._hunt(part, drawn, equal)
             self.inert[part] |= self._proven(part, self._unseen(part))
-            self._hunt(part, children(self.spec, part, [*given, *drawn], root=root))
+            self._hunt(part, children(self.spec, part, [*given, *drawn], root=root), equal)
             if self._unseen(part) and self._disprover is not None:
                 self._hunt(part, self._disprover.showing(part, self._unseen(part)))
                 left = self._unseen(part)
                 self.inert[part] |= self._disprover.proven(part, left, taps=True)
             if self._unseen(part):
                 more = replace(effort, aimed=OFTEN * effort.aimed)
-                self._hunt(part, drawn_cases(self.spec, part, root=root + 1, effort=more))
+                self._hunt(part, drawn_cases(self.spec, part, root=root + 1, effort=more), equal)
         # What was found for a part may, in its element type, serve one that came before.
         for part in parts(self.spec, self.rank):
             own = [vector.case for vector in self.vectors.values()]
             self._hunt(part, known_cases(self.spec, part, own))
 
-    def _hunt(self, part: Part, cases: Iterable[Case]) -> None:
+    def _hunt(self, part: Part, cases: Iterable[Case], equal: Counter[str] | None = None) -> None:
         missing = self.standing(part).missing
         if missing:
-            self.add(with_twins(self.spec, hunt(self.spec, self.faults, missing, cases)))
+            found = hunt(self.spec, self.faults, missing, cases, equal)
+            self.add(with_twins(self.spec, found))
 
     def _foreseen(self, part: Part) -> Iterator[Case]:
         """Few cases that kill in a part what is missing, if vectors kill the same in each element
