@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
+from conformance.diagnosis.elementwise import inside, is_nan, ordinals, same, ungraded_in
 from conformance.grade.compare import accepts
 from conformance.grade.match import asked
 from conformance.grade.selector import rank_of
-from conformance.model import OPEN_BIT, Answer, Case, Vector
+from conformance.model import Answer, Case, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.variation import circular
@@ -143,8 +143,8 @@ class Asked:
         return frozenset(
             number
             for number, (got, other, correct, free) in enumerate(shown)
-            if (_same(got, other) | free).all()
-            and not (got.shape == correct.shape and (_same(got, correct) | free).all())
+            if (same(got, other) | free).all()
+            and not (got.shape == correct.shape and (same(got, correct) | free).all())
         )
 
     def agreement(self, altered: Altered, readings: Mapping[str, Variant]) -> Agreement:
@@ -213,34 +213,34 @@ class Asked:
         """
         assert self.outputs is not None
         free = [
-            _open(answer, got, self._precision)
+            ungraded_in(answer, got, self._precision)
             for answer, got in zip(self.vector.answers, self.outputs, strict=True)
         ]
         right = self._subject.outputs
         moved = any(a.shape != b.shape for a, b in zip(self.outputs, right, strict=True))
-        same = [] if moved else list(map(_same, self.outputs, predicted))
+        alike = [] if moved else list(map(same, self.outputs, predicted))
         # Most implementations end here: what they leave open takes longer to be worked out.
-        if not moved and not self._is_in_question(same, free):
+        if not moved and not self._is_in_question(alike, free):
             return free
         own = self._subject.unspecified(altered)
         if any(a.shape != b.shape for a, b in zip(own, self.outputs, strict=True)):
             return free
         freed = [a | b for a, b in zip(free, own, strict=True)]
-        return freed if moved or self._shows(same, free, freed) else free
+        return freed if moved or self._shows(alike, free, freed) else free
 
-    def _is_in_question(self, same: list[Mask], free: list[Mask]) -> bool:
+    def _is_in_question(self, alike: list[Mask], free: list[Mask]) -> bool:
         """Whether outputs are somewhere wrong as those of an implementation, and not everywhere."""
-        if all((one | ungraded).all() for one, ungraded in zip(same, free, strict=True)):
+        if all((one | ungraded).all() for one, ungraded in zip(alike, free, strict=True)):
             return False
-        return any((one & wrong).any() for one, wrong in zip(same, self._wrong, strict=True))
+        return any((one & wrong).any() for one, wrong in zip(alike, self._wrong, strict=True))
 
-    def _shows(self, same: list[Mask], free: list[Mask], freed: list[Mask]) -> bool:
+    def _shows(self, alike: list[Mask], free: list[Mask], freed: list[Mask]) -> bool:
         """Whether an element is wrong as an implementation has it, which does not leave it open,
         or a whole output is as the implementation has it, and wrong somewhere.
         """
         return any(
             bool((one & wrong & ~open_too).any() or ((one | ungraded).all() and wrong.any()))
-            for one, wrong, ungraded, open_too in zip(same, self._wrong, free, freed, strict=True)
+            for one, wrong, ungraded, open_too in zip(alike, self._wrong, free, freed, strict=True)
         )
 
     @cached_property
@@ -251,7 +251,7 @@ class Asked:
         """
         assert self.outputs is not None
         return [
-            ~(_same(got, right) | _open(answer, got, self._precision))
+            ~(same(got, right) | ungraded_in(answer, got, self._precision))
             for got, right, answer in zip(
                 self.outputs, self._subject.outputs, self.vector.answers, strict=True
             )
@@ -265,13 +265,13 @@ class Asked:
         near = total = 0
         shown = zip(self.outputs, predicted, self._room, free, strict=True)
         for got, other, room, ungraded in shown:
-            close = np.abs(_ordinals(got) - _ordinals(other)) <= NEAR
+            close = np.abs(ordinals(got) - ordinals(other)) <= NEAR
             close |= ungraded
             if got.dtype.kind not in "iu":
                 with np.errstate(all="ignore"):
                     seen, told = got.astype(np.float64), other.astype(np.float64)
                     off = np.abs(seen - told)
-                    close |= (off <= SHARE * np.abs(told)) | (_is_nan(seen) & _is_nan(told))
+                    close |= (off <= SHARE * np.abs(told)) | (is_nan(seen) & is_nan(told))
                     close |= off <= room if room is not None else False
             near += int(np.count_nonzero(close))
             total += got.size
@@ -314,7 +314,7 @@ class Asked:
         pairs = list(zip(self.outputs, predicted, strict=True))
         free = self._free(altered, predicted)
         alike = [
-            _same(got, other) | ungraded for (got, other), ungraded in zip(pairs, free, strict=True)
+            same(got, other) | ungraded for (got, other), ungraded in zip(pairs, free, strict=True)
         ]
         if all(one.all() for one in alike):
             return Agreement.EQUAL
@@ -322,7 +322,7 @@ class Asked:
         if any(got.shape != lo.shape for got, (lo, _) in zip(self.outputs, ends, strict=True)):
             return Agreement.NONE  # too many taps for what is accepted to be worked out
         outside = [
-            ~(_inside(got, lo, hi) | equal)
+            ~(inside(got, lo, hi) | equal)
             for got, (lo, hi), equal in zip(self.outputs, ends, alike, strict=True)
         ]
         if not any(one.any() for one in outside):
@@ -368,10 +368,10 @@ class Asked:
                     return False
                 continue
             lo, hi = answer.interval(self._precision)
-            nan = _is_nan(lo) & _is_nan(low)
-            meet = (_ordinals(low) <= _ordinals(hi)) & (_ordinals(high) >= _ordinals(lo))
-            apart = ~nan & (~meet | _is_nan(lo) | _is_nan(low))
-            if (apart & ~_open(answer, low, self._precision)).any():
+            nan = is_nan(lo) & is_nan(low)
+            meet = (ordinals(low) <= ordinals(hi)) & (ordinals(high) >= ordinals(lo))
+            apart = ~nan & (~meet | is_nan(lo) | is_nan(low))
+            if (apart & ~ungraded_in(answer, low, self._precision)).any():
                 return False
         return True
 
@@ -384,35 +384,3 @@ def _large(asked: Asked) -> Subject:
 def _adds(altered: Altered) -> list[str]:
     """The variants that say in what sums are kept."""
     return [one.name for one in altered.variants if "accumulator" in one.replace]
-
-
-def _ordinals(array: Array) -> NDArray[np.int64]:
-    """Integers in the order of the values; an integer is its own."""
-    if array.dtype.kind in "iu":
-        return array.astype(np.int64)
-    return _row(array).ordinals(np.ascontiguousarray(array)).reshape(array.shape)
-
-
-def _row(array: Array) -> Any:
-    return next(row for row in DTYPES.values() if row.numpy == array.dtype)
-
-
-def _is_nan(array: Array) -> Mask:
-    return array != array
-
-
-def _same(got: Array, other: Array) -> Mask:
-    return (_ordinals(got) == _ordinals(other)) | (_is_nan(got) & _is_nan(other))
-
-
-def _inside(got: Array, lo: Array, hi: Array) -> Mask:
-    seen = _ordinals(got)
-    within: Mask = (seen >= _ordinals(lo)) & (seen <= _ordinals(hi))
-    return np.where(_is_nan(lo), _is_nan(got), within)
-
-
-def _open(answer: Answer, got: Array, precision: str) -> Mask:
-    """Elements that are not graded; none where the output has another shape."""
-    if answer.open is None or answer.open.shape != got.shape:
-        return np.zeros(got.shape, np.bool_)
-    return (answer.open & OPEN_BIT[precision]) != 0

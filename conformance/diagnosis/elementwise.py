@@ -1,0 +1,49 @@
+"""Arrays of two implementations, compared element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conformance.dtypes import DTYPES
+from conformance.model import OPEN_BIT, Answer
+
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+
+
+def ordinals(array: Array) -> NDArray[np.int64]:
+    """Integers in the order of the values; an integer is its own."""
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    return _row(array).ordinals(np.ascontiguousarray(array)).reshape(array.shape)
+
+
+def _row(array: Array) -> Any:
+    return next(row for row in DTYPES.values() if row.numpy == array.dtype)
+
+
+def is_nan(array: Array) -> Mask:
+    """Of any element type; nothing in an array of integers."""
+    return array != array
+
+
+def same(got: Array, other: Array) -> Mask:
+    """Where two arrays of one shape and type have equal values; NaN equals NaN."""
+    return (ordinals(got) == ordinals(other)) | (is_nan(got) & is_nan(other))
+
+
+def inside(got: Array, lo: Array, hi: Array) -> Mask:
+    """Where values lie between two others, both included; where these are NaN only NaN does."""
+    seen = ordinals(got)
+    within: Mask = (seen >= ordinals(lo)) & (seen <= ordinals(hi))
+    return np.where(is_nan(lo), is_nan(got), within)
+
+
+def ungraded_in(answer: Answer, got: Array, precision: str) -> Mask:
+    """Elements that are not graded; none where the output has another shape."""
+    if answer.open is None or answer.open.shape != got.shape:
+        return np.zeros(got.shape, np.bool_)
+    return (answer.open & OPEN_BIT[precision]) != 0
