@@ -1,4 +1,4 @@
-"""Virtual environments that are quick to make: numpy and ml_dtypes are lent, conformance is not."""
+"""Virtual environments that are quick to make: numpy and ml_dtypes are lent, or what is named."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import re
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from importlib.metadata import distribution
 from pathlib import Path
+
+import conformance
 
 LENT = ("numpy", "ml_dtypes")
 LIBRARY = "__version__ = {version!r}\n\n\ndef answer(outputs):\n    return {returned}\n"
@@ -28,21 +31,30 @@ class Tiny(NumPy):
 """
 
 
-def make(folder: Path, *, version: str = "", returned: str = "outputs", lent: bool = True) -> Path:
+def make(
+    folder: Path, *, version: str = "", returned: str = "outputs", lent: Sequence[str] = LENT
+) -> Path:
     """A virtual environment; with a ``version`` it has a library ``tinylib`` of that version.
 
     ``returned`` is what the library makes of the right ``outputs``.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    for name in LENT if lent else ():
-        top = {file.parts[0] for file in distribution(name).files or () if ".." not in file.parts}
-        for part in top - {"__pycache__"}:
-            place = Path(str(distribution(name).locate_file(part)))
-            (packages / part).symlink_to(place)
+    for name in lent:
+        for place in _places(name):
+            (packages / place.name).symlink_to(place)
     if version:
         (packages / "tinylib.py").write_text(LIBRARY.format(version=version, returned=returned))
     return folder
+
+
+def _places(name: str) -> list[Path]:
+    """What a package consists of: this one may be installed as a link, which lists no files."""
+    if name == "conformance":
+        return [Path(conformance.__file__).parent]
+    files = distribution(name).files or ()
+    top = {file.parts[0] for file in files if ".." not in file.parts} - {"__pycache__"}
+    return [Path(str(distribution(name).locate_file(part))) for part in top]
 
 
 def adapter(folder: Path) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.options import backend_options, env_option, question_options, suite_option
+from conformance.errors import EXIT_USAGE
 
 if TYPE_CHECKING:
     from conformance.model import Vector
@@ -29,7 +30,8 @@ Examples:
   conformance repro 1a2b3c4d --backend torch --level should
       a failure found with conformance check --level should
 
-The script needs numpy (and ml_dtypes for bf16) and the library that it tests, not this package.
+The script needs numpy (and ml_dtypes for bf16) and the library that it tests, not this package
+unless your own backend imports it.
 It exits with 1 if the output is wrong, with 0 if it is right and with 2 if something cannot be
 imported. It is run once, in a separate process, and its header records the result. Your own
 backend is imported from its file, which a script written with --out finds from its own place. A
@@ -85,6 +87,8 @@ def repro(
         write_text(out, text, hint="name another file: --out FILE")
         click.echo(f"script: {out}", err=True)
     click.echo(f"run once, it {trial.ending}", err=True)
+    if trial.code == EXIT_USAGE:  # it tested nothing, and says why
+        click.echo("\n".join(trial.printed), err=True)
     if len(text) > ISSUE:
         click.echo(
             f"{len(text):,} characters, more than a GitHub issue may have: attach it", err=True

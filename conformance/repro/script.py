@@ -70,7 +70,7 @@ def script(
         imports.add("from pathlib import Path")
     text = "\n".join(
         [
-            *_comment(_about(vector, spec, backend, suite, level, precision, observed)),
+            *_comment(_about(vector, spec, call, backend, suite, level, precision, observed)),
             "",
             *_imported(imports, call, beside),
             *(["", *call.setup] if call.setup else []),
@@ -100,6 +100,7 @@ def script(
 def _about(
     vector: Vector,
     spec: OpSpec | None,
+    call: SourceCall,
     backend: str,
     suite: str,
     level: str,
@@ -119,9 +120,10 @@ def _about(
         yield f"Specified in: {spec.document.title}"
         yield spec.document.url
     yield ""
+    but = f" unless {call.module} needs it" if call.module else ""
     yield (
         f"Vector {vector.id} of suite {suite}, level {level}, precision {spell(precision)}; "
-        f"written by opconform {__version__}, which is not needed to run this. "
+        f"written by opconform {__version__}, which is not needed to run this{but}. "
         "The vector is in the public domain (CC0)."
     )
     if observed:

@@ -107,7 +107,7 @@ def test_the_command_to_be_pasted_comes_last_on_a_line_of_its_own(
     assert line.startswith("conformance check --backend ")
     assert line.endswith(" --complete --report its-report")
     page = (tmp_path / "report" / "index.html").read_text()
-    assert f'<pre class="advised"><code>{line}</code></pre>' in page
+    assert f'<pre class="advised" tabindex="0"><code>{line}</code></pre>' in page
 
 
 def test_every_mutant_that_can_show_in_what_is_declared_is_killed(

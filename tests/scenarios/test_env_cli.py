@@ -51,10 +51,24 @@ def test_the_command_of_a_finding_shows_what_failed_there(run, tiny, old):
     assert "tiny 0.9 fails at level should" in shown.stdout
 
 
-def test_a_script_is_tried_there(run, small_suite, tiny, old, tmp_path):
+def test_a_script_is_tried_there(run, small_suite, tiny, old, folder, tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)
     vector, script = run.findings[0].smallest, tmp_path / "wrong.py"
-    words = ("repro", vector, "--backend", tiny, "--suite", small_suite.path, "--env", old)
-    made = invoked(*words, "--out", script)
+    words = ("repro", vector, "--backend", tiny, "--suite", small_suite.path, "--env")
+    without = invoked(*words, old, "--out", script)
+    assert without.exit_code == 0, without.output
+    assert "run once, it exits with 2" in without.output
+    assert (
+        "an import failed: ModuleNotFoundError(\"No module named 'conformance'\")" in without.output
+    )
+
+    having = venvs.make(
+        folder / "having",
+        version="0.9",
+        returned="[o + 1 for o in outputs]",
+        lent=(*venvs.LENT, "conformance"),
+    )
+    made = invoked(*words, having, "--out", script)
     assert made.exit_code == 0, made.output
     assert "run once, it exits with 1" in made.output
     head = script.read_text().partition("import ")[0]
@@ -72,7 +86,7 @@ def test_an_environment_without_the_backend_says_so(small_suite, tiny, folder, r
 
 
 def test_an_environment_without_numpy_says_so(small_suite, tiny, folder, run):
-    empty = venvs.make(folder / "empty", lent=False)
+    empty = venvs.make(folder / "empty", lent=())
     words = (run.findings[0].smallest, "--backend", tiny, "--suite", small_suite.path)
     told = invoked("repro", *words, "--env", empty)
     assert told.exit_code == 2

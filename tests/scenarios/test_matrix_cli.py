@@ -28,7 +28,7 @@ def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("home")
     venvs.make(folder / "old", version="0.9", returned="[o + 1 for o in outputs]")
     venvs.make(folder / "new", version="1.0")
-    venvs.make(folder / "bare", lent=False)
+    venvs.make(folder / "bare", lent=())
     venvs.adapter(folder)
     return folder
 
