@@ -32,8 +32,8 @@ Examples:
 
 The script needs numpy (and ml_dtypes for bf16) and the library that it tests, not this package
 unless your own backend imports it.
-It exits with 1 if the output is wrong, with 0 if it is right and with 2 if something cannot be
-imported. It is run once, in a separate process, and its header records the result. Your own
+It exits with 1 if the output is wrong, with 0 if it is right and with 2 if nothing could be
+tested. It is run once, in a separate process, and its header records the result. Your own
 backend is imported from its file, which a script written with --out finds from its own place. A
 backend with a method reproduce() supplies the call itself; see docs/reproduce.md. It is
 loaded in a separate process, so a crash or hang there ends with an error.

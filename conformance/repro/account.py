@@ -90,8 +90,10 @@ def _program(spec: str, seconds: float) -> Account:
     with ProcessExecutor(spec, Limits(seconds, None, start=seconds)) as executor:
         who = executor.identity
     source = parted(inspect.getsource(program), program.__name__)
-    body = f"outputs = ask({command_line(spec)!r}, op, inputs, attributes)"
-    call = SourceCall(source.imports, body, ("", source.body, ""))
+    # It starts before the call: one that does not is no wrong output.
+    start = f"program = started({command_line(spec)!r})"
+    body = "outputs = ask(program, op, inputs, attributes)"
+    call = SourceCall(source.imports, body, ("", source.body, "", "", start))
     return Account(f"{who.name} {who.version}", call, who.capabilities)
 
 

@@ -17,23 +17,32 @@ STORED = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8"} | {
 }
 
 
-def ask(command: list[str], op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
-    """The outputs of a program. Raises ValueError where it refuses, ends where it crashes."""
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
-    assert process.stdin
-    assert process.stdout
-    answers, questions = process.stdout, process.stdin
+def message(process: Any) -> tuple[dict[str, Any], bytes]:
+    """The next message of a program. Raises EOFError where it ends before that."""
 
     def read(size: int) -> bytes:
-        data = answers.read(size)
+        data: bytes = process.stdout.read(size)
         if len(data) < size:
-            sys.exit(f"the program ended without an answer, with exit code {process.wait()}")
+            raise EOFError(f"it ended without an answer, with exit code {process.wait()}")
         return data
 
-    def message() -> tuple[dict[str, Any], bytes]:
-        header, payload = struct.unpack("<IQ", read(12))
-        return json.loads(read(header)), read(payload)
+    header, payload = struct.unpack("<IQ", read(12))
+    return json.loads(read(header)), read(payload)
 
+
+def started(command: list[str]) -> Any:
+    """The process of a program that has said who it is; ends with 2 where none does."""
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
+        message(process)
+    except Exception as error:
+        print(f"nothing was tested, the program {command[0]} does not start: {error!r}")
+        sys.exit(2)
+    return process
+
+
+def ask(process: Any, op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
+    """The outputs of a program. Raises ValueError where it refuses, ends where it crashes."""
     names = {np.dtype(stored).name: name for name, stored in STORED.items() if name != "bf16"}
     described = [
         {"dtype": names.get(one.dtype.name, "bf16"), "shape": list(one.shape)} for one in inputs
@@ -41,10 +50,12 @@ def ask(command: list[str], op: str, inputs: list[Any], attributes: dict[str, An
     question = {"number": 1, "op": op, "attributes": attributes, "inputs": described}
     header = json.dumps(question | {"limit": 1 << 40}).encode("ascii")
     arrays = b"".join(one.tobytes() for one in inputs)
-    message()  # who it is
-    questions.write(struct.pack("<IQ", len(header), len(arrays)) + header + arrays)
-    questions.close()
-    answer, payload = message()
+    try:
+        process.stdin.write(struct.pack("<IQ", len(header), len(arrays)) + header + arrays)
+        process.stdin.close()
+        answer, payload = message(process)
+    except (EOFError, BrokenPipeError) as error:
+        sys.exit(f"the program crashed: {error}")  # no exception: that would be a refusal
     if answer.get("ending", "returned") != "returned":
         raise ValueError(f"{answer['ending']}: {answer.get('message', '')}")
     outputs, at = [], 0

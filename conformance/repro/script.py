@@ -45,7 +45,7 @@ def script(
     beside: Path | None = None,
 ) -> str:
     """The text of a script that makes the call and exits with 1 where its answer is wrong, with 2
-    where something cannot be imported.
+    where something cannot be imported, or a program does not start.
 
     ``spec`` is the specification that the vector was made from, None if its suite has none;
     ``backend`` is the name and version of what is called, ``suite`` how the vector's suite is
@@ -110,7 +110,7 @@ def _about(
     """What stands above the script, as paragraphs."""
     yield (
         f"{vector.case.op}, tested on {backend}. Exits with 1 if the output is wrong, "
-        "0 if right, 2 if something cannot be imported."
+        "0 if right, 2 if nothing could be tested."
     )
     yield ""
     yield vector.description

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -111,6 +113,25 @@ class TestOtherCommands:
         text = script.read_text()
         assert "import conformance" not in text
         assert "tested on runner 1" in text
+
+    def test_a_script_whose_program_does_not_start_tests_nothing(self, tmp_path):
+        runner, script = tmp_path / "runner.py", tmp_path / "wrong.py"
+        shutil.copy(RUNNER, runner)
+        backend = f"exec:{shlex.join([sys.executable, '-S', '-E', str(runner), 'careful'])}"
+        words = ["repro", "f32-1x1x1-cancel-246a0f20", "--backend", backend, "--out", str(script)]
+        shown = CliRunner().invoke(main, words)
+        assert shown.exit_code == 0, shown.output
+        runner.unlink()
+        ends_early = subprocess.run([sys.executable, script], capture_output=True, text=True)
+        text = script.read_text()
+        call = f"started([{sys.executable!r}"
+        assert call in text
+        script.write_text(text.replace(call, "started(['no-such-program'"))
+        missing = subprocess.run([sys.executable, script], capture_output=True, text=True)
+        for ended in (ends_early, missing):
+            assert ended.returncode == 2, ended.stdout
+            assert "nothing was tested" in ended.stdout
+            assert "WRONG" not in ended.stdout
 
     def test_a_suite_is_audited_for_what_a_program_declares(self, backend):
         words = ["audit", "--backend", backend, "--op", "AvgPool-1", "--suite", "smoke"]
