@@ -16,7 +16,7 @@ from conformance.model import FAILED, GRADED, Finding, Result
 from conformance.run.illustrate import Illustrator
 from conformance.run.interpretations import readings
 from conformance.run.mutant_outputs import with_given
-from conformance.run.selection import Selection
+from conformance.run.selection import Selection, untested
 from conformance.run.statement import RunScope, conclude
 from conformance.run.strength import measured
 from conformance.suite.store import Suite
@@ -140,6 +140,7 @@ def footer(
         shard="" if selection.shard is None else str(selection.shard),
         command=command,
         ops=ops or (),
+        untested=untested(declared and declared.operators, ops, suite.manifest),
     )
     claimed = not interrupted and not scope.no_claim
     evidence = Evidence(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from itertools import islice
 
 from conformance.errors import SuiteError, UsageError, closest
@@ -70,6 +71,25 @@ def select(
     entries = chosen if shuffle is None else shuffled(chosen, shuffle)
     in_suite = sum(of["value"] for of in counted(of_ops).values())
     return Selection(entries, counts, in_suite, shard is None and not only, shard)
+
+
+def untested(
+    declared: Sequence[str] | None, ops: Sequence[str] | None, manifest: Manifest
+) -> list[str]:
+    """Operators of those asked that a backend declares by name, and of which the suite has no
+    vectors though there is a specification.
+
+    ``declared`` may hold patterns, which mean no operator in particular; None, as for ``ops``,
+    means all.
+    """
+    specified = names()
+    return [
+        op
+        for op in dict.fromkeys(declared or ())
+        if op in specified
+        and op not in manifest.ops
+        and (not ops or any(fnmatch(op, pattern) for pattern in ops))
+    ]
 
 
 def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:

@@ -22,7 +22,8 @@ class RunScope:
 
     ``values`` counts the value vectors selected, ``in_suite`` all those of the operators asked
     that the suite has; ``whole`` says that nothing of these operators was left out, ``shard``
-    which part of what was selected was asked, if only one was. ``digests`` are that of the suite;
+    which part of what was selected was asked, if only one was. ``untested`` are operators that the
+    backend declares and the suite has no vectors of. ``digests`` are that of the suite;
     or that of the suite before it was completed, and that of what was added. ``command`` is the
     command line of the check, but for its operators ``ops``, as they were named.
     """
@@ -38,6 +39,7 @@ class RunScope:
     shard: str = ""
     command: Sequence[str] = ()
     ops: Sequence[str] = ()
+    untested: Sequence[str] = ()
 
     @property
     def sha256(self) -> str:
@@ -143,6 +145,8 @@ def conclude(
     if verdict in ("conformant", "inconclusive"):
         told += sentences(evidence, scope.precision)
         last = advice(evidence, scope.completing)
+    if not interrupted and not scope.no_claim:
+        told += _untested(scope.untested)
     told += [] if interrupted else _remarks(expected, strict=strict)
     # The advice ends in a command to be pasted, so nothing comes after it.
     told += filter(None, [without_outputs(one.wrong for one in score.tallies.values()), last])
@@ -211,6 +215,18 @@ def _claim(score: ResultCounts, scope: RunScope, evidence: Evidence, verdict: st
     if verdict == "inconclusive":
         return f"{scope.backend}: no claim (inconclusive); {facts}"
     return f"{scope.backend}: conformant with {', '.join(ops)} ({asked}), {facts}"
+
+
+def _untested(ops: Sequence[str]) -> list[str]:
+    """What is declared and was not tested, and how that is changed."""
+    if not ops:
+        return []
+    few, one = len(ops) <= MOST_NAMED, len(ops) == 1
+    return [
+        f"Declared, but without vectors in this suite: "
+        f"{', '.join(ops) if few else f'{len(ops)} operators ({ops[0]}, ...)'}; make them: "
+        f"conformance generate --op {ops[0] if one else 'NAME'} --out mine; then --suite mine."
+    ]
 
 
 def _remarks(expected: Expected, *, strict: bool) -> list[str]:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+from conformance.backends.capabilities import Capabilities
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
+from conformance.run.selection import untested
 from conformance.run.statement import RunScope, conclude
 from conformance.verdict import ResultCounts, tally
 
@@ -19,7 +23,7 @@ def reject(status, op="A", **more):
     return result(status, op, reject="zero-stride", precision=None, **more)
 
 
-def concluded(*results, interrupted=False, whole=True, in_suite=None, **gate):
+def concluded(*results, interrupted=False, whole=True, in_suite=None, untested=(), **gate):
     ops = {op: sum(r.op == op for r in results) for op in dict.fromkeys(r.op for r in results)}
     score = ResultCounts.of(ops, results)
     values = sum(one.reject is None for one in results)
@@ -32,6 +36,7 @@ def concluded(*results, interrupted=False, whole=True, in_suite=None, **gate):
         values=values,
         in_suite=values if in_suite is None else in_suite,
         whole=whole,
+        untested=untested,
     )
     return conclude(score, scope, interrupted=interrupted, **gate)
 
@@ -154,3 +159,29 @@ def test_the_precision_reached_is_the_weakest_of_a_dtype():
         reject(PASS),
     )
     assert footer["precision_reached"] == {"f32": "native", "f16": "standard", "f64": None}
+
+
+class TestOperatorsWithoutVectors:
+    def told(self, ops, **scope):
+        declared = Capabilities(operators=("AvgPool-1", "AvgPool-14", "onnx.*", "mine.Conv-1"))
+        found = untested(declared.operators, ops, SimpleNamespace(ops=["AvgPool-1"]))
+        return concluded(result(PASS, "AvgPool-1"), untested=found, **scope)["sentence"]
+
+    def test_the_sentence_names_them_and_the_command(self):
+        told = self.told(None)
+        assert "without vectors in this suite: AvgPool-14; make them: " in told
+        assert "conformance generate --op AvgPool-14 --out mine" in told
+        # A pattern means no operator in particular, and what has no specification no vectors.
+        assert "onnx" not in told
+        assert "mine.Conv-1" not in told
+
+    def test_nothing_is_said_of_those_that_were_not_asked(self):
+        assert "without vectors" in self.told(["AvgPool-*"])
+        assert "without vectors" not in self.told(["AvgPool-1"])
+
+    def test_a_part_of_a_suite_says_nothing(self):
+        assert "without vectors" not in self.told(None, whole=False)
+
+    def test_many_are_counted(self):
+        told = concluded(result(PASS), untested=[f"A-{n}" for n in range(9)])["sentence"]
+        assert "9 operators (A-0, ...); make them: conformance generate --op NAME" in told
