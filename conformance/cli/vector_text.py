@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import islice, product
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from conformance.cli import taps
 from conformance.cli.text import aligned, commas, plain, shortest, sizes, span, wrapped
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.match import Match, asked
@@ -20,9 +21,6 @@ Index = tuple[int, ...]
 
 MAX_DATA = 400
 """Larger inputs are not printed."""
-
-MAX_ROWS, MAX_COLUMNS = 16, 7
-"""How much of a window is printed."""
 
 MAX_CHOICES = 6
 ALL_OPEN = sum(OPEN_BIT.values())
@@ -82,7 +80,10 @@ def element(
     reading = None if match is None else match.reading
     if spec is not None and spec.kin.picture is not None:
         variants = variants_of(spec, reading)
-        yield from _taps(spec.kin.picture.window(spec, vector.case, vector.inputs, index, variants))
+        answers = vector.answers if match is None else match.answers
+        got = match.outputs[0][index] if match is not None and match.comparisons else None
+        seen = spec.kin.picture.window(spec, vector.case, vector.inputs, index, variants)
+        yield from taps.grid(seen, answers[0].expected[index], got)
     for number, base in enumerate(vector.answers):
         answer = base if match is None else match.answers[number]
         rows = [("expected", shortest(answer.expected[index]))]
@@ -185,27 +186,6 @@ def _readings(vector: Vector, number: int) -> Iterator[str]:
             text = f"{len(changed)} of {base.expected.size} elements change"
             first = f"{commas(changed[0])} may be {accepted(other, changed[0])}"
             yield f"interpretation {name}: {text}; {first}"
-
-
-def _taps(seen: Any) -> Iterator[str]:
-    """The window as a grid: the last axis across, the others down."""
-    if not all(seen.coordinates):
-        yield "    the window has no taps"
-        return
-    columns = seen.coordinates[-1][:MAX_COLUMNS]
-    rows = list(islice(product(*seen.coordinates[:-1]), MAX_ROWS))
-    grid = [("at", *map(str, columns))]
-    for row in rows:
-        values = (seen.values.get((*row, column)) for column in columns)
-        grid.append((commas(row), *("." if v is None else shortest(v) for v in values)))
-    yield from aligned(grid, right=range(1, len(columns) + 1))
-    total = math.prod(len(at) for at in seen.coordinates)
-    if len(rows) * len(columns) < total:
-        yield f"    ... {len(rows) * len(columns)} of {total} taps are shown"
-    if seen.taps < total:
-        yield f"    {seen.taps} of {total} taps are on data; a dot is padding"
-    if seen.divisor is not None:
-        yield f"    the sum is divided by {seen.divisor}"
 
 
 def _data(data: np.ndarray[Any, Any], width: int) -> Iterator[str]:

@@ -24,7 +24,8 @@ def shown(axis: Axis, limit: int = MAX_CELLS) -> tuple[int, ...]:
     """The positions to draw, in order: ``limit`` of them, and no gap of a single one.
 
     A window with its neighbours comes first, then the ends of the axis with their padding, then
-    what is nearest to the window. Of a window that is longer than that both ends are shown.
+    what is nearest to the window. Of a window that is longer than that both ends are shown, and
+    taps on data that do not count.
     """
     first = min([-max(0, axis.begin), *axis.positions])
     last = max([axis.size - 1 + max(0, axis.end), *axis.positions])
@@ -56,6 +57,8 @@ def _by_worth(axis: Axis, first: int, last: int) -> Iterator[int]:
     taps = sorted(set(axis.positions)) or [0]
     low, high = taps[0], taps[-1]
     yield from (low, high)
+    # Few that do not count are what is wrong.
+    yield from [at for at in taps if axis.has(at) and at not in axis.counting][: MAX_CELLS // 2]
     edges = (low - 1, high + 1)
     if len(taps) <= MAX_CELLS - len(edges):
         yield from taps

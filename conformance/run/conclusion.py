@@ -140,7 +140,7 @@ def footer(
         shard="" if selection.shard is None else str(selection.shard),
         command=command,
         ops=ops or (),
-        untested=untested(declared and declared.operators, ops, suite.manifest),
+        untested=untested(None if declared is None else declared.operators, ops, suite.manifest),
     )
     claimed = not interrupted and not scope.no_claim
     evidence = Evidence(

@@ -154,6 +154,11 @@ class TestElision:
         assert inner == [n for n in range(1, len(found)) if found[n] - found[n - 1] > 1]
         assert all(found[n] - found[n - 1] > 2 for n in inner)
 
+    def test_of_a_long_window_a_tap_that_does_not_count_stays_in_view(self):
+        counts = [at != 20 for at in range(40)]
+        window = {"input": list(range(40)), "positions": [list(range(40))], "counts": [counts]}
+        assert "20" in drawn(window)[1]
+
     def test_a_long_axis_breaks_visibly(self):
         window = {"input": list(range(4000)), "start": [2000], "taps": [5]}
         svg = picture(window).svg
