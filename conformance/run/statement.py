@@ -205,12 +205,13 @@ def _claim(score: ResultCounts, scope: RunScope, evidence: Evidence, verdict: st
     graded = f"{total.graded} of {scope.in_suite} graded"
     facts = f"suite {scope.suite}, {graded}, sha256 {scope.sha256}"
     nothing = verdict if verdict in ("interrupted", "nothing graded") else ""
-    if scope.no_claim or nothing:
+    if nothing or (scope.no_claim and not total.wrong):
         return f"{scope.backend}: no claim ({scope.no_claim or nothing}); {facts}"
     if total.known:
         facts = f"{total.known} known failures, {facts}"
-    if total.wrong:
-        return f"{scope.backend}: NOT conformant with {', '.join(ops)} ({asked}), {facts}"
+    if total.wrong:  # one failure is enough, whatever else was tested
+        part = "" if scope.whole else f", {scope.no_claim}"
+        return f"{scope.backend}: NOT conformant with {', '.join(ops)} ({asked}{part}), {facts}"
     facts = f"{claimed(evidence, scope.precision)}, {facts}"
     if verdict == "inconclusive":
         return f"{scope.backend}: no claim (inconclusive); {facts}"

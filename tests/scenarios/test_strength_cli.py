@@ -272,7 +272,15 @@ class TestNoClaim:
         shown = check(suite(), backend("Wrong"), "--only", "f32-")
         assert shown.exit_code == 1
         assert "NOT CONFORMANT." in shown.stdout
-        assert "no claim (a selection of vectors)" in last(shown)
+        assert "NOT conformant with" in last(shown)
+        assert "(must, standard, a selection of vectors)" in last(shown)
+        assert "no claim" not in shown.stdout
+
+    def test_a_failure_of_the_smoke_suite_too(self, suite, backend):
+        shown = check(suite(name="smoke"), backend("Wrong"))
+        assert shown.exit_code == 1
+        assert "NOT conformant with" in last(shown)
+        assert "no claim" not in shown.stdout
 
 
 @pytest.fixture
