@@ -19,8 +19,9 @@ V = TypeVar("V")
 DECIDED = "contradicts all other listed models"
 CONSISTENT = "consistent with"
 UNDECIDED = "not decided"
+NONE_LISTED = "none of the listed models"
 INAPPLICABLE = "not applicable"
-VERDICTS = (DECIDED, CONSISTENT, UNDECIDED, INAPPLICABLE)
+VERDICTS = (DECIDED, CONSISTENT, UNDECIDED, NONE_LISTED, INAPPLICABLE)
 
 PART = {"order": "order", "lanes": "order"}
 """Properties that say something of the same part of a model."""
@@ -138,7 +139,7 @@ def _of_models(segment: Sequence[_Size], common: frozenset[int]) -> Iterator[Sta
         values = _distinct(fitting, name)
         note = ""
         if not fitting:
-            verdict, note = UNDECIDED, NO_MODEL
+            verdict, note = NONE_LISTED, NO_MODEL
         elif not values or (len(values) > 1 and _is_moot(models, common, name)):
             verdict, note = INAPPLICABLE, SAME
         elif len(values) == 1:
@@ -245,7 +246,7 @@ def _of_question(
     gone = [one for one in listed if one not in common]
     note, shown = "", []
     if not values:
-        verdict, note, gone = UNDECIDED, NO_MODEL, []
+        verdict, note = NONE_LISTED, NO_MODEL
     elif len(values) == 1:
         verdict = DECIDED
     elif len(values) < len(listed):
