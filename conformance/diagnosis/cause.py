@@ -39,7 +39,8 @@ def by_faults(found: Explanation, decides: str | None = None, backend: str = "")
     ``backend`` is the backend as it was named, where it declares less than all of the operator.
     """
     return {
-        "sentence": _sentence(found, decides, backend),
+        "sentence": _sentence(found),
+        "advice": _deciding(found, decides, backend) if found.alternatives else "",
         "faults": [_fault(fault, _look(found, fault)) for fault in found.faults],
         "alternatives": _alternatives(found.alternatives),
         "decides": decides,
@@ -68,14 +69,12 @@ def undecided(
     above.
     """
     some = candidates(found)
-    sentence = (
-        f"{len(some)} mutants of the catalogue give these outputs, so none is named. "
-        f"{_deciding(found, decides, backend)}"
-    )
+    sentence = f"{len(some)} mutants of the catalogue give these outputs, so none is named."
     rest: dict[str, Any] = {"agree": None, "scope": {}, "conditions": [], "separates": None}
     return {
         **(rest if told is None else told),
         "sentence": sentence if told is None else f"{told['sentence']} {sentence}",
+        "advice": _deciding(found, decides, backend),
         "faults": [],
         "alternatives": _alternatives(some),
         "decides": decides,
@@ -104,13 +103,12 @@ def by_conditions(found: Separation, spec: OpSpec | None, rejected: bool) -> dic
     }
 
 
-def _sentence(found: Explanation, decides: str | None, backend: str) -> str:
+def _sentence(found: Explanation) -> str:
     """What the implementation does, and where it does so alone."""
     several = [" ".join(fault.says for fault in faults) for faults in candidates(found)]
     said = several[0] if len(several) == 1 else f"One of: {' Or: '.join(several)}"
     where = _words(_scope(found))
-    said = f"{said} Only {where}." if where else said
-    return said if len(several) == 1 else f"{said} {_deciding(found, decides, backend)}"
+    return f"{said} Only {where}." if where else said
 
 
 def _deciding(found: Explanation, decides: str | None, backend: str) -> str:

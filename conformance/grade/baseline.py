@@ -30,7 +30,8 @@ OUR_WORDS = frozenset(ENDED) - {"raised"} | {"unsteady"}
 ADVICE = re.compile(
     r" ?(No vector was found that tells them apart;.*|Vector \S+ of the suite tells them apart\.)$"
 )
-"""How a diagnosis ends that advises what to run next, which is no reason for a failure."""
+"""How the sentence of a diagnosis ends in older logs: with advice on what to run next, which is no
+reason for a failure."""
 
 MAX_COMMENT = 110
 """Characters of a comment at most."""

@@ -61,7 +61,9 @@ class ToldCondition:
 
 @dataclass(frozen=True)
 class ToldDiagnosis:
-    """What is wrong, in words. ``evidence`` are sentences that say how sure that is."""
+    """What is wrong, in words. ``evidence`` are sentences that say how sure that is; ``advice``
+    says how to find out more, which older logs say at the end of ``sentence``.
+    """
 
     sentence: str
     faults: tuple[NamedFault, ...]
@@ -69,11 +71,17 @@ class ToldDiagnosis:
     evidence: tuple[str, ...]
     scope: tuple[str, ...]
     conditions: tuple[ToldCondition, ...]
+    advice: str = ""
+
+    @property
+    def more(self) -> str:
+        """How sure that is, and how to find out more."""
+        return " ".join(filter(None, (*self.evidence, self.advice)))
 
     @property
     def text(self) -> str:
         """What is wrong and how sure that is, in a few sentences."""
-        return " ".join(filter(None, (self.sentence, *self.evidence)))
+        return " ".join(filter(None, (self.sentence, self.more)))
 
 
 def diagnosis(data: object) -> ToldDiagnosis | None:
@@ -94,6 +102,7 @@ def diagnosis(data: object) -> ToldDiagnosis | None:
             for item in _mappings(data.get("conditions"))
             if isinstance(item.get("holds"), bool)
         ),
+        advice=_text(data.get("advice")),
     )
     told = read.sentence or read.faults or read.alternatives or read.evidence or read.conditions
     return read if told else None

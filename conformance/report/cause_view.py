@@ -54,7 +54,15 @@ class FindingView:
     @property
     def show(self) -> str:
         """The command that shows the smallest vector; empty where the log has none."""
-        command = self.finding.detail.get("show", "")
+        return self._command("show")
+
+    @property
+    def fuzz(self) -> str:
+        """The command that searches for smaller cases; empty where the log has none."""
+        return self._command("fuzz")
+
+    def _command(self, name: str) -> str:
+        command = self.finding.detail.get(name, "")
         return command if isinstance(command, str) else ""
 
     @property

@@ -195,7 +195,9 @@ def _cause(number: int, one: CauseView, width: int, paint: _Paint) -> Iterator[s
     for label, text in evidence(finding.witness, one.lead.off):
         yield from _field(label, text, width)
     yield from _message(finding, width)
-    yield from _command(finding.reproduce, width)
+    yield from _command("reproduce", finding.reproduce, width)
+    if not cause.explained:
+        yield from _command("search for smaller cases", one.lead.fuzz, width)
 
 
 def _diagnosis(one: CauseView, width: int) -> Iterator[str]:
@@ -205,7 +207,7 @@ def _diagnosis(one: CauseView, width: int) -> Iterator[str]:
         return
     # What the title says is not said again.
     same = found.sentence.rstrip(". ") == one.cause.title
-    yield from _field("because", " ".join(found.evidence) if same else found.text, width)
+    yield from _field("because", found.more if same else found.text, width)
     others = [", ".join(other.ids) for other in found.alternatives]
     yield from _field("or", "; ".join(others), width)
     for look in dict.fromkeys(fault.look for fault in one.faults):
@@ -230,7 +232,7 @@ def _message(finding: Finding, width: int) -> Iterator[str]:
         yield f"     {'message':<10} {line[16:]}" if i == 0 else line
 
 
-def _command(command: str, width: int) -> Iterator[str]:
+def _command(label: str, command: str, width: int) -> Iterator[str]:
     """A command to be copied: continued with backslashes, broken before options only."""
     if not command:
         return
@@ -238,7 +240,7 @@ def _command(command: str, width: int) -> Iterator[str]:
     for option in options(one_line(command)):
         fits = lines and len(lines[-1]) + len(option) + len("        ") + len(" \\") <= width
         lines[-1:] = [f"{lines[-1]} {option}"] if fits else [*lines[-1:], option]
-    yield "     reproduce"
+    yield f"     {label}"
     for i, line in enumerate(lines):
         indent = "       " if i else "     "
         yield f"{indent}{line}" + (" \\" if i < len(lines) - 1 else "")

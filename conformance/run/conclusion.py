@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from conformance.backends.capabilities import Capabilities
@@ -19,8 +21,9 @@ from conformance.run.mutant_outputs import with_given
 from conformance.run.selection import Selection, untested
 from conformance.run.statement import RunScope, conclude
 from conformance.run.strength import measured
+from conformance.spec.loader import names
 from conformance.suite.store import Suite
-from conformance.verdict import ResultCounts
+from conformance.verdict import FUZZ, ResultCounts
 
 TO_BLAME = 0.25
 """The share of a target's vectors that must fail for the target to be reported as common."""
@@ -70,7 +73,23 @@ def found(
         except Exception as error:
             defect = describe(error)
         also = {"defect": defect} if defect else {}
+        also |= _search(told, suite, command)
         yield replace(told, detail={**told.detail, **common, **also})
+
+
+SEARCHED = ("--backend", "--env", "--level", "--precision")
+"""What a search is asked as the check was."""
+
+
+def _search(finding: Finding, suite: Suite, command: Sequence[str]) -> dict[str, str]:
+    """The command that searches for smaller cases of a finding that nobody can explain."""
+    known = finding.diagnosis or {}
+    if known.get("faults") or known.get("conditions") or suite.name == FUZZ:
+        return {}
+    if not command or finding.op not in names():
+        return {}
+    asked = [word for pair in pairwise(command) if pair[0] in SEARCHED for word in pair]
+    return {"fuzz": shlex.join(["conformance", "fuzz", *asked, "--op", finding.op])}
 
 
 def _graded(results: Sequence[Result], ops: Collection[str]) -> Mapping[str, Mapping[str, int]]:

@@ -75,7 +75,7 @@ def test_many_candidates_are_counted_and_none_is_named() -> None:
     assert told["faults"] == []
     assert mutant in ids(told)
     assert "so none is named" in told["sentence"]
-    assert f"Vector {told['decides']} of the suite tells them apart." in told["sentence"]
+    assert told["advice"] == f"Vector {told['decides']} of the suite tells them apart."
 
 
 def test_few_candidates_are_told_as_one_of_them_with_the_vector_that_decides() -> None:
@@ -105,7 +105,7 @@ def test_where_no_vector_decides_a_command_makes_others(monkeypatch: pytest.Monk
     mutant = "exclude-pad-taken-for-true"
     some = (of(mutant, one) for one in killers(mutant))
     told = next(one for one in some if one["alternatives"])
-    assert f"conformance generate --op {OP}" in told["sentence"]
+    assert f"conformance generate --op {OP}" in told["advice"]
 
 
 class OfDoubles(Backend):
@@ -191,7 +191,8 @@ def test_more_vectors_are_advised_within_what_the_backend_declares(
     assert finding.diagnosis is not None
     where = "--for 'npu dir/npu.py:Npu' " if declares else ""
     advice = f"`conformance generate {where}--op {OP} --seed 1 --out fresh`."
-    assert finding.diagnosis["sentence"].endswith(advice)
+    assert finding.diagnosis["advice"].endswith(advice)
+    assert "conformance" not in finding.diagnosis["sentence"]
     listed = [one for one in events if isinstance(one, Result)]
     text = baseline(
         listed, [finding], reason=None, otherwise="nobody knows", earlier={}, whole=False

@@ -133,3 +133,28 @@ def test_more_than_a_file_can_hold(monkeypatch):
     monkeypatch.setattr(module, "MAX_BYTES", 300)
     with pytest.raises(UsageError, match="more than 300 bytes"):
         text_of(CEIL)
+
+
+OLDER = "The divisor is off. No vector was found that tells them apart; others come from `x`."
+
+
+@pytest.mark.parametrize(
+    "diagnosis",
+    [
+        {"sentence": "The divisor is off.", "advice": "Vector a-1 of the suite tells them apart."},
+        {"sentence": OLDER},
+    ],
+)
+def test_advice_is_no_reason(diagnosis):
+    results = [result("a", kind="value"), result("b")]
+    (found,) = findings(results, command=())
+    text = baseline(
+        results,
+        [replace(found, diagnosis=diagnosis)],
+        reason=None,
+        otherwise="nobody knows",
+        earlier={},
+        whole=False,
+    )
+    (entry,) = yaml.safe_load(text)["known"]
+    assert entry["reason"] == "The divisor is off."

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -79,6 +80,22 @@ class TestExitCodes:
         assert "NOT conformant" in shown.stdout.splitlines()[-1]
         assert re.search(r"Causes \((1|0, and 1 not explained)\), worst first", shown.stdout)
         assert "--only" in shown.stdout
+
+    def test_what_nobody_can_explain_comes_with_a_search(self, check, adapter, tmp_path):
+        """As it was asked; and it is no reason in a file of known failures."""
+        backend = adapter("[outputs[0] + 1, *outputs[1:]]")
+        how = ["--backend", backend, "--precision", "exact", "--level", "should"]
+        shown = check(*how, "--op", "AvgPool-1", "--report", tmp_path, "--timeout", "20")
+        search = shlex.join(["conformance", "fuzz", *how[:2], *how[4:], *how[2:4]])
+        search += " --op AvgPool-1"
+        told = shown.stdout.partition("search for smaller cases\n")[2].partition("\n\n")[0]
+        assert shlex.join(shlex.split(told.replace("\\\n", ""))) == search
+        page = (tmp_path / "index.html").read_text()
+        assert "Search for smaller cases" in page
+        log, known = tmp_path / "run.jsonl", tmp_path / "known.yaml"
+        CliRunner().invoke(main, ["baseline", "--from", str(log), "--out", str(known)])
+        assert "AvgPool-1" in known.read_text()
+        assert "fuzz" not in known.read_text()
 
     @pytest.mark.parametrize(
         ("arguments", "hint"),
