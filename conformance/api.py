@@ -120,6 +120,7 @@ def check(
     shard: str | None = None,
     earlier: RunLog | None = None,
     findings: bool = True,
+    kept: Path | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Run:
     """Run every vector of a suite through a backend and judge the outputs.
@@ -146,7 +147,8 @@ def check(
     of several parts of them, which together are all; alone it makes no claim. ``earlier`` is what
     another run of the same question left when it was cut short: its results are kept, come first
     and are not asked again; if it is complete it is the answer.
-    ``findings`` False leaves out the distinct failures, which :func:`merge` finds.
+    ``findings`` False leaves out the distinct failures, which :func:`merge` finds. ``kept`` is
+    where the suite is going to lie, if elsewhere, as commands in the log name it.
     ``on_event`` sees each event as it happens.
 
     Ctrl-C, SIGTERM and SIGHUP end the call: its workers end, ``on_event`` sees the findings so far
@@ -178,7 +180,7 @@ def check(
     runner = Isolation(
         executor, jobs, timeout, memory, None if env is None else str(env)
     ).executor_for(backend)
-    suite_words = suite_option(suite)
+    suite_words = suite_option(suite if kept is None else kept)
     asked = {"level": level, "precision": precision, "repeat": repeat, **runner.settings()}
     options = Options(
         ops=ops,

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from conformance.cli.options import CHECK_LEVEL, CHECK_PRECISION, process_options, question_options
+
+if TYPE_CHECKING:
+    from conformance.suite.store import Suite
+
+SUITE = "suite"
+"""Where the report folder keeps the vectors."""
 
 EXAMPLES = """
 \b
@@ -90,7 +99,7 @@ suite; 1 refused; 2 wrong usage; 4 inconclusive.
 @click.option(
     "--report",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write a run log and an HTML page into this folder.",
+    help="Write a run log, an HTML page and the vectors into this folder.",
 )
 @click.pass_context
 def grade_kernel(
@@ -118,10 +127,15 @@ def grade_kernel(
     from conformance.kernels.graded import finished
     from conformance.kernels.grading import KernelRequest, prepared
     from conformance.run.limits import DEFAULT_TIMEOUT
+    from conformance.suite.writer import check_target
 
     wanted = targets((), report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
+    kept = None
+    if report is not None:
+        kept = report / SUITE
+        check_target(kept, ())
     asked = KernelRequest(
         op=op,
         convention=convention,
@@ -148,9 +162,29 @@ def grade_kernel(
             resume=False,
             level=level,
             precision=precision,
+            kept=kept,
         )
         graded = finished(ready, run)
+        if kept is not None:
+            _keep(ready.suite, kept)
     conclude(run, wanted, report)
+    if run.findings:
+        click.echo(_showing(run.findings[0].smallest, kept))
     for remark in graded.remarks:
         click.echo(remark)
     ctx.exit(graded.exit_code)
+
+
+def _keep(suite: Suite, out: Path) -> None:
+    """The suite lies where the kernel could not read it, and goes with that folder."""
+    from conformance.suite.writer import replaced
+
+    with replaced(out, ()) as new:
+        shutil.copytree(suite.path, new, dirs_exist_ok=True)
+
+
+def _showing(vector: str, kept: Path | None) -> str:
+    """How to look at a vector that failed."""
+    if kept is None:
+        return "Its vectors are not kept; --report DIR keeps them, for conformance show."
+    return f"To see a vector: {shlex.join(['conformance', 'show', vector, '--suite', str(kept)])}"

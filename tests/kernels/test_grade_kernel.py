@@ -20,6 +20,7 @@ from conformance.errors import BackendError, UsageError
 from conformance.kernels import grade_kernel, isolation, runner
 from conformance.kernels.fresh import fresh_suite
 from conformance.kernels.isolation import KernelIsolation
+from conformance.log.reader import read
 from conformance.spec import loader
 
 OP = bank.OPERATOR
@@ -220,3 +221,34 @@ def test_narrow_sums_pass_where_they_are_claimed_and_the_verdict_shows_them():
     assert run.exit_code == 0, bank.reasons(run)
     assert "f16 native" in run.remarks[2]
     assert grade_kernel(file, op=OP, suite="smoke").exit_code == 1
+
+
+WRONG = RIGHT.replace("return data", "return 2 * data")
+
+
+def test_the_vector_of_a_failure_can_be_shown_afterwards(tmp_path):
+    file, out = tmp_path / "wrong.py", tmp_path / "out"
+    file.write_text(WRONG)
+    words = [file, "--op", OP, "--suite", "smoke", "--isolation", 0, "--rank", 3, "--dtype", "f32"]
+    done = invoked(*words, "--report", out)
+    assert done.exit_code == 1, done.output
+    (told,) = (line for line in done.output.splitlines() if line.startswith("To see a vector: "))
+    command = shlex.split(told.removeprefix("To see a vector: "))
+    run = read(out / "run.jsonl")
+    assert shlex.split(run.findings[0].detail["show"]) == command
+    shown = CliRunner().invoke(main, command[1:])
+    assert shown.exit_code == 0, shown.output
+    assert command[2] in shown.stdout
+    other = tmp_path / "other" / "suite"
+    other.mkdir(parents=True)
+    (other / "mine.txt").write_text("mine")
+    refused = invoked(*words, "--report", other.parent)
+    assert refused.exit_code == 2
+    assert (other / "mine.txt").read_text() == "mine"
+
+
+def test_without_a_report_it_says_what_keeps_the_vectors(tmp_path):
+    file = tmp_path / "wrong.py"
+    file.write_text(WRONG)
+    done = invoked(file, "--op", OP, "--suite", "smoke", "--isolation", 0, "--rank", 3)
+    assert "--report DIR keeps them" in done.output
