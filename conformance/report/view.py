@@ -70,12 +70,13 @@ class UnsupportedGroup:
 class View:
     """A run, ready to be shown.
 
-    ``good`` only where the run is conformant and its gate, if it has one, is met; ``tone`` is
-    ``good``, ``known`` (no failure but known ones, and the gate is met), ``weak`` (no failure, and
-    too little evidence), ``neutral`` (no failure, and no claim) or ``bad``. ``sentence`` says what
-    ``headline`` does not, and where it ends in a colon ``command`` is what to run. Causes are in
-    their order, worst first, known ones after the new. ``readings`` has the questions of each
-    operator, ``known`` and ``required`` the entries of the gate's files as the footer has them.
+    ``good`` only where the run is conformant, its strength is known (or its log is too old to say)
+    and its gate, if it has one, is met; ``tone`` is ``good``, ``known`` (no failure but known ones,
+    and the gate is met), ``weak`` (no failure, and too little evidence), ``neutral`` (no failure,
+    and no claim or a strength that nobody knows) or ``bad``. ``sentence`` says what ``headline``
+    does not, and where it ends in a colon ``command`` is what to run. Causes are in their order,
+    worst first, known ones after the new. ``readings`` has the questions of each operator,
+    ``known`` and ``required`` the entries of the gate's files as the footer has them.
     """
 
     run: RunLog
@@ -193,6 +194,8 @@ def _tone(run: RunLog) -> tuple[str, str]:
         return "weak", headline
     if not run.gate_met:
         return "bad", "Gate not met" if run.verdict in FAULTLESS else headline
+    if run.verdict == "conformant" and run.evidence and run.evidence.weakest is None:
+        return "neutral", headline  # green would claim a strength that nobody knows
     if run.verdict in FAULTLESS:
         return FAULTLESS[run.verdict], headline
     return "known", "No new failures"

@@ -36,7 +36,8 @@ def _message(shown: View) -> str:
 
 
 def _colour(shown: View) -> str:
-    if not shown.good:
+    unmeasured = shown.verdict == "conformant" and shown.tone == "neutral"
+    if not (shown.good or unmeasured):
         return COLOURS[shown.tone]
     evidence = shown.run.evidence
     if shown.run.partial:  # logs of the first releases call a part conformant
