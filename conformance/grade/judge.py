@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -32,6 +32,15 @@ ABNORMAL = LOST | {Ending.ADAPTER, Ending.ABORTED, Ending.ABANDONED}
 """Endings that are an error for every vector; none of them rejects anything."""
 
 
+@dataclass(frozen=True)
+class _Terms:
+    """By what a vector is judged; see :func:`judge`."""
+
+    level: str
+    precision: Mapping[str, str]
+    spec: OpSpec | None
+
+
 def judge(
     vector: Vector,
     outcome: Outcome,
@@ -49,22 +58,16 @@ def judge(
     hold others, and so what outputs show of them. Whatever the backend returned, this raises
     nothing.
     """
-    verdict = _judged(vector, outcome, level, precision, spec)
+    verdict = _judged(vector, outcome, _Terms(level, precision, spec))
     if verdict.status not in FAILED or verdict.size > SMALL:
         return verdict
     right = [one.expected if one.rounded is None else one.rounded for one in vector.answers]
     return replace(verdict, inputs=packed(vector.inputs), expected=packed(right))
 
 
-def _judged(
-    vector: Vector,
-    outcome: Outcome,
-    level: str,
-    precision: Mapping[str, str],
-    spec: OpSpec | None,
-) -> Result:
+def _judged(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
     """The verdict with the evidence for it."""
-    if not applies(vector, level):
+    if not applies(vector, terms.level):
         return skipped(vector)
     seconds = outcome.seconds
     if outcome.ending is Ending.UNSUPPORTED:
@@ -76,7 +79,7 @@ def _judged(
     if vector.case.reject is None:
         if outcome.ending is Ending.RAISED:
             return result(vector, Status.ERROR, "raised", outcome.message, seconds=seconds)
-        verdict = _judge_outputs(vector, outcome, level, precision, spec)
+        verdict = _judge_outputs(vector, outcome, terms)
     elif outcome.ending is Ending.RETURNED:
         message = f"accepted, but {vector.case.reject} must be rejected"
         return result(vector, Status.FAIL, "accepted", message, seconds=seconds)
@@ -148,18 +151,12 @@ def result(
     )
 
 
-def _judge_outputs(
-    vector: Vector,
-    outcome: Outcome,
-    level: str,
-    precision: Mapping[str, str],
-    spec: OpSpec | None,
-) -> Result:
+def _judge_outputs(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
     seconds = outcome.seconds
     outputs = as_outputs(outcome.returned, vector.answers)
     if isinstance(outputs, Mismatch):
         return result(vector, Status.ERROR, outputs.kind, outputs.message, seconds=seconds)
-    verdict = _judge_arrays(vector, outputs, level, precision, seconds, spec)
+    verdict = _judge_arrays(vector, outputs, terms, seconds)
     if verdict.status is Status.PASS:
         return verdict
     message = f"{verdict.message} ({outcome.note})" if outcome.note else verdict.message
@@ -167,15 +164,11 @@ def _judge_outputs(
 
 
 def _judge_arrays(
-    vector: Vector,
-    outputs: tuple[Any, ...],
-    level: str,
-    precision: Mapping[str, str],
-    seconds: float,
-    spec: OpSpec | None,
+    vector: Vector, outputs: tuple[Any, ...], terms: _Terms, seconds: float
 ) -> Result:
+    precision, spec = terms.precision, terms.spec
     found = matches(vector, outputs, precision)
-    base, told = found[0], decisive(found, level)
+    base, told = found[0], decisive(found, terms.level)
     shows = {}
     if vector.readings and (base.mismatch is None or base.mismatch.kind == "shape"):
         right = [match.reading or BASE for match in found if not match.wrong]
