@@ -61,7 +61,11 @@ class ToldCondition:
 
 @dataclass(frozen=True)
 class ToldDiagnosis:
-    """What is wrong, in words. ``evidence`` are sentences that say how sure that is."""
+    """What is wrong, in words. ``evidence`` are sentences that say how sure that is.
+
+    ``where`` is the place of all wrong elements, empty where they share none. ``by_chance`` where
+    vectors that fail at random might have such conditions in common.
+    """
 
     sentence: str
     faults: tuple[NamedFault, ...]
@@ -69,6 +73,8 @@ class ToldDiagnosis:
     evidence: tuple[str, ...]
     scope: tuple[str, ...]
     conditions: tuple[ToldCondition, ...]
+    where: str = ""
+    by_chance: bool = False
 
     @property
     def text(self) -> str:
@@ -80,6 +86,7 @@ def diagnosis(data: object) -> ToldDiagnosis | None:
     """The diagnosis that a finding has; None where it has none, or nothing of the form."""
     if not isinstance(data, Mapping):
         return None
+    place = data["place"] if isinstance(data.get("place"), Mapping) else {}
     read = ToldDiagnosis(
         sentence=_text(data.get("sentence")),
         faults=tuple(map(_fault, _mappings(data.get("faults")))),
@@ -94,6 +101,8 @@ def diagnosis(data: object) -> ToldDiagnosis | None:
             for item in _mappings(data.get("conditions"))
             if isinstance(item.get("holds"), bool)
         ),
+        where=_text(place.get("where")),
+        by_chance=data.get("by_chance") is True,
     )
     told = read.sentence or read.faults or read.alternatives or read.evidence or read.conditions
     return read if told else None
@@ -133,7 +142,7 @@ def followed(address: str) -> bool:
 
 
 def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences that say with how many vectors a mutant, or a condition, agrees."""
+    """Sentences that say with how many vectors a mutant, a place or a condition agrees."""
     agree = _counts(data.get("agree"), "equal", "failing", "passing", "consistent")
     if agree:
         equal, failing, passing, consistent = agree
@@ -142,6 +151,13 @@ def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"Equal on {equal:,} of {failing:,} failing vectors{bits}, consistent with "
             f"{consistent:,} of {passing:,} passing."
+        )
+    place = _counts(data.get("place"), "vectors", "elements", "passing", "of_passing")
+    if place:
+        vectors, elements, passing, of_passing = place
+        yield (
+            f"True of all {elements:,} wrong elements of {vectors:,} vectors; {passing:,} of "
+            f"{of_passing:,} passing vectors have elements there."
         )
     separates = _counts(data.get("separates"), "failing", "of_failing", "passing", "of_passing")
     if separates:
