@@ -88,8 +88,9 @@ def by_place(
 ) -> dict[str, Any]:
     """The diagnosis of a finding whose wrong elements all lie in one place.
 
-    Of the passed vectors that were looked at, ``passing`` says how many have elements there, and
-    how many there are. ``told`` is what else can be said (:func:`by_conditions`).
+    Of the passed vectors that were looked at, of the same element types and ranks, ``passing`` says
+    how many have elements there, and how many there are. ``told`` is what else can be said
+    (:func:`by_conditions`).
     """
     there, looked_at = passing
     sentence = f"Elements are wrong {found.region}."

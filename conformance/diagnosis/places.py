@@ -37,6 +37,11 @@ class Line:
     end: int
     fixed: int = 0
 
+    @property
+    def single(self) -> bool:
+        """Whether it is a dimension."""
+        return self.end - self.first == 1
+
     def along(self, mask: Mask) -> Mask:
         """By number, whether the mask holds anywhere: (n,). Empty where there is no such line."""
         first, end = self._ends(mask.shape)
@@ -144,30 +149,31 @@ def lines(names: Sequence[str], planes: int, spread: bool) -> list[Line]:
 
 def shared(failures: Sequence[Wrong], along: Sequence[Line]) -> Shared | None:
     """The narrowest region that has all wrong elements of some failures; None where there is none,
-    or where that may be chance.
+    or where that may be chance, and of a single failure.
 
     Chance is taken to hit, in each failure anew, as many numbers in a row as lie between its first
     and its last, anywhere on the line. So neighbours that are wrong together count once, and a
     failure whose whole line is in the region shows nothing.
     """
-    tried = 0
-    found: list[tuple[float, int, float, Region]] = []
+    if len(failures) < 2:
+        return None
+    found: list[tuple[float, int, Region]] = []
     for line in along:
         hits = [line.along(mask) for one in failures for mask in one.masks]
         # Where an output has no such line, as with fewer axes, nothing is on it.
         if any(not hit.any() for hit in hits):
             continue
         owners = [at for at, one in enumerate(failures) for _ in one.masks]
-        tried += 2 + len(GROUPS) + max(map(len, hits))
+        tried = 2 + len(GROUPS) + (max(map(len, hits)) if line.single else 0)
         for rank, region in enumerate(_regions(line, hits)):
             if all(map(region.holds, hits)) and _filled(region, hits):
                 share = sum(region.size(len(hit)) / len(hit) for hit in hits)
-                found.append((share, rank, _chance(region, hits, owners), region))
-    likely = [one for one in found if tried * one[2] <= UNLIKELY]
-    if len(failures) < 2 or not likely:
+                if len(along) * tried * _chance(region, hits, owners) <= UNLIKELY:
+                    found.append((share, rank, region))
+    if not found:
         return None
     # One that is wider and surer is no better: the narrower holds as well.
-    *_, region = min(likely, key=lambda one: one[:2])
+    *_, region = min(found, key=lambda one: one[:2])
     return Shared(region, len(failures), sum(one.count for one in failures))
 
 
@@ -176,7 +182,7 @@ def _regions(line: Line, hits: Sequence[Mask]) -> Iterator[Region]:
     yield Region(line, "last")
     yield Region(line, "first")
     begin = min(int(hit.argmax()) for hit in hits)
-    if begin:
+    if begin and line.single:
         yield Region(line, "from", begin)
     for group in GROUPS:
         yield Region(line, "tail", group)

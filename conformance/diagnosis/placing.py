@@ -21,8 +21,11 @@ PASSED_LOOKED_AT = 300
 
 @dataclass(frozen=True)
 class Placed:
-    """Failures, by id, whose wrong elements all lie in one place. Of the passed vectors that were
-    looked at, ``passing`` says how many have elements there, and how many there are."""
+    """Failures, by id, whose wrong elements all lie in one place.
+
+    Of the passed vectors of the same element types and ranks that were looked at, ``passing`` says
+    how many have elements there, and how many there are.
+    """
 
     ids: frozenset[str]
     found: Shared
@@ -56,8 +59,9 @@ def placed(
         for ids in groups.values():
             found = shared([left[name] for name in ids], along)
             if found is not None:
-                types = {by_id[name].dtype for name in ids}
-                seen = [one.id for one in passed if one.dtype in types][:PASSED_LOOKED_AT]
+                like = {(by_id[name].dtype, by_id[name].rank) for name in ids}
+                seen = [one.id for one in passed if (one.dtype, one.rank) in like]
+                seen = seen[:PASSED_LOOKED_AT]
                 there = sum(found.is_in(_shapes(read(name))) for name in seen)
                 yield Placed(frozenset(ids), found, (there, len(seen)))
                 for name in ids:

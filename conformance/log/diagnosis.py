@@ -156,8 +156,8 @@ def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
     if place:
         vectors, elements, passing, of_passing = place
         yield (
-            f"True of all {elements:,} wrong elements of {vectors:,} vectors; {passing:,} of "
-            f"{of_passing:,} passing vectors have elements there."
+            f"True of all {elements:,} wrong elements of {vectors:,} vectors. Of the same types "
+            f"and ranks, {passing:,} of {of_passing:,} passing vectors have elements there."
         )
     separates = _counts(data.get("separates"), "failing", "of_failing", "passing", "of_passing")
     if separates:
