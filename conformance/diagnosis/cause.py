@@ -9,6 +9,7 @@ from typing import Any
 from conformance.diagnosis.agreement import Place
 from conformance.diagnosis.conditions import Separation
 from conformance.diagnosis.explanation import Explanation, Faults
+from conformance.diagnosis.places import Shared
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 
@@ -81,11 +82,48 @@ def undecided(
     }
 
 
-def by_conditions(found: Separation, spec: OpSpec | None, rejected: bool) -> dict[str, Any]:
-    """The diagnosis of a finding of which only the cases where it fails are known."""
+def by_place(
+    found: Shared, passing: tuple[int, int], told: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The diagnosis of a finding whose wrong elements all lie in one place.
+
+    Of the passed vectors that were looked at, of the same element types and ranks, ``passing`` says
+    how many have elements there, and how many there are. ``told`` is what else can be said
+    (:func:`by_conditions`).
+    """
+    there, looked_at = passing
+    sentence = f"Elements are wrong {found.region}."
+    rest: dict[str, Any] = {
+        "faults": [],
+        "alternatives": [],
+        "agree": None,
+        "scope": {},
+        "conditions": [],
+        "separates": None,
+    }
+    return {
+        **(rest if told is None else told),
+        "sentence": sentence if told is None else f"{sentence} {told['sentence']}",
+        "place": {
+            "where": str(found.region),
+            "vectors": found.vectors,
+            "elements": found.elements,
+            "passing": there,
+            "of_passing": looked_at,
+        },
+    }
+
+
+def by_conditions(
+    found: Separation, spec: OpSpec | None, rejected: bool, by_chance: bool
+) -> dict[str, Any]:
+    """The diagnosis of a finding of which only the cases where it fails are known.
+
+    ``by_chance`` where as much might be said of vectors that fail at random.
+    """
     about = {} if spec is None else {edge.name: edge.why for edge in spec.edges}
     return {
-        "sentence": _where(found, rejected),
+        "sentence": _in_common(found) if by_chance else _where(found, rejected),
         "faults": [],
         "alternatives": [],
         "agree": None,
@@ -100,6 +138,7 @@ def by_conditions(found: Separation, spec: OpSpec | None, rejected: bool) -> dic
             "passing": found.meet,
             "of_passing": found.passing,
         },
+        **({"by_chance": True} if by_chance else {}),
     }
 
 
@@ -134,6 +173,11 @@ def _where(found: Separation, rejected: bool) -> str:
     if found.exact:
         return f"Fails on exactly the {noun} with {conditions}."
     return f"Fails on {noun} with {conditions}, though not on all of them."
+
+
+def _in_common(found: Separation) -> str:
+    conditions = " and ".join(map(str, found.conditions))
+    return f"In common, maybe by chance: {conditions}."
 
 
 def _look(found: Explanation, fault: Fault) -> str:

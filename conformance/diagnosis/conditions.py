@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
@@ -18,6 +19,11 @@ CONSIDERED = 40
 """Conditions that are tried several at a time: those that fewest passing vectors meet."""
 
 
+CHANCE = 0.05
+"""The chance that conditions tell vectors that fail at random from others as well, at most, for
+them to be more than something that these have in common."""
+
+
 @dataclass(frozen=True)
 class Condition:
     """A feature that a vector has, or has not where ``holds`` is false.
@@ -27,6 +33,10 @@ class Condition:
 
     feature: str
     holds: bool = True
+
+    def met_by(self, features: Collection[str]) -> bool:
+        """Whether a vector with these features meets it."""
+        return (self.feature in features) == self.holds
 
     def __str__(self) -> str:
         return self.feature if self.holds else f"not {self.feature}"
@@ -40,6 +50,18 @@ class Separation:
     failing: int
     meet: int
     passing: int
+
+    def by_chance(self, failed: Sequence[Result], passed: Sequence[Result]) -> bool:
+        """Whether some conditions would do as much if vectors failed at random.
+
+        ``failed`` are all that fail alike, also those that other conditions describe: conditions
+        that were picked from many for a few of them are met by these alone easily.
+        """
+        seen, lost = list(map(_features, passed)), list(map(_features, failed))
+        # Others with these features, or without, were tried as well.
+        tried = math.comb(2 * len(frozenset().union(*seen, *lost)), len(self.conditions))
+        there = sum(all(one.met_by(some) for one in self.conditions) for some in lost)
+        return tried * _tail(there, self.meet, len(lost), len(seen)) > CHANCE
 
     @property
     def exact(self) -> bool:
@@ -82,6 +104,26 @@ def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation
     return Separation(best[1], len(failed), best[0], len(passed))
 
 
+def _tail(there: int, meet: int, failing: int, passing: int) -> float:
+    """How likely at least so many failures are among those that meet conditions, ``there`` of all
+    ``failing`` and ``meet`` of all ``passing``, if which vectors fail is chance.
+    """
+    drawn, every = there + meet, failing + passing
+    whole = _ways(every, drawn)
+    return math.fsum(
+        math.exp(_ways(failing, many) + _ways(passing, drawn - many) - whole)
+        for many in range(there, min(drawn, failing) + 1)
+        if drawn - many <= passing
+    )
+
+
+def _ways(all_of_them: int, some: int) -> float:
+    """The logarithm of the number of ways to take so many."""
+    return (
+        math.lgamma(all_of_them + 1) - math.lgamma(some + 1) - math.lgamma(all_of_them - some + 1)
+    )
+
+
 def _features(result: Result) -> frozenset[str]:
     found = {*result.edges, result.dtype}
     if result.rank:
@@ -96,11 +138,7 @@ def _features(result: Result) -> frozenset[str]:
 
 def _met(condition: Condition, seen: Iterable[frozenset[str]]) -> int:
     """The vectors that meet a condition, a bit for each."""
-    return sum(
-        1 << place
-        for place, features in enumerate(seen)
-        if (condition.feature in features) == condition.holds
-    )
+    return sum(1 << place for place, features in enumerate(seen) if condition.met_by(features))
 
 
 def _some(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from conformance.diagnosis.cause import (
     by_conditions,
     by_faults,
+    by_place,
     candidates,
     is_named,
     key,
@@ -18,6 +20,7 @@ from conformance.diagnosis.conditions import separation
 from conformance.diagnosis.deciding import decider, unasked
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.observed import OperatorEvidence
+from conformance.diagnosis.placing import Placed, placed
 from conformance.diagnosis.search import Search
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
@@ -64,11 +67,24 @@ class Diagnosis:
                 continue
             for one in found:
                 self._explained |= {(op, vector): one for vector in one.agrees}
+        self._unnamed: dict[tuple[str, bool, str], list[Result]] = defaultdict(list)
+        for at, failure in self._failed.items():
+            if at not in self._explained or not is_named(self._explained[at]):
+                alike = failure.op, failure.reject is not None, failure.kind
+                self._unnamed[alike].append(failure)
+        self._placed: dict[tuple[str, str], Placed] = {}
+        for op in ops:
+            try:
+                self._placed |= self._places(op, level, precision)
+            except Exception as error:
+                self.defects.setdefault(op, describe(error))
 
     @property
     def causes(self) -> Mapping[tuple[str, str], str]:
-        """By operator and id, a name for the faults that explain a failure."""
-        return {at: key(found.faults) for at, found in self._explained.items() if is_named(found)}
+        """By operator and id, a name for the faults that explain a failure, or for the place of
+        its wrong elements."""
+        named = {at: key(one.faults) for at, one in self._explained.items() if is_named(one)}
+        return {at: str(one.found.region) for at, one in self._placed.items()} | named
 
     def variants(self, finding: Finding) -> list[Variant]:
         """The rules that the backend is taken to have in place of its specification's."""
@@ -83,12 +99,12 @@ class Diagnosis:
         named = explained is not None and is_named(explained)
         # What is not named makes no finding of its own: others may fail in the same way.
         if explained is None or not (named or explained.agrees.keys() >= {*finding.ids}):
-            return self._by_conditions(finding)
+            return self._without_faults(finding)
         decides = self._decides(explained) if explained.alternatives else None
         backend = self._backends.get(finding.op, "")
         if named:
             return by_faults(explained, decides, backend)
-        return undecided(explained, self._by_conditions(finding), decides, backend)
+        return undecided(explained, self._without_faults(finding), decides, backend)
 
     def _decides(self, found: Explanation) -> str | None:
         """A vector that was not asked and tells the candidates apart, by its id."""
@@ -100,13 +116,52 @@ class Diagnosis:
         assert spec is not None  # it has faults
         return decider(spec, candidates(found), entries, self._suite.get, found.places)
 
+    def _places(
+        self, op: str, level: str, precision: Mapping[str, str]
+    ) -> Mapping[tuple[str, str], Placed]:
+        """The places of the wrong elements of failures of an operator that no faults explain."""
+        spec = self._specs.get(op)
+        if spec is None:
+            return {}
+        failed = [
+            one
+            for (of, rejected, _), some in self._unnamed.items()
+            if of == op and not rejected
+            for one in some
+        ]
+        found = placed(
+            spec,
+            failed,
+            self._passed.get((op, False), ()),
+            read=self._suite.get,
+            precision=precision,
+            level=level,
+        )
+        return {(op, id): one for one in found for id in one.ids}
+
+    def _without_faults(self, finding: Finding) -> dict[str, Any] | None:
+        """What can be said of a finding where none is named: its place, and its conditions."""
+        told = self._by_conditions(finding)
+        there = self._placed.get((finding.op, finding.ids[0]))
+        if there is None or not there.ids.issuperset(finding.ids):
+            return told
+        # What the vectors may have in common by chance says less than where they are wrong.
+        told = None if told is None or told.get("by_chance") else told
+        return by_place(there.found, there.passing, told)
+
     def _by_conditions(self, finding: Finding) -> dict[str, Any] | None:
         failed = [self._failed[finding.op, name] for name in finding.ids]
         rejected = failed[0].reject is not None
-        found = separation(failed, self._passed.get((finding.op, rejected), ()))
+        passed = self._passed.get((finding.op, rejected), ())
+        found = separation(failed, passed)
         if found is None:
             return None
-        return by_conditions(found, self._specs.get(finding.op), rejected)
+        kinds = {one.kind for one in failed}
+        alike = [
+            one for kind in kinds for one in self._unnamed.get((finding.op, rejected, kind), ())
+        ]
+        by_chance = found.by_chance(alike, passed)
+        return by_conditions(found, self._specs.get(finding.op), rejected, by_chance)
 
 
 def _passed(

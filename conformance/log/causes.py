@@ -1,8 +1,8 @@
 """Groups the findings of all operators by cause, in the order in which reports list them.
 
 A cause is told by its diagnosis: the mutants whose outputs the backend gives, what its exceptions
-say, or the conditions under which it fails. Counts, ranks and vectors are no part of what it is, so
-it has the same id in another run.
+say, the place of the wrong elements, or the conditions under which it fails. Counts, ranks and
+vectors are no part of what it is, so it has the same id in another run.
 """
 
 from __future__ import annotations
@@ -273,9 +273,13 @@ def _joint(keys: Sequence[_Key]) -> _Key:
 
 
 def _where(told: ToldDiagnosis | None) -> str:
-    """The conditions under which vectors fail, in words; empty where nothing tells them apart."""
-    if told is None or not told.conditions:
+    """The place of all wrong elements, or the conditions under which vectors fail, in words; empty
+    where nothing, or nothing but chance, tells them apart.
+    """
+    if told is None:
         return ""
+    if told.where or told.by_chance:
+        return told.where
     held = [one.name for one in told.conditions if one.holds]
     lacking = [one.name for one in told.conditions if not one.holds]
     parts = [f"with {' and '.join(held[:MAX_CONDITIONS])}"] if held else []

@@ -63,6 +63,9 @@ class ToldCondition:
 class ToldDiagnosis:
     """What is wrong, in words. ``evidence`` are sentences that say how sure that is; ``advice``
     says how to find out more, which older logs say at the end of ``sentence``.
+
+    ``where`` is the place of all wrong elements, empty where they share none. ``by_chance`` where
+    vectors that fail at random might have such conditions in common.
     """
 
     sentence: str
@@ -72,6 +75,8 @@ class ToldDiagnosis:
     scope: tuple[str, ...]
     conditions: tuple[ToldCondition, ...]
     advice: str = ""
+    where: str = ""
+    by_chance: bool = False
 
     @property
     def more(self) -> str:
@@ -88,6 +93,7 @@ def diagnosis(data: object) -> ToldDiagnosis | None:
     """The diagnosis that a finding has; None where it has none, or nothing of the form."""
     if not isinstance(data, Mapping):
         return None
+    place = data["place"] if isinstance(data.get("place"), Mapping) else {}
     read = ToldDiagnosis(
         sentence=_text(data.get("sentence")),
         faults=tuple(map(_fault, _mappings(data.get("faults")))),
@@ -103,6 +109,8 @@ def diagnosis(data: object) -> ToldDiagnosis | None:
             if isinstance(item.get("holds"), bool)
         ),
         advice=_text(data.get("advice")),
+        where=_text(place.get("where")),
+        by_chance=data.get("by_chance") is True,
     )
     told = read.sentence or read.faults or read.alternatives or read.evidence or read.conditions
     return read if told else None
@@ -142,7 +150,7 @@ def followed(address: str) -> bool:
 
 
 def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
-    """Sentences that say with how many vectors a mutant, or a condition, agrees."""
+    """Sentences that say with how many vectors a mutant, a place or a condition agrees."""
     agree = _counts(data.get("agree"), "equal", "failing", "passing", "consistent")
     if agree:
         equal, failing, passing, consistent = agree
@@ -151,6 +159,13 @@ def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"Equal on {equal:,} of {failing:,} failing vectors{bits}, consistent with "
             f"{consistent:,} of {passing:,} passing."
+        )
+    place = _counts(data.get("place"), "vectors", "elements", "passing", "of_passing")
+    if place:
+        vectors, elements, passing, of_passing = place
+        yield (
+            f"True of all {elements:,} wrong elements of {vectors:,} vectors. Of the same types "
+            f"and ranks, {passing:,} of {of_passing:,} passing vectors have elements there."
         )
     separates = _counts(data.get("separates"), "failing", "of_failing", "passing", "of_passing")
     if separates:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain, combinations
+from math import comb
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.diagnosis.conditions import MOST, Condition, Separation, separation
+from conformance.diagnosis.conditions import MOST, Condition, Separation, _tail, separation
 from conformance.model import Result, Status
 
 EDGES = tuple("abcdef")
@@ -81,3 +83,38 @@ def test_conditions_that_most_passing_vectors_meet_too_are_not_told() -> None:
     failed = results([frozenset("a")] * 3, Status.FAIL)
     passed = results([frozenset("a")] * 5 + [frozenset("b")] * 5, Status.PASS)
     assert separation(failed, passed) is None
+
+
+def test_conditions_that_were_picked_for_a_few_of_many_failures_may_be_chance() -> None:
+    """Of 69 vectors 19 fail, those with c; 5 of these are told apart by i, which 6 vectors have."""
+    lost = [frozenset("ci")] * 5 + [frozenset("c")] * 14
+    failed = results(lost, Status.FAIL)
+    passed = results([frozenset({f"other-{i}"}) for i in range(50)], Status.PASS)
+    picked = Separation((Condition("i"),), 5, 0, 50)
+    assert picked.by_chance(failed, passed)
+    whole = Separation((Condition("c"),), 19, 0, 50)
+    assert not whole.by_chance(failed, passed)
+
+
+def test_two_failures_of_two_vectors_are_no_chance_among_many_but_are_among_few() -> None:
+    failed = results([frozenset("a")] * 2, Status.FAIL)
+    both = [results([frozenset("bc")] * many, Status.PASS) for many in (5, 500)]
+    told = [separation(failed, passed) for passed in both]
+    assert [one and one.by_chance(failed, some) for one, some in zip(told, both, strict=True)] == [
+        True,
+        False,
+    ]
+
+
+@given(*[st.integers(0, 9)] * 4)
+def test_the_chance_is_that_of_all_ways_to_fail(
+    there: int, meet: int, more: int, rest: int
+) -> None:
+    """Vectors that fail at random, drawn in every way from those that meet conditions or not."""
+    failing, passing = there + more, meet + rest
+    every, having = failing + passing, there + meet
+    ways = sum(
+        comb(having, some) * comb(every - having, failing - some)
+        for some in range(there, min(having, failing) + 1)
+    )
+    assert _tail(there, meet, failing, passing) == pytest.approx(ways / comb(every, failing))

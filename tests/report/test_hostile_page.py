@@ -15,6 +15,7 @@ from conformance.report.page import render
 
 MEMBERS = (
     *("sentence", "faults", "alternatives", "agree", "scope", "conditions", "separates"),
+    *("place", "where", "by_chance"),
     *("id", "kind", "says", "threads", "look", "ids", "equal", "failing", "name", "holds", "about"),
     *("window", "plane", "elements", "input", "positions", "counts", "pads", "under", "divisor"),
     *(

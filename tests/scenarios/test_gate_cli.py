@@ -116,7 +116,8 @@ class TestKnownFailures:
     def test_only_what_is_new_is_shown(self, check, baseline):
         shown = check(CEIL_OR_CUBE, known=baseline(CEIL))
         assert shown.exit_code == 1
-        assert "New causes (1), worst first" in shown.stdout
+        # What two failures among so few vectors have in common may be chance.
+        assert "New causes (0, and 1 not explained), worst first" in shown.stdout
         findings = shown.stdout.split("New causes")[1].split("Known failures")[0]
         assert gated.MAX in findings
         assert gated.AVG not in findings

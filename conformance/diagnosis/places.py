@@ -1,0 +1,207 @@
+"""Where the wrong elements of several failures lie, if they share a place by more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+Shape = tuple[int, ...]
+
+GROUPS = (4, 8, 16)
+"""Elements that kernels handle at once; what is left over at the end has code of its own."""
+
+UNLIKELY = 0.01
+"""The chance that wrong elements lie by themselves in one of the places tried, at most."""
+
+FILLED = 0.5
+"""Indices of a place that are wrong, of those that it has, at least; and vectors that are wrong at
+the index with which it begins."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A way to count the elements of an output from 0 on: along the dimensions from ``first`` to
+    before ``end``, which count from the end where they are negative (an ``end`` of 0 is the end).
+
+    An output has no such line if it would take one of the first ``fixed`` dimensions for an axis.
+    """
+
+    name: str
+    first: int
+    end: int
+    fixed: int = 0
+
+    @property
+    def single(self) -> bool:
+        """Whether it is a dimension."""
+        return self.end - self.first == 1
+
+    def along(self, mask: Mask) -> Mask:
+        """By number, whether the mask holds anywhere: (n,). Empty where there is no such line."""
+        first, end = self._ends(mask.shape)
+        if not self.fixed <= first < end <= mask.ndim:
+            return np.zeros(0, np.bool_)
+        others = (*range(first), *range(end, mask.ndim))
+        found: Mask = mask.any(axis=others).reshape(-1)
+        return found
+
+    def length(self, shape: Shape) -> int:
+        """How many numbers there are; 0 where there is no such line."""
+        first, end = self._ends(shape)
+        return prod(shape[first:end]) if self.fixed <= first < end <= len(shape) else 0
+
+    def _ends(self, shape: Shape) -> tuple[int, int]:
+        rank = len(shape)
+        first = self.first + rank if self.first < 0 else self.first
+        return first, self.end + rank if self.end <= 0 else self.end
+
+
+@dataclass(frozen=True)
+class Region:
+    """Numbers on a line: the ``last``, the ``first``, those ``from`` a number on, or the
+    ``tail`` that is left over after whole groups of so many.
+    """
+
+    line: Line
+    kind: str
+    number: int = 0
+
+    def begins(self, length: int) -> int:
+        """The first number in it, on a line of so many; ``length`` or more where it has none."""
+        match self.kind:
+            case "last":
+                return length - 1
+            case "first":
+                return 0
+            case "from":
+                return self.number
+            case _:
+                return length - length % self.number
+
+    def size(self, length: int) -> int:
+        """How many numbers it has on a line of so many."""
+        return min(length, 1) if self.kind == "first" else max(0, length - self.begins(length))
+
+    def holds(self, hit: Mask) -> bool:
+        """Whether some numbers are hit, and all that are lie in it."""
+        begin = self.begins(len(hit))
+        end = begin + self.size(len(hit))
+        return bool(hit.any()) and not hit[:begin].any() and not hit[end:].any()
+
+    def __str__(self) -> str:
+        name = self.line.name
+        match self.kind:
+            case "last" | "first":
+                return f"only at the {self.kind} index of {name}"
+            case "from":
+                return f"only from index {self.number} of {name} on"
+            case _:
+                return f"only in the last elements of {name} that fill no group of {self.number}"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Which elements of the outputs of one failure are wrong, of outputs that have such."""
+
+    masks: tuple[Mask, ...]
+
+    @cached_property
+    def count(self) -> int:
+        """How many."""
+        return sum(int(np.count_nonzero(one)) for one in self.masks)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A region in which all wrong ``elements`` of some ``vectors`` lie."""
+
+    region: Region
+    vectors: int
+    elements: int
+
+    def is_in(self, shapes: Iterable[Shape]) -> bool:
+        """Whether outputs of these shapes have elements there."""
+        lengths = (self.region.line.length(shape) for shape in shapes)
+        return any(length and self.region.size(length) for length in lengths)
+
+
+def lines(names: Sequence[str], planes: int, spread: bool) -> list[Line]:
+    """The lines of an output whose dimensions have these ``names``.
+
+    ``planes`` dimensions come first that tell planes apart. Where ``spread``, an output may have
+    any number of axes after these, which are counted from the last.
+    """
+    fixed = planes if spread else len(names)
+    found = [Line(name, at, at + 1) for at, name in enumerate(names[:fixed])]
+    if spread:
+        axes = ("the last axis", "the last axis but one", "the last axis but two")
+        found += [Line(name, -1 - back, -back, planes) for back, name in enumerate(axes)]
+        found.append(Line("a plane", planes, 0))
+    found.append(Line("an output", 0, 0))
+    return found
+
+
+def shared(failures: Sequence[Wrong], along: Sequence[Line]) -> Shared | None:
+    """The narrowest region that has all wrong elements of some failures; None where there is none,
+    or where that may be chance, and of a single failure.
+
+    Chance is taken to hit, in each failure anew, as many numbers in a row as lie between its first
+    and its last, anywhere on the line. So neighbours that are wrong together count once, and a
+    failure whose whole line is in the region shows nothing.
+    """
+    if len(failures) < 2:
+        return None
+    found: list[tuple[float, int, Region]] = []
+    for line in along:
+        hits = [line.along(mask) for one in failures for mask in one.masks]
+        # Where an output has no such line, as with fewer axes, nothing is on it.
+        if any(not hit.any() for hit in hits):
+            continue
+        owners = [at for at, one in enumerate(failures) for _ in one.masks]
+        tried = 2 + len(GROUPS) + (max(map(len, hits)) if line.single else 0)
+        for rank, region in enumerate(_regions(line, hits)):
+            if all(map(region.holds, hits)) and _filled(region, hits):
+                share = sum(region.size(len(hit)) / len(hit) for hit in hits)
+                if len(along) * tried * _chance(region, hits, owners) <= UNLIKELY:
+                    found.append((share, rank, region))
+    if not found:
+        return None
+    # One that is wider and surer is no better: the narrower holds as well.
+    *_, region = min(found, key=lambda one: one[:2])
+    return Shared(region, len(failures), sum(one.count for one in failures))
+
+
+def _regions(line: Line, hits: Sequence[Mask]) -> Iterator[Region]:
+    """What may be, the plainest first."""
+    yield Region(line, "last")
+    yield Region(line, "first")
+    begin = min(int(hit.argmax()) for hit in hits)
+    if begin and line.single:
+        yield Region(line, "from", begin)
+    for group in GROUPS:
+        yield Region(line, "tail", group)
+
+
+def _filled(region: Region, hits: Sequence[Mask]) -> bool:
+    """Whether about all that the region has is wrong, from its beginning on."""
+    filled = sum(np.count_nonzero(hit) / region.size(len(hit)) for hit in hits)
+    begun = sum(bool(hit[region.begins(len(hit))]) for hit in hits)
+    return bool(min(filled, begun) >= FILLED * len(hits))
+
+
+def _chance(region: Region, hits: Sequence[Mask], owners: Sequence[int]) -> float:
+    """How likely it is that all that is hit lies in the region by itself; see :func:`shared`."""
+    likely: dict[int, float] = {}
+    for owner, hit in zip(owners, hits, strict=True):
+        at = np.flatnonzero(hit)
+        extent = int(at[-1] - at[0])
+        one = (region.size(len(hit)) - extent) / (len(hit) - extent)
+        # Outputs of one vector are wrong together: the one that shows least counts.
+        likely[owner] = max(one, likely.get(owner, 0.0))
+    return prod(likely.values())
