@@ -154,8 +154,8 @@ def _met(spec: OpSpec, rank: int, cases: list[Case], open_: set[str]) -> tuple[s
     unsure = seen.may & ~seen.shows & ~seen.shows.any(axis=0)
     rows = np.flatnonzero(unsure[:, : len(sight.edges)].any(axis=1))[:LOOKED_AT]
     settled = sight.settle(seen, rows)
-    found = np.concatenate([seen.shows, settled.shows]).any(axis=0)
-    return {name for name, met in zip(sight.edges, found.tolist(), strict=False) if met}, len(seen)
+    counts = seen.shows.sum(axis=0) + settled.shows.sum(axis=0)
+    return {name for name, count in zip(sight.edges, counts, strict=False) if count}, len(seen)
 
 
 def _unmet(spec: OpSpec, name: str, tried: int) -> str:
