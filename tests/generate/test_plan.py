@@ -16,11 +16,13 @@ from conformance.generate.build import build, describe
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import MAX_ELEMENTS, Sight
 from conformance.generate.pairs import SMOKE, Effort, Pool
+from conformance.generate.pool import draw
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
+from conformance.generate.settle import settle
 from conformance.generate.suites import twins
 from conformance.model import Case, Vector
-from conformance.spec.loader import find
+from conformance.spec.loader import find, load_text
 from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 from conformance.suite.store import Suite
@@ -175,6 +177,40 @@ def test_a_condition_that_nothing_meets_is_named_with_its_line(tmp_path: Path) -
     work = plan.make([find(str(file))], root=7, processes=1, progress=lambda *_: None, effort=FEW)
     with pytest.raises(SpecError, match=r"Block-1.yaml:16:3: no valid case .* 'fits' is broken"):
         list(work)
+
+
+class TestDraw:
+    """Where cases are drawn, and how far others go beyond."""
+
+    def test_cases_beyond_it_are_made_for_a_target_that_drawn_ones_do_not_meet(self) -> None:
+        spec = load_text(BLOCK.replace("when: C > 1", "when: C == 6"))
+        pool = Pool(spec, 3, 0, FEW)
+        pool.fill()
+        assert max(case.shapes["data"][1] for case in pool.cases()) == 2
+        settle(pool)
+        made = [case for case in pool.cases() if case.shapes["data"][1] == 6]
+        assert made
+        assert all(violations(spec, case) == () for case in pool.cases())
+
+    def test_legal_bounds_are_never_exceeded(self) -> None:
+        text = BLOCK.replace("C: {min: 1, draw", "C: {min: 1, max: 5, draw")
+        pool = Pool(load_text(text.replace("when: C > 1", "when: C == 6")), 3, 0, FEW)
+        pool.fill()
+        settle(pool)
+        assert pool.proven["channels", "channels"] == ("domain C",)
+        assert max(case.shapes["data"][1] for case in pool.cases()) <= 5
+
+    def test_an_aim_replaces_it(self) -> None:
+        aim = ", aim: {C: {min: 4, max: 5}}}"
+        spec = load_text(BLOCK.replace("More than one channel.}", f"More than one channel.{aim}"))
+        drawn = draw(spec, 3, 40, root=0, aim=spec.aims[0])
+        assert {case.shapes["data"][1] for case in drawn} == {4, 5}
+
+    def test_the_minimum_is_drawn_where_the_maximum_is_less(self) -> None:
+        spec = load_text(BLOCK.replace("draw: {min: block, max: 7}", "draw: {min: block, max: 2}"))
+        drawn = draw(spec, 3, 60, root=0)
+        sizes = {(case.attributes["block"][0], case.shapes["data"][2]) for case in drawn}
+        assert sizes == {(1, 1), (1, 2), (2, 2), (3, 3)}
 
 
 class TestRanks:
