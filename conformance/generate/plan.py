@@ -167,7 +167,7 @@ def make(
     ranked: dict[str, list[Ranked]] = {spec.op: [] for spec in specs}
     pieces = len(work) + len(specs)
 
-    def later(what: str, number: int, _: int) -> None:
+    def later(what: str, number: float, _: int) -> None:
         progress(what, len(work) + number, pieces)
 
     done = parallel.run(work, processes=processes, progress=progress, total=pieces)

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from conformance import parallel
 from conformance.audit.kills import Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
@@ -69,10 +70,13 @@ class RankTask:
     def run(self) -> Ranked:
         spec = self.spec
         pool = Pool(spec, self.rank, self.root, self.effort)
+        parallel.step("drawing cases", 0)
         pool.fill()
+        parallel.step("covering pairs of targets" if self.effort.pairs else "covering targets", 0)
         settle(pool)
         if not len(pool):
             return Ranked(self.rank, (), {}, {}, pool.proven, tuple(pool.uncovered))
+        parallel.step("selecting cases", 0)
         breed(pool, self.effort.condensing, self.effort.children // 2)
         shown = {edge.name for n, edge in enumerate(spec.edges) if pool.pairs[n, n]}
         below = _shown_below(spec, self.rank, self.root) if self.effort.pairs else shown
