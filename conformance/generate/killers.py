@@ -47,6 +47,11 @@ def proven(spec: OpSpec) -> dict[Part, frozenset[str]]:
     return {part: one.inert for part, one in known.parts.survivors.items()} if known else {}
 
 
+def selecting(spec: OpSpec, rank: int) -> float:
+    """The share of the work on a rank that it is to select cases, before mutants are hunted."""
+    return SELECTING / (SELECTING + len(list(parts(spec, rank))))
+
+
 def _say(part: Part, number: int, of: int, stage: int) -> None:
     """Say which stage of the search in which part begins."""
     share = (SELECTING + number + stage / STAGES) / (SELECTING + of)

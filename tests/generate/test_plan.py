@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import tiers
 
+from conformance import parallel
 from conformance.audit.vacuity import vacuous
 from conformance.errors import SpecError
 from conformance.generate import hunt, killers, plan
@@ -307,3 +308,32 @@ class TestBuild:
             "AdaptiveMaxPool-8 of f32 1x1x4 (ramp), output_size 2, index_element_type i32."
         )
         assert describe(MAX, TestTwins.CASE) + "." == vector.description
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+def test_the_work_on_one_rank_says_how_far_it_is(
+    pairs: bool, block: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also without mutants, which take longest."""
+    monkeypatch.setattr(killers, "faults", lambda _: ())
+    told: list[tuple[str, float]] = []
+    effort = dataclasses.replace(FEW, pairs=pairs)
+    task = RankTask(find(str(block)), 3, 5, effort)
+    list(parallel.run([task], processes=1, progress=lambda *a: told.append(a[:2]), total=1))
+    said = [(what.partition(": ")[2], share) for what, share in told]
+    if pairs:
+        assert said == [
+            ("", 0),
+            ("drawing cases", 0),
+            ("covering pairs of targets", 1 / 9),
+            ("selecting cases", 2 / 9),
+            ("killing mutants in f32 3D", 1 / 3),
+            ("killing mutants in f16 3D", 2 / 3),
+        ]
+    else:
+        assert said == [
+            ("", 0),
+            ("drawing cases", 0),
+            ("covering targets", 1 / 3),
+            ("selecting cases", 2 / 3),
+        ]
