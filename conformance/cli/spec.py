@@ -114,7 +114,7 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     decides a result though it is not written, and conditions that exclude every case.
     Conditions that no negative test breaks are listed apart, as what is left to do.
 
-    Exits with 2 if there is any problem, or a negative test to write.
+    Exits with 2 if there is any problem. A negative test that is left to do counts as one.
     """
     from conformance.data import directory
 
