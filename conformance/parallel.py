@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import count, islice
 from multiprocessing.connection import Connection, wait
-from multiprocessing.synchronize import Lock as LockType
 from typing import Protocol, TypeVar
 
 from conformance.errors import UsageError
@@ -105,7 +104,7 @@ def run(
     with (
         _listening(heard, told, labels, progress, total) as ordered,
         ProcessPoolExecutor(
-            processes, mp_context=context, initializer=_prepare, initargs=(told, context.Lock())
+            processes, mp_context=context, initializer=_prepare, initargs=(told,)
         ) as executor,
     ):
 
@@ -213,18 +212,21 @@ def seldom_collect() -> None:
     gc.set_threshold(20_000)
 
 
-_told_to: tuple[Connection, LockType] | None = None
-"""In a worker process: where tasks say how far they are, one process at a time."""
+SAID = 200
+"""Characters of what a task says, at most: a pipe takes short messages whole, so that processes
+need no lock, which one that is killed would never give back."""
+
+_told_to: Connection | None = None
+"""In a worker process: where tasks say how far they are."""
 
 
 def _do(task: Task[Result], number: int) -> Result:
     """Do a task in a worker process, and say how far it is."""
-    assert _told_to is not None
-    told, alone = _told_to
+    told = _told_to
+    assert told is not None
 
     def say(what: str, share: float) -> None:
-        with alone:
-            told.send((number, what, share))
+        told.send((number, what[:SAID], share))
 
     with _saying(say):
         result = task.run()
@@ -232,14 +234,14 @@ def _do(task: Task[Result], number: int) -> Result:
     return result
 
 
-def _prepare(told: Connection, alone: LockType) -> None:
+def _prepare(told: Connection) -> None:
     """Leave Ctrl-C, which reaches every process of a terminal, to the first one, and end with it.
 
     A signal that nobody handles ends the first process without a word to the others. What tasks say
     of themselves goes to ``told``.
     """
     global _told_to
-    _told_to = told, alone
+    _told_to = told
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     seldom_collect()
     parent = multiprocessing.parent_process()
