@@ -8,19 +8,25 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from itertools import count, islice
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from typing import Protocol, TypeVar
 
 from conformance.errors import UsageError
 
 Result = TypeVar("Result", covariant=True)
-Progress = Callable[[str, int, int], None]
-"""Told what is worked on, how many pieces are done, and of how many."""
+Progress = Callable[[str, float, int], None]
+"""Told what is worked on, how many pieces are done, parts of pieces included, and of how many."""
+Saying = Callable[[str, float], None]
+"""Told what a task does, and which share of it is done."""
+
+_say: Saying | None = None
+"""Where a task that is done in this process says how far it is."""
 
 
 class Task(Protocol[Result]):
@@ -50,6 +56,23 @@ class Workers(Protocol):
         ...
 
 
+def step(what: str, share: float) -> None:
+    """Say of the task that is being done in this process what it does now, and which share of it,
+    0 to 1, is done. Nobody listens to a worker of a cluster."""
+    if _say is not None:
+        _say(what, share)
+
+
+@contextmanager
+def _saying(say: Saying) -> Iterator[None]:
+    global _say
+    before, _say = _say, say
+    try:
+        yield
+    finally:
+        _say = before
+
+
 def run(
     work: Iterable[Task[Result]],
     *,
@@ -71,14 +94,24 @@ def run(
     if processes <= 1:
         for number, one in enumerate(work):
             progress(one.label, number, total)
-            yield one.run()
+            with _saying(partial(_told, progress, one.label, number, total)):
+                result = one.run()
+            yield result
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=_prepare) as executor:
+    heard, told = context.Pipe(duplex=False)
+    labels: list[str] = []
+    with (
+        _listening(heard, told, labels, progress, total) as ordered,
+        ProcessPoolExecutor(
+            processes, mp_context=context, initializer=_prepare, initargs=(told,)
+        ) as executor,
+    ):
 
         def begin(task: Task[Result], _place: str) -> Callable[[], Result]:
+            labels.append(task.label)
             with _explained(task):
-                future = executor.submit(task.run)
+                future = executor.submit(_do, task, len(labels) - 1)
 
             def end() -> Result:
                 with _explained(task):
@@ -87,12 +120,49 @@ def run(
             return end
 
         try:
-            yield from in_order(work, begin, progress=progress, total=total, ahead=ahead)
+            yield from in_order(work, begin, progress=ordered, total=total, ahead=ahead)
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
             for process in context.active_children():
                 process.terminate()
             raise
+
+
+def _told(progress: Progress, label: str, number: int, total: int, what: str, share: float) -> None:
+    progress(f"{label}: {what}", number + share, total)
+
+
+@contextmanager
+def _listening(
+    heard: Connection, told: Connection, labels: Sequence[str], progress: Progress, total: int
+) -> Iterator[Progress]:
+    """While it lasts, ``progress`` is told what tasks of other processes say, and how much all of
+    them have done together: one that is waited for may be the last to end.
+
+    ``heard`` ends when this process and all others have closed ``told``, however they end.
+    """
+    shares: dict[int, float] = {}
+
+    def listen() -> None:
+        try:
+            while True:
+                number, what, share = heard.recv()
+                shares[number] = share
+                if what:
+                    progress(f"{labels[number]}: {what}", sum(shares.values()), total)
+        except (EOFError, OSError):
+            return
+
+    def ordered(label: str, number: float, of: int) -> None:
+        progress(label, max(number, sum(list(shares.values()))), of)
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    try:
+        yield ordered
+    finally:
+        told.close()
+        listener.join(timeout=1)
 
 
 def in_order(
@@ -142,11 +212,36 @@ def seldom_collect() -> None:
     gc.set_threshold(20_000)
 
 
-def _prepare() -> None:
+SAID = 200
+"""Characters of what a task says, at most: a pipe takes short messages whole, so that processes
+need no lock, which one that is killed would never give back."""
+
+_told_to: Connection | None = None
+"""In a worker process: where tasks say how far they are."""
+
+
+def _do(task: Task[Result], number: int) -> Result:
+    """Do a task in a worker process, and say how far it is."""
+    told = _told_to
+    assert told is not None
+
+    def say(what: str, share: float) -> None:
+        told.send((number, what[:SAID], share))
+
+    with _saying(say):
+        result = task.run()
+    say("", 1.0)
+    return result
+
+
+def _prepare(told: Connection) -> None:
     """Leave Ctrl-C, which reaches every process of a terminal, to the first one, and end with it.
 
-    A signal that nobody handles ends the first process without a word to the others.
+    A signal that nobody handles ends the first process without a word to the others. What tasks say
+    of themselves goes to ``told``.
     """
+    global _told_to
+    _told_to = told
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     seldom_collect()
     parent = multiprocessing.parent_process()

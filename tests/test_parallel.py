@@ -180,3 +180,54 @@ def test_without_a_bound_all_is_handed_over_at_once() -> None:
     assert len(taken) == 9
     found.close()
     assert gone()
+
+
+@dataclass(frozen=True)
+class Stepping(Square):
+    """Says after half of its work that it is half done, and goes on until it may end."""
+
+    file: Path | None = None
+
+    def run(self) -> int:
+        parallel.step("halfway", 0.5)
+        deadline = time.monotonic() + 30
+        while self.file is not None and not self.file.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return super().run()
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_one_task_says_how_far_it_is(processes: int, tmp_path: Path) -> None:
+    told: list[tuple[str, float, int]] = []
+    goes_on = tmp_path / "goes on"
+
+    def progress(what: str, number: float, total: int) -> None:
+        told.append((what, number, total))
+        if number == 0.5:
+            goes_on.touch()
+
+    found = parallel.run(
+        [Stepping(3, file=goes_on)], processes=processes, progress=progress, total=1
+    )
+    assert list(found) == [9]
+    assert told == [("square of 3", 0, 1), ("square of 3: halfway", 0.5, 1)]
+    assert goes_on.exists()
+
+
+def test_a_task_that_is_done_counts_while_an_earlier_one_is_waited_for(tmp_path: Path) -> None:
+    shares: list[float] = []
+    goes_on = tmp_path / "goes on"
+
+    def progress(what: str, number: float, total: int) -> None:
+        shares.append(number)
+        if number >= 2:
+            goes_on.touch()
+
+    work = [Stepping(1, file=goes_on), Stepping(2), Stepping(3)]
+    assert list(parallel.run(work, processes=2, progress=progress, total=3)) == [1, 4, 9]
+    assert any(2 <= share < 3 for share in shares)
+    assert goes_on.exists()
+
+
+def test_outside_of_a_task_nobody_listens() -> None:
+    parallel.step("nothing", 0.5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from conformance.audit.holdout import Held
     from conformance.audit.score import Score
     from conformance.audit.standing import Standing
+    from conformance.backends.capabilities import Capabilities
     from conformance.spec.catalogue import Fault
 
 EXIT_INCOMPLETE = 1
@@ -68,7 +69,7 @@ excused is killed after all.
 @click.option(
     "--parts",
     is_flag=True,
-    help="Add a table with the score of each element type, rank and profile.",
+    help="Add a table with the score of each element type, rank and profile that is selected.",
 )
 @click.option(
     "--holdout",
@@ -154,8 +155,10 @@ def audit(
     if parts:
         for score in scores:
             spec = suite.specs[score.op]
-            found = settled(spec, score.faults, run.standings_of(suite, score))
-            _tell_standings(score.op, found)
+            every = run.standings_of(suite, score)
+            own = every if claimed is None else [*_selected(every, score.op, claimed)]
+            found = settled(spec, score.faults, own)
+            _tell_standings(score.op, found, len(every) - len(own))
             complete &= all(one.complete for one in found)
     if holdout:
         _tell_holdout([held for score in scores for held in run.holdout(suite, score)])
@@ -225,9 +228,15 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({100 * part / whole:.1f}%)" if whole else "0 of 0"
 
 
-def _tell_standings(op: str, found: Sequence[Standing]) -> None:
+def _selected(found: Iterable[Standing], op: str, asked: Capabilities) -> Iterator[Standing]:
+    """Those of parts whose element type and rank are asked for: others have no vectors."""
+    return (one for one in found if asked.declares(op, one.part.dtype, one.part.rank))
+
+
+def _tell_standings(op: str, found: Sequence[Standing], left_out: int) -> None:
     """A line for each part, and the mutants that nobody knows how to kill there."""
-    click.echo(f"{op}, each part alone:")
+    more = f" ({left_out} parts of other types and ranks left out)" if left_out else ""
+    click.echo(f"{op}, each part alone{more}:")
     width = max(len(str(one.part)) for one in found)
     for one in found:
         left = one.survivors

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -185,7 +186,8 @@ def generate(
             withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
             bases=bases,
         )
-    _tell(written, specs, suite, out, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    _tell(written, specs, suite, out, seconds, narrowed=asked is not None)
 
 
 def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
@@ -253,9 +255,32 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
         )
 
 
+def _unmet(written: Suite, spec: OpSpec) -> Iterator[str]:
+    """What is said of the coverage targets that no vector of a suite covers."""
+    manifest = written.manifest
+    shown = {edge for one in manifest.vectors if one.op == spec.op for edge in one.edges}
+    infeasible = manifest.strength[spec.op].infeasible
+    unmet = [edge.name for edge in spec.edges if edge.name not in shown]
+    proven = [
+        name for name in unmet if all((name, name) in infeasible.get(n, {}) for n in spec.ranks)
+    ]
+    if proven:
+        yield f"no case meets these targets (proven): {_some(proven)}"
+    if open_ := [name for name in unmet if name not in proven]:
+        yield f"no case was found that meets these targets (undecided): {_some(open_)}"
+
+
 def _tell(
-    written: Suite, specs: Mapping[str, OpSpec], suite: str, out: Path, seconds: float
+    written: Suite,
+    specs: Mapping[str, OpSpec],
+    suite: str,
+    out: Path,
+    seconds: float,
+    *,
+    narrowed: bool = False,
 ) -> None:
+    """Say what was made; with ``narrowed`` not which targets are not covered, since what a backend
+    does not declare leaves many out."""
     from conformance.suite.totals import Count
     from conformance.verdict import SMOKE
 
@@ -277,6 +302,13 @@ def _tell(
                 "generation constraints (aims) that exercise what they change.",
                 err=True,
             )
+        elif survivors:
+            click.echo(f"    survived: {_some(survivors)}")
+        if len(survivors) > LISTED:
+            where = f"--suite {shlex.quote(str(out))} --op {op}"
+            click.echo(f"    with how many vectors kill each: conformance audit {where} --verbose")
+        for line in () if narrowed else _unmet(written, specs[op]):
+            click.echo(f"    {line}")
     if manifest.uncovered:
         click.echo(
             f"  {len(manifest.uncovered)} targets or pairs of targets are undecided: neither a case"

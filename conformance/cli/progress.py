@@ -27,7 +27,7 @@ class Progress:
         self.total = total
         self.label = label
         self._what = ""
-        self._done = 0
+        self._done = 0.0
         self._terminal = sys.stderr.isatty()
         self._width = 0
         self._over = threading.Event()
@@ -39,8 +39,9 @@ class Progress:
         self._ticker.start()
         return self
 
-    def at(self, what: str, number: int, total: int | None = None) -> None:
-        """Say that item ``number`` (from 0) of ``total`` is being worked on."""
+    def at(self, what: str, number: float, total: int | None = None) -> None:
+        """Say that item ``number`` (from 0) of ``total`` is being worked on; a fraction is the
+        share of it that is done."""
         self._what, self._done, self.total = what, number, total or self.total
 
     def open(self, what: str) -> None:
@@ -64,7 +65,7 @@ class Progress:
         if not self.total:
             return f"{self.label}: {self._what}, {_clock(seconds)} so far"[:WIDTH]
         share = self._done / self.total
-        text = f"{self.label} {share:4.0%} ({self._done} of {self.total}) {self._what}"
+        text = f"{self.label} {share:4.0%} ({int(self._done)} of {self.total}) {self._what}"
         if self._done in (0, self.total):  # before there is a rate, and in what comes at the end
             return f"{text}, {_clock(seconds)} so far"[:WIDTH]
         return f"{text}, about {_clock(seconds / share - seconds)} left"[:WIDTH]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from conformance.cli.places import SourcePath
-from conformance.errors import EXIT_USAGE, SpecError
+from conformance.errors import EXIT_USAGE, Problem, SpecError
 
 WIDTH = 100
 """Wider lines are hard to read."""
@@ -107,32 +108,52 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     """Check specification FILES [default: all shipped ones].
 
     Errors are unknown keys and names, invalid expressions and cyclic definitions. It also reports
-    what is legal but useless: unused definitions, conditions that no negative test breaks,
-    attributes that no coverage target depends on.
+    what is legal but useless: unused definitions, attributes that no coverage target depends on.
 
-    Exits with 2 if there is any problem.
+    Cases are drawn to find coverage targets (edges) that no case meets, rules whose default
+    decides a result though it is not written, and conditions that exclude every case.
+    Conditions that no negative test breaks are listed apart, as what is left to do.
+
+    Exits with 2 if there is any problem. A negative test that is left to do counts as one.
     """
     from conformance.data import directory
-    from conformance.spec.lint import lint as lint_spec
+
+    clean = [_lint(file) for file in files or sorted(directory("specs").glob("*.yaml"))]
+    if not all(clean):
+        ctx.exit(EXIT_USAGE)
+
+
+def _lint(file: Path) -> bool:
+    """Print what there is to say of a specification; whether there is nothing to do."""
+    from conformance.generate.sampled_lint import lint as lint_by_cases
+    from conformance.spec.lint import lint as lint_text
+    from conformance.spec.lint import untested
     from conformance.spec.loader import load
 
-    failed = False
-    for file in files or sorted(directory("specs").glob("*.yaml")):
-        try:
-            loaded = load(file)
-            problems = lint_spec(loaded)
-        except SpecError as error:
-            problems = error.problems
-        for problem in problems:
-            click.echo(str(problem))
-        if problems:
-            failed = True
-            click.echo(f"{file}: {len(problems)} problem{'s' if len(problems) > 1 else ''}")
-        else:
-            click.echo(
-                f"{file}: ok, {len(loaded.edges)} coverage targets, "
-                f"{len(loaded.reject)} negative tests, "
-                f"{len(loaded.interpretations)} interpretations"
-            )
-    if failed:
-        ctx.exit(EXIT_USAGE)
+    to_do: Mapping[str, Problem] = {}
+    try:
+        loaded = load(file)
+        found = {*lint_text(loaded), *lint_by_cases(loaded)}
+        problems = tuple(sorted(found, key=lambda one: (one.line, one.column, one.message)))
+        to_do = untested(loaded)
+    except SpecError as error:
+        problems = error.problems
+    for problem in problems:
+        click.echo(str(problem))
+    if to_do:
+        first, count = next(iter(to_do.values())), len(to_do)
+        conditions = "1 condition has" if count == 1 else f"{count} conditions have"
+        message = f"to do: {conditions} no negative test: {', '.join(to_do)}"
+        hint = "add an entry with 'breaks: NAME' under 'reject' for each"
+        click.echo(str(Problem(first.file, first.line, first.column, message, hint=hint)))
+    counts = [f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"] if problems else []
+    counts += [f"{len(to_do)} negative test{'s' if len(to_do) > 1 else ''} to do"] if to_do else []
+    if counts:
+        click.echo(f"{file}: {', '.join(counts)}")
+    else:
+        click.echo(
+            f"{file}: ok, {len(loaded.edges)} coverage targets, "
+            f"{len(loaded.reject)} negative tests, "
+            f"{len(loaded.interpretations)} interpretations"
+        )
+    return not counts

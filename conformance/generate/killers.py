@@ -6,10 +6,11 @@ import importlib.util
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 from types import MappingProxyType
 
+from conformance import parallel
 from conformance.audit.cover import cover
 from conformance.audit.inert import inert
 from conformance.audit.kills import Bank, Kill
@@ -29,6 +30,13 @@ from conformance.suite.parts import Part
 OFTEN = 8
 """How many times as many cases are drawn for each constraint, for mutants that few cases kill."""
 
+SELECTING = 1
+"""To how many parts the work before them, to select cases, is taken to be equal; only for what is
+said of progress."""
+
+STAGES = 5
+"""Of the search in one part."""
+
 Kills = Mapping[str, tuple[Kill, ...]]
 """What vectors kill, by id."""
 
@@ -37,6 +45,17 @@ def proven(spec: OpSpec) -> dict[Part, frozenset[str]]:
     """What is recorded of a specification as it is: mutants that change nothing, by part."""
     known = recorded.known(spec)
     return {part: one.inert for part, one in known.parts.survivors.items()} if known else {}
+
+
+def selecting(spec: OpSpec, rank: int) -> float:
+    """The share of the work on a rank that it is to select cases, before mutants are hunted."""
+    return SELECTING / (SELECTING + len(list(parts(spec, rank))))
+
+
+def _say(part: Part, number: int, of: int, stage: int) -> None:
+    """Say which stage of the search in which part begins."""
+    share = (SELECTING + number + stage / STAGES) / (SELECTING + of)
+    parallel.step(f"killing mutants in {part}", share)
 
 
 class Killers:
@@ -67,7 +86,10 @@ class Killers:
     def complete(self, known: Sequence[Case], *, root: int, effort: Effort) -> None:
         """Add few vectors for what is missing in each part, from ``known`` cases first, those of
         the vectors before all others."""
-        for part in parts(self.spec, self.rank):
+        every = list(parts(self.spec, self.rank))
+        for number, part in enumerate(every):
+            say = partial(_say, part, number, len(every))
+            say(0)
             seen_at_once = inert(self.spec, part, self.faults)
             self.inert[part] = self.inert.get(part, frozenset()) | seen_at_once
             own = [vector.case for vector in self.vectors.values()]
@@ -77,15 +99,19 @@ class Killers:
             self._hunt(part, known_cases(self.spec, part, given), equal)
             if not self.standing(part).missing:
                 continue
+            say(1)
             # The solver soon proves what is so, and is slow about what is not.
             drawn = drawn_cases(self.spec, part, root=root, effort=effort)
             self._hunt(part, drawn, equal)
+            say(2)
             self.inert[part] |= self._proven(part, self._unseen(part))
             self._hunt(part, children(self.spec, part, [*given, *drawn], root=root), equal)
+            say(3)
             if self._unseen(part) and self._disprover is not None:
                 self._hunt(part, self._disprover.showing(part, self._unseen(part)))
                 left = self._unseen(part)
                 self.inert[part] |= self._disprover.proven(part, left, taps=True)
+            say(4)
             if self._unseen(part):
                 more = replace(effort, aimed=OFTEN * effort.aimed)
                 self._hunt(part, drawn_cases(self.spec, part, root=root + 1, effort=more), equal)

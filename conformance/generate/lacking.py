@@ -101,6 +101,7 @@ class CompletionTask:
         new: list[Vector] = []
         if self.edges:
             pool.infeasible.update(self.known.infeasible.get(self.rank, {}))
+            parallel.step("covering pairs of targets", 0)
             pool.fill()
             pool.add([one.case for one in of_rank])
             settle(pool)

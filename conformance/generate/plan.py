@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -13,28 +12,24 @@ from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
-from conformance.errors import Problem, SpecError
+from conformance.errors import SpecError
 from conformance.generate.build import build
 from conformance.generate.hunt import Item, any_case, hunt
 from conformance.generate.killers import Kills
 from conformance.generate.narrow import Claim, as_claimed, narrowed
 from conformance.generate.pairs import SMOKE, Effort
-from conformance.generate.pool import draw_fast
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reduce import reduced
 from conformance.generate.reject import reject_cases
+from conformance.generate.sampled_lint import no_valid_case
 from conformance.generate.suites import smoke, with_twins
 from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
-from conformance.spec.validity import violations
 from conformance.suite.manifest import Uncovered
 from conformance.suite.parts import Parts
 from conformance.suite.strength import Strength
-
-DRAWN = 100
-"""Cases of each rank that are drawn to see what they break, where none is valid."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +75,8 @@ class OperatorTask:
         vectors += more
         if self.effort.pairs:
             vectors = reduced(spec, catalogue, vectors, kills)
-        if not vectors:
-            _some_valid(spec, self.root)
+        if not vectors and (problem := no_valid_case(spec, self.root)) is not None:
+            raise SpecError((problem,))
         vectors.sort(key=lambda vector: (vector.inputs[0].ndim, vector.inputs[0].size, vector.id))
         valid = [*spare, *(vector.case for vector in vectors)]
         # What is not claimed is no reason to refuse a case.
@@ -133,22 +128,6 @@ def known(made: Sequence[Made]) -> dict[str, Any]:
     }
 
 
-def _some_valid(spec: OpSpec, root: int) -> None:
-    """Raise SpecError where no case that is drawn is valid, with what most of them break."""
-    drawn = [case for rank in spec.ranks for case in draw_fast(spec, rank, DRAWN, root=root)]
-    each = [{one.condition for one in violations(spec, case)} for case in drawn]
-    if not all(each):
-        return
-    ((name, count),) = Counter(name for names in each for name in names).most_common(1)
-    problem = Problem(
-        *spec.positions.get(("require", name), (spec.file, 1, 1)),
-        f"no valid case of {spec.op} was found: '{name}' is broken by {count} of {len(drawn)} "
-        "that were drawn",
-        hint="correct the condition, or let 'draw' and 'aim' give what meets it",
-    )
-    raise SpecError((problem,))
-
-
 def _size(case: Case) -> tuple[int, str]:
     return sum(prod(shape) for shape in case.shapes.values()), case.id
 
@@ -188,7 +167,7 @@ def make(
     ranked: dict[str, list[Ranked]] = {spec.op: [] for spec in specs}
     pieces = len(work) + len(specs)
 
-    def later(what: str, number: int, _: int) -> None:
+    def later(what: str, number: float, _: int) -> None:
         progress(what, len(work) + number, pieces)
 
     done = parallel.run(work, processes=processes, progress=progress, total=pieces)

@@ -8,11 +8,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from conformance import parallel
 from conformance.audit.kills import Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
 from conformance.generate.condense import asked, breed, choose
-from conformance.generate.killers import Killers
+from conformance.generate.killers import Killers, selecting
 from conformance.generate.pairs import Effort, Pair, Pool
 from conformance.generate.settle import settle
 from conformance.generate.suites import with_twins
@@ -69,10 +70,15 @@ class RankTask:
     def run(self) -> Ranked:
         spec = self.spec
         pool = Pool(spec, self.rank, self.root, self.effort)
+        share = selecting(spec, self.rank) if self.effort.pairs else 1
+        parallel.step("drawing cases", 0)
         pool.fill()
+        what = "covering pairs of targets" if self.effort.pairs else "covering targets"
+        parallel.step(what, share / 3)
         settle(pool)
         if not len(pool):
             return Ranked(self.rank, (), {}, {}, pool.proven, tuple(pool.uncovered))
+        parallel.step("selecting cases", 2 * share / 3)
         breed(pool, self.effort.condensing, self.effort.children // 2)
         shown = {edge.name for n, edge in enumerate(spec.edges) if pool.pairs[n, n]}
         below = _shown_below(spec, self.rank, self.root) if self.effort.pairs else shown

@@ -25,7 +25,8 @@ class Rule:
     without is required, and one with ``needed_for`` is where the family's ``selector`` can be that.
     ``before`` lists names that come after it, so it cannot speak of them. ``reduces`` are the
     values of the ``selector`` with which it matters, all if empty. One that is ``floating`` makes
-    no difference to integers.
+    no difference to integers. ``decides`` is a condition on a case under which a result depends on
+    it, for a rule that specifications should give where such cases exist; empty for others.
     """
 
     kind: Kind
@@ -35,6 +36,7 @@ class Rule:
     needed_for: str | None = None
     reduces: frozenset[str] = frozenset()
     floating: bool = False
+    decides: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import tiers
 
+from conformance import parallel
 from conformance.audit.vacuity import vacuous
 from conformance.errors import SpecError
 from conformance.generate import hunt, killers, plan
@@ -16,11 +17,13 @@ from conformance.generate.build import build, describe
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import MAX_ELEMENTS, Sight
 from conformance.generate.pairs import SMOKE, Effort, Pool
+from conformance.generate.pool import draw
 from conformance.generate.rank import Ranked, RankTask
 from conformance.generate.reject import reject_cases
+from conformance.generate.settle import settle
 from conformance.generate.suites import twins
 from conformance.model import Case, Vector
-from conformance.spec.loader import find
+from conformance.spec.loader import find, load_text
 from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 from conformance.suite.store import Suite
@@ -177,6 +180,40 @@ def test_a_condition_that_nothing_meets_is_named_with_its_line(tmp_path: Path) -
         list(work)
 
 
+class TestDraw:
+    """Where cases are drawn, and how far others go beyond."""
+
+    def test_cases_beyond_it_are_made_for_a_target_that_drawn_ones_do_not_meet(self) -> None:
+        spec = load_text(BLOCK.replace("when: C > 1", "when: C == 6"))
+        pool = Pool(spec, 3, 0, FEW)
+        pool.fill()
+        assert max(case.shapes["data"][1] for case in pool.cases()) == 2
+        settle(pool)
+        made = [case for case in pool.cases() if case.shapes["data"][1] == 6]
+        assert made
+        assert all(violations(spec, case) == () for case in pool.cases())
+
+    def test_legal_bounds_are_never_exceeded(self) -> None:
+        text = BLOCK.replace("C: {min: 1, draw", "C: {min: 1, max: 5, draw")
+        pool = Pool(load_text(text.replace("when: C > 1", "when: C == 6")), 3, 0, FEW)
+        pool.fill()
+        settle(pool)
+        assert pool.proven["channels", "channels"] == ("domain C",)
+        assert max(case.shapes["data"][1] for case in pool.cases()) <= 5
+
+    def test_an_aim_replaces_it(self) -> None:
+        aim = ", aim: {C: {min: 4, max: 5}}}"
+        spec = load_text(BLOCK.replace("More than one channel.}", f"More than one channel.{aim}"))
+        drawn = draw(spec, 3, 40, root=0, aim=spec.aims[0])
+        assert {case.shapes["data"][1] for case in drawn} == {4, 5}
+
+    def test_the_minimum_is_drawn_where_the_maximum_is_less(self) -> None:
+        spec = load_text(BLOCK.replace("draw: {min: block, max: 7}", "draw: {min: block, max: 2}"))
+        drawn = draw(spec, 3, 60, root=0)
+        sizes = {(case.attributes["block"][0], case.shapes["data"][2]) for case in drawn}
+        assert sizes == {(1, 1), (1, 2), (2, 2), (3, 3)}
+
+
 class TestRanks:
     """The work on one rank, with few draws."""
 
@@ -271,3 +308,32 @@ class TestBuild:
             "AdaptiveMaxPool-8 of f32 1x1x4 (ramp), output_size 2, index_element_type i32."
         )
         assert describe(MAX, TestTwins.CASE) + "." == vector.description
+
+
+@pytest.mark.parametrize("pairs", [True, False])
+def test_the_work_on_one_rank_says_how_far_it_is(
+    pairs: bool, block: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also without mutants, which take longest."""
+    monkeypatch.setattr(killers, "faults", lambda _: ())
+    told: list[tuple[str, float]] = []
+    effort = dataclasses.replace(FEW, pairs=pairs)
+    task = RankTask(find(str(block)), 3, 5, effort)
+    list(parallel.run([task], processes=1, progress=lambda *a: told.append(a[:2]), total=1))
+    said = [(what.partition(": ")[2], share) for what, share in told]
+    if pairs:
+        assert said == [
+            ("", 0),
+            ("drawing cases", 0),
+            ("covering pairs of targets", 1 / 9),
+            ("selecting cases", 2 / 9),
+            ("killing mutants in f32 3D", 1 / 3),
+            ("killing mutants in f16 3D", 2 / 3),
+        ]
+    else:
+        assert said == [
+            ("", 0),
+            ("drawing cases", 0),
+            ("covering targets", 1 / 3),
+            ("selecting cases", 2 / 3),
+        ]

@@ -11,6 +11,7 @@ import tiers
 from click.testing import CliRunner, Result
 
 from conformance.audit import run as audits
+from conformance.audit.membership import parts
 from conformance.cli import main
 from conformance.spec import catalogue
 from conformance.spec.catalogue import Stated, faults
@@ -238,6 +239,21 @@ class TestAPart:
         by_backend = audit(*words, "--backend", file)
         assert by_backend.exit_code == 1
         assert by_backend.stdout == audit(*words, "--dtypes", "f32", "--ranks", "4").stdout
+
+    def test_its_parts_are_those_that_the_backend_declares(self, tmp_path: Path) -> None:
+        file = tmp_path / "images.py"
+        file.write_text(IMAGES)
+        op = "onnx.GlobalMaxPool-22"
+        shown = audit("--suite", "smoke", "--op", op, "--parts", "--backend", file)
+        lines = shown.stdout.splitlines()
+        every = [part for rank in find(op).ranks for part in parts(find(op), rank)]
+        own = [part for part in every if part.dtype == "f32" and part.rank == 4]
+        left_out = len(every) - len(own)
+        told = f"{op}, each part alone ({left_out} parts of other types and ranks left out):"
+        listed = [one for one in lines[lines.index(told) + 1 :] if " killed, " in one]
+        assert [one.strip().rsplit("%")[0].rsplit(None, 1)[0] for one in listed] == [
+            str(part) for part in own
+        ]
 
     def test_an_operator_with_nothing_in_it_is_named(self) -> None:
         words = ("--op", self.OP, "--op", "MaxPool-14", "--dtypes", "i64")

@@ -159,9 +159,16 @@ class TestSummary:
         named = [fault for fault in counted - killed if f" {fault}," in err]
         assert len(named) >= LISTED - 1
         assert f" and {len(counted - killed) - LISTED} more. " in err
-        # A smoke suite makes no claim that survivors would weaken.
+        every = f"conformance audit --suite {first} --op Tiny-1 --verbose"
+        assert every in out
+        # A smoke suite makes no claim that survivors would weaken, so they are no warning.
         tell(suite, {"Tiny-1": find(str(counting))}, "smoke", first, 1.0)
-        assert "survive" not in capsys.readouterr().err
+        out, err = capsys.readouterr()
+        assert "survive" not in err
+        (line,) = [one for one in out.splitlines() if one.startswith("    survived: ")]
+        assert {fault for fault in counted - killed if f" {fault}," in line} == set(named)
+        assert line.endswith(f" and {len(counted - killed) - LISTED} more")
+        assert every in out
 
     def test_a_suite_that_kills_all_is_not_warned_of(self, tmp_path: Path) -> None:
         words = ["generate", "--op", "onnx.GlobalAveragePool-1", "--out", str(tmp_path / "out")]
@@ -216,6 +223,18 @@ class TestSummary:
         shown = generate(spec, tmp_path / "out")
         assert shown.exit_code == 0, shown.output
         assert "   0 value vectors,   2 negative tests" in shown.output
+        assert "    no case meets these targets (proven): never\n" in shown.output
+
+    def test_a_target_that_nothing_decides_is_told_of_as_such(
+        self, first: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        more = "edges:\n  never: {when: C > 9 and C < 9, why: Never.}\n"
+        spec = tiny.write(tmp_path, tiny.without_mutants().replace("edges:\n", more))
+        tell(open_suite(first), {"Tiny-1": find(str(spec))}, "core", first, 1.0)
+        told = capsys.readouterr().out
+        assert "    no case was found that meets these targets (undecided): never\n" in told
+        tell(open_suite(first), {"Tiny-1": find(str(spec))}, "core", first, 1.0, narrowed=True)
+        assert "never" not in capsys.readouterr().out
 
 
 def draw(spec: Path, out: Path, count: int, *more: object) -> Result:

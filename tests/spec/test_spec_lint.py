@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 from spec_examples import EXAMPLE, place, spoiled
 
 from conformance.cli.spec import spec as spec_group
-from conformance.spec.lint import lint
+from conformance.spec.lint import lint, untested
 from conformance.spec.loader import load_text, shipped
 
 
@@ -20,6 +20,7 @@ def run(*arguments: str) -> Result:
 @pytest.mark.parametrize("op", shipped())
 def test_shipped_specifications_are_clean(op: str) -> None:
     assert lint(shipped()[op]) == ()
+    assert untested(shipped()[op]) == {}
 
 
 def test_the_documented_example_is_clean() -> None:
@@ -81,8 +82,6 @@ def test_the_documented_example_is_clean() -> None:
             "common: Most",
             "2 of 5 coverage targets are marked as common",
         ),
-        ("breaks: block-fits", "breaks: block.min", "block-fits: {that", "breaks 'block-fits'"),
-        ("breaks: rank,", "breaks: block.min,", "inputs:", "breaks 'rank'"),
         ("breaks: rank,", "level: should, breaks: rank,", "rank-2", "at level must, this case at"),
         ("rank: 2,", "rank: 4,", "rank-2", "rank 4 is legal"),
         ("rank: 2,", "rank: 2, ranks: [5],", "rank-2", "rank 5 is not a rank of the data"),
@@ -94,6 +93,28 @@ def test_one_finding(old: str, new: str, at: str, message: str) -> None:
     (problem,) = [p for p in lint(load_text(text, "BlockMean-1.yaml")) if message in p.message]
     assert (problem.line, problem.column) == place(text, at)
     assert problem.hint
+
+
+@pytest.mark.parametrize(
+    ("condition", "at"), [("block-fits", "block-fits: {that"), ("rank", "inputs:")]
+)
+def test_a_condition_without_a_negative_test(condition: str, at: str) -> None:
+    text = spoiled((f"breaks: {condition},", "breaks: block.min,"))
+    found = untested(load_text(text, "BlockMean-1.yaml"))
+    assert list(found) == [condition]
+    assert (found[condition].line, found[condition].column) == place(text, at)
+    assert f"breaks: {condition}" in found[condition].hint
+
+
+def test_what_is_to_do_is_apart_from_problems_and_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "BlockMean-1.yaml"
+    file.write_text(EXAMPLE[: EXAMPLE.index("reject:")])
+    result = run(str(file))
+    assert result.exit_code == 2
+    (line,) = [one for one in result.output.splitlines() if "no negative test" in one]
+    conditions = "block.length, block.min, rank, block-fits"
+    assert line == f"{file}:11:3: to do: 4 conditions have no negative test: {conditions}"
+    assert result.output.splitlines()[-1] == f"{file}: 4 negative tests to do"
 
 
 def test_an_enum_value_that_is_legal_breaks_nothing() -> None:

@@ -15,7 +15,7 @@ from conformance.generate.reject import reject_cases
 from conformance.model import Case
 from conformance.spec.environment import Environment
 from conformance.spec.former import respelled
-from conformance.spec.lint import lint
+from conformance.spec.lint import untested
 from conformance.spec.loader import find, load_text
 from conformance.spec.model import OpSpec
 from conformance.spec.validity import violations
@@ -105,7 +105,7 @@ class TestHalves:
     def test_of_ones_own_specification(self) -> None:
         spec = load_text(MINE)
         assert {"pads-short", "pads-long"} <= {entry.name for entry in spec.reject}
-        assert not [note for note in lint(spec) if "pads.length" in note.message]
+        assert "pads.length" not in untested(spec)
         asked = case(spec, 4, kernel=[2], strides=[2], pads=[1, 0], **{"exclude-pad": True})
         assert violations(spec, asked) == ()
 

@@ -140,6 +140,7 @@ RULES: Mapping[str, Rule] = {
         "one",
         reduces=_ADDED,
         floating=True,
+        decides="somewhere(divisor == 0 and not open)",
     ),
     "factor": Rule(_ELEMENT, "what a sum is multiplied by", "1", reduces=_ADDED),
     "power": Rule(
