@@ -28,7 +28,7 @@ from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.suite.manifest import Uncovered
-from conformance.suite.parts import Parts
+from conformance.suite.parts import Part, Parts
 from conformance.suite.strength import Strength
 
 
@@ -66,7 +66,8 @@ class OperatorTask:
         vectors = [vector for ranked in self.ranked for vector in ranked.vectors]
         kills = {name: found for ranked in self.ranked for name, found in ranked.kills.items()}
         spare = [case for ranked in self.ranked for case in ranked.spare]
-        score = Score(spec.op, catalogue, kills)
+        never = self._inert()
+        score = Score(spec.op, tuple(one for one in catalogue if one.id not in never), kills)
         cases = any_case(spec, sorted(spare, key=_size), root=self.root, effort=self.effort)
         found = hunt(spec, catalogue, wanted(score, apart=self.effort.pairs), cases)
         bank = Bank(spec, catalogue)
@@ -101,6 +102,13 @@ class OperatorTask:
             ),
             uncovered=tuple(gap for ranked in self.ranked for gap in ranked.uncovered),
         )
+
+    def _inert(self) -> frozenset[str]:
+        """The mutants that are proven to change nothing in any element type and rank."""
+        known = {part: names for one in self.ranked for part, names in one.inert.items()}
+        types = self.spec.types[self.spec.data.type]
+        parts = [Part(dtype, rank) for dtype in types for rank in self.spec.ranks]
+        return frozenset.intersection(*(known.get(part, frozenset()) for part in parts))
 
     def _parts(self, vectors: Sequence[Vector], kills: Kills) -> Parts:
         asked = {vector.id: vector.case for vector in vectors}
