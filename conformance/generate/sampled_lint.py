@@ -165,7 +165,7 @@ def _unmet(spec: OpSpec, name: str, tried: int) -> str:
     for rank in spec.ranks if proven else ():
         answer = Prover(spec, rank, LIMITS).ask((name,))
         if isinstance(answer, Feasible):
-            filled = [replace(answer.case, seed=seed) for seed in range(SEEDS)]
+            filled = [replace(answer.case, seed=seed) for seed in range(sum(SEEDS))]
             if _met(spec, rank, filled, {name})[0]:
                 return ""
         proven &= isinstance(answer, Infeasible)
