@@ -221,6 +221,7 @@ def _completed(
 ) -> str | None:
     """The completed suite, as ``--suite`` names it."""
     from conformance.cli.completing import completed
+    from conformance.run.interpreter import python_of
     from conformance.suite.store import open_suite
     from conformance.verdict import NO_CLAIM
 
@@ -230,11 +231,7 @@ def _completed(
             hint="add --report DIR",
         )
     if env is not None:
-        raise UsageError(
-            "--complete loads the backend in this environment, so --env cannot be given",
-            hint="run conformance suite complete --for BACKEND --out DIR in that environment, then "
-            "check with --suite DIR",
-        )
+        python_of(env)
     base, out = open_suite(suite), report / SUITE
     if base.name in NO_CLAIM:
         raise UsageError(
@@ -243,5 +240,5 @@ def _completed(
         )
     if resume and out.is_dir():
         return str(out)
-    made = completed(base, ops, backend, out, processes=jobs or 1, seed=0)
+    made = completed(base, ops, backend, out, processes=jobs or 1, seed=0, env=env)
     return suite if made is base else str(out)

@@ -31,13 +31,14 @@ def completed(
     processes: int,
     seed: int,
     smaller: bool = False,
+    env: str | None = None,
 ) -> Suite:
     """The suite ``base`` with the vectors that it lacks of some operators (none: of all), and with
     what can show in what is declared, in the folder ``out``; or as it is where it lacks nothing.
 
-    What a backend declares is completed, or without one every part. With ``smaller`` smaller
-    relatives of large vectors are added. Raises UsageError for a suite
-    that cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
+    What a backend declares, in the environment ``env`` if that is given, is completed, or without
+    one every part. With ``smaller`` smaller relatives of large vectors are added. Raises UsageError
+    for a suite that cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
     """
     from conformance.audit.run import operators
     from conformance.cli.part import claims_of
@@ -47,7 +48,7 @@ def completed(
     from conformance.suite.writer import check_target, write_suite
 
     specs = {op: _sound(base, op) for op in operators(base, ops)}
-    asked = None if backend is None else claims_of(backend, specs)
+    asked = None if backend is None else claims_of(backend, specs, env)
     if asked is not None:
         specs = {op: spec for op, spec in specs.items() if op in asked.by_op}
     bases = base.specs.bases()

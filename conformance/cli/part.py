@@ -71,11 +71,12 @@ def capabilities(
     )
 
 
-def declared_by(backend: str) -> Capabilities | None:
-    """What a backend declares, where it says so: in a process of its own."""
+def declared_by(backend: str, env: str | None = None) -> Capabilities | None:
+    """What a backend declares, where it says so: in a process of its own, in this environment or
+    another."""
     from conformance.run.isolation import Isolation
 
-    with Isolation().executor_for(backend) as executor:
+    with Isolation(env=env).executor_for(backend) as executor:
         return executor.identity.capabilities
 
 
@@ -110,17 +111,17 @@ class Claims:
         return self.declared.reason_against(spec, case) is None
 
 
-def claims_of(backend: str, specs: Mapping[str, OpSpec]) -> Claims:
-    """What a backend declares of some operators.
+def claims_of(backend: str, specs: Mapping[str, OpSpec], env: str | None = None) -> Claims:
+    """What a backend declares of some operators, in this environment or another.
 
     Raises BackendError for one that cannot be loaded or does not fit, UsageError for one that
     declares none of the operators.
     """
+    from conformance.backends.capabilities import Capabilities
     from conformance.backends.claims import claimed
     from conformance.errors import UsageError
 
-    declared = capabilities(backend, None, None)
-    assert declared is not None
+    declared = declared_by(backend, env) or Capabilities()
     found = claimed(declared, specs)
     if not found:
         raise UsageError(

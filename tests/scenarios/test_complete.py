@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import venvs
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
@@ -234,11 +235,25 @@ def test_what_is_there_can_be_completed_for_another(
     assert not (tmp_path / "again").exists()
 
 
+def test_what_is_declared_in_another_environment_is_completed(
+    base: Path, completed: tuple[Suite, Result], tmp_path: Path
+) -> None:
+    """It is loaded there, where its library is, and lacks nothing that was added for its twin."""
+    environment = venvs.make(tmp_path / "venv", version="1.0")
+    (tmp_path / "there.py").write_text(f"import tinylib\n{CODE}")
+    asked = ["--env", str(environment), "--complete", "--report", str(tmp_path / "report")]
+    backend, suite = f"{tmp_path / 'there.py'}:Narrow", str(completed[0].path)
+    result = invoke("check", "--backend", backend, "--suite", suite, "--op", OP, *asked)
+    assert result.exit_code == 0, result.output
+    assert "is already complete" in result.output
+    assert "strength 100 %" in result.output
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ((), "--report"),
-        (("--report", "there", "--env", "there"), "--env"),
+        (("--report", "there", "--env", "there"), "there is no environment"),
         (("--report", "there", "--suite", "smoke"), "smoke suite, which makes no claim"),
     ],
 )
