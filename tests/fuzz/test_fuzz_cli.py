@@ -125,7 +125,7 @@ def test_more_known_bugs_than_are_named_are_counted(capsys: pytest.CaptureFixtur
     told = {"sentence": "", "faults": [], "alternatives": [{}] * 4}
     findings = tuple(replace(one, diagnosis=told) for one in cause.findings)
     _tell_cause(1, replace(cause, findings=findings), tiers.core(), {})
-    assert "1. 4 known bugs give these outputs: with wrong values." in capsys.readouterr().out
+    assert "1. 4 known bugs give these outputs: wrong values." in capsys.readouterr().out
 
 
 SHORT = """
