@@ -267,7 +267,8 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
     # How many of these vectors fail says nothing: they were chosen for it.
     several = len(diagnosis.get("alternatives") or ())
     what = f"{several} known bugs give these outputs" if several else "No known bug"
-    sentence = sentence or f"{what}: {WORDS.get(finding.kind, finding.kind)}."
+    failure = WORDS.get(finding.kind, finding.kind).removeprefix("with ")
+    sentence = sentence or f"{what}: {failure}."
     click.echo(f"{number}. {one_line(sentence)}")
     click.echo(f"   {suite.get(finding.smallest).description}")
     click.echo(f"   {one_line(finding.message)[:200]}")

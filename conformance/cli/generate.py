@@ -281,12 +281,13 @@ def _tell(
 ) -> None:
     """Say what was made; with ``narrowed`` not which targets are not covered, since what a backend
     does not declare leaves many out."""
+    from conformance.suite.store import argument
     from conformance.suite.totals import Count
     from conformance.verdict import SMOKE
 
     manifest = written.manifest
     size = sum(entry.bytes for entry in manifest.listed)
-    click.echo(f"{suite}: {len(written)} vectors, {size / 1e6:.2f} MB, in {out}")
+    click.echo(f"{suite}: {len(written)} vectors, {size / 1e6:.2f} MB, in {argument(out)}")
     for op in manifest.strength:
         count = manifest.counts.get(op, Count(0, 0))
         killed, survivors = _mutants(written, specs[op])
@@ -305,7 +306,7 @@ def _tell(
         elif survivors:
             click.echo(f"    survived: {_some(survivors)}")
         if len(survivors) > LISTED:
-            where = f"--suite {shlex.quote(str(out))} --op {op}"
+            where = f"--suite {shlex.quote(argument(out))} --op {op}"
             click.echo(f"    with how many vectors kill each: conformance audit {where} --verbose")
         for line in () if narrowed else _unmet(written, specs[op]):
             click.echo(f"    {line}")

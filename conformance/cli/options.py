@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -20,8 +21,25 @@ def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return added
 
 
+def _hiding(_ctx: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
+    """Say which suite is meant where a folder of the user's has the name of a shipped one."""
+    if name is not None and "/" not in name and (Path(name) / "manifest.json").is_file():
+        from conformance.suite.store import hides
+
+        if hides(name):
+            click.echo(
+                f"note: {name} is the shipped suite; the folder is --suite ./{name}", err=True
+            )
+    return name
+
+
 suite_option: Callable[[F], F] = together(
-    click.option("--suite", metavar="DIR|NAME", help="The suite [default: the shipped core suite].")
+    click.option(
+        "--suite",
+        metavar="DIR|NAME",
+        help="The suite [default: the shipped core suite].",
+        callback=_hiding,
+    )
 )
 """``--suite``: None stands for the shipped core suite."""
 

@@ -65,7 +65,8 @@ class Progress:
         if not self.total:
             return f"{self.label}: {self._what}, {_clock(seconds)} so far"[:WIDTH]
         share = self._done / self.total
-        text = f"{self.label} {share:4.0%} ({int(self._done)} of {self.total}) {self._what}"
+        text = f"{self.label} {share:4.0%} ({int(self._done)} of {self.total})"
+        text += f" {self._what}" if self._what else ""
         if self._done in (0, self.total):  # before there is a rate, and in what comes at the end
             return f"{text}, {_clock(seconds)} so far"[:WIDTH]
         return f"{text}, about {_clock(seconds / share - seconds)} left"[:WIDTH]

@@ -39,6 +39,12 @@ backend with a method reproduce() supplies the call itself; see docs/reproduce.m
 loaded in a separate process, so a crash or hang there ends with an error.
 """
 
+PASSES = (
+    "if it failed in a run, its result differs from call to call or depends on earlier calls: "
+    "conformance check with --repeat 3, and with --shuffle 1"
+)
+"""What to do about a failure that a script does not reproduce."""
+
 
 @click.command(epilog=EXAMPLES)
 @click.argument("vector_id", metavar="ID")
@@ -87,6 +93,8 @@ def repro(
         write_text(out, text, hint="name another file: --out FILE")
         click.echo(f"script: {out}", err=True)
     click.echo(f"run once, it {trial.ending}", err=True)
+    if trial.code == 0:
+        click.echo(f"  hint: {PASSES}", err=True)
     if trial.code == EXIT_USAGE:  # it tested nothing, and says why
         click.echo("\n".join(trial.printed), err=True)
     if len(text) > ISSUE:

@@ -31,6 +31,8 @@ def of_type(node: Node, type_: str) -> Node:
             hint = "where(condition, 1, 0) makes a number of a truth value; count adds them up"
         elif type_ == "bool" and node.kind.type == "int":
             hint = "compare the number with something, for example with > 0"
+        elif type_ == "int" and node.kind.values:
+            hint = f"{min(node.kind.values)} is a word here: compare it (== or in)"
         raise ExpressionError(f"this is {node.kind}", offset=node.offset, expected=want, hint=hint)
     return node
 

@@ -211,6 +211,25 @@ def open_suite(path: Path | str | None = None) -> Suite:
     return _open_folder(path)
 
 
+def argument(folder: Path) -> str:
+    """Text that :func:`open_suite` takes for this folder, for a command that is told to the user:
+    ``./smoke`` for a folder that is called like a shipped suite.
+    """
+    text = str(folder)
+    return f"./{text}" if hides(text) else text
+
+
+def hides(name: str) -> bool:
+    """Whether a name is that of a shipped suite, so that a folder called so needs ``./``."""
+    if not _NAME.fullmatch(name):
+        return False
+    shipped = data.directory("vectors")
+    if not (shipped / manifests.FILE_NAME).is_file():
+        return False
+    suite = _open_folder(shipped)
+    return name == suite.name or name in suite.manifest.suites
+
+
 def _open_name(name: str, shipped: Path) -> Suite:
     names: tuple[str, ...] = ()
     if (shipped / manifests.FILE_NAME).is_file():
@@ -327,8 +346,10 @@ def set_aside(folder: Path) -> Path:
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> UsageError:
+    more = " (for another suite give --suite DIR)" if what == "vector" else ""
     return UsageError(
-        f"the suite has no {what} {name!r}", hint=closest(name, known) or f"it has {_some(known)}"
+        f"the suite has no {what} {name!r}",
+        hint=closest(name, known) or f"it has {_some(known)}{more}",
     )
 
 

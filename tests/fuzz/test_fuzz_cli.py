@@ -125,7 +125,7 @@ def test_more_known_bugs_than_are_named_are_counted(capsys: pytest.CaptureFixtur
     told = {"sentence": "", "faults": [], "alternatives": [{}] * 4}
     findings = tuple(replace(one, diagnosis=told) for one in cause.findings)
     _tell_cause(1, replace(cause, findings=findings), tiers.core(), {})
-    assert "1. 4 known bugs give these outputs: with wrong values." in capsys.readouterr().out
+    assert "1. 4 known bugs give these outputs: wrong values." in capsys.readouterr().out
 
 
 SHORT = """
@@ -171,7 +171,7 @@ def test_a_name_agrees_with_what_failed_before_it_was_minimal(elsewhere: Path) -
         "--backend", "short.py:Short", "--op", spec.op, "--cases", "1", "--database", "known"
     )
     assert found.exit_code == 1, found.output
-    assert "1. No known bug: with wrong values.\n   AvgPool-1 of f32 1x1x1x5 (ramp)" in found.stdout
+    assert "1. No known bug: wrong values.\n   AvgPool-1 of f32 1x1x1x5 (ramp)" in found.stdout
     assert "2. " not in found.stdout
     assert "1 minimal case\n" in found.stdout
     run = read(Path("reports/fuzz-short/run.jsonl"))

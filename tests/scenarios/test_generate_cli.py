@@ -161,6 +161,9 @@ class TestSummary:
         assert f" and {len(counted - killed) - LISTED} more. " in err
         every = f"conformance audit --suite {first} --op Tiny-1 --verbose"
         assert every in out
+        # A folder called like a shipped suite is not what --suite smoke means.
+        tell(suite, {"Tiny-1": find(str(counting))}, "smoke", Path("smoke"), 1.0)
+        assert "conformance audit --suite ./smoke --op Tiny-1" in capsys.readouterr().out
         # A smoke suite makes no claim that survivors would weaken, so they are no warning.
         tell(suite, {"Tiny-1": find(str(counting))}, "smoke", first, 1.0)
         out, err = capsys.readouterr()

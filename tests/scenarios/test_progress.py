@@ -39,6 +39,10 @@ def test_it_says_the_share_and_the_time_left(done: int, seconds: float, text: st
     assert shown.line(seconds) == text
 
 
+def test_before_anything_is_known_of_the_work_there_is_no_gap() -> None:
+    assert Progress(1, "searching").line(10) == "searching   0% (0 of 1), 0:10 so far"
+
+
 def test_the_total_may_become_known_later() -> None:
     shown = Progress(1, "making")
     shown.at("rank 4", 3, 12)

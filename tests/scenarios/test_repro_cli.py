@@ -286,9 +286,11 @@ def test_a_refusal_and_an_answer_that_should_be_one(
 ) -> None:
     right = repro(suite, vectors["zero-stride"], "library.py:run")
     assert "exits with 0, so it passes" in right.stderr
+    assert "hint: if it failed in a run, its result differs from call to call" in right.stderr
     assert "# right: refused with ValueError: no stride of 0" in right.stdout
     wrong = repro(suite, vectors["zero-stride"], "library.py:accepting")
     assert "exits with 1" in wrong.stderr
+    assert "hint" not in wrong.stderr
     assert "# WRONG: accepted, should raise an exception: zero-stride" in wrong.stdout
 
 

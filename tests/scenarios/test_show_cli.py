@@ -126,6 +126,19 @@ class TestNames:
         assert found.exit_code == 2
         assert "no vector 'xyz'" in found.stderr
         assert "hint: it has " in found.stderr
+        assert "(for another suite give --suite DIR)" in found.stderr
+
+    def test_a_folder_that_is_called_like_a_shipped_suite(
+        self, suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "smoke").symlink_to(suite.path)
+        monkeypatch.chdir(tmp_path)
+        words = ["show", vectors()["plain"].id, "--suite"]
+        shipped = CliRunner().invoke(main, [*words, "smoke"])
+        assert shipped.exit_code == 2  # it is a vector of the folder
+        assert "note: smoke is the shipped suite; the folder is --suite ./smoke" in shipped.stderr
+        meant = CliRunner().invoke(main, [*words, "./smoke"])
+        assert (meant.exit_code, meant.stderr) == (0, "")
 
     def test_a_beginning_of_several(self, suite: Suite) -> None:
         found = show(suite, "f32-1x")

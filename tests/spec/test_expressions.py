@@ -258,7 +258,7 @@ def test_depth_limit_is_exact() -> None:
         ("excluded < excluded", "this is a truth value", ""),
         ("N == excluded", "this is a truth value", "where"),
         ("auto_pad == pattern", "no value in common", ""),
-        ("auto_pad < valid", "this is one of", ""),
+        ("auto_pad < valid", "this is one of", "is a word here: compare it"),
         ("any(excluded)", "this is a truth value", "no function over the axes"),
         ("any(nan_taps > 0)", "for each output element", "somewhere"),
         ("min(N)", "min of a single value", ""),
@@ -269,7 +269,7 @@ def test_depth_limit_is_exact() -> None:
         ("at > position", "a tap's value", ""),
         ("at > prod(start)", "a tap's value", ""),
         ("where(nan_taps > 0, ramp, nan)", "for each output element", ""),
-        ("where(excluded, 1, valid)", "this is one of valid", ""),
+        ("where(excluded, 1, valid)", "this is one of valid", "valid is a word here"),
     ],
 )
 def test_messages(text: str, message: str, hint: str) -> None:

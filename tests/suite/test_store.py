@@ -17,7 +17,7 @@ from conformance import data
 from conformance.errors import SuiteError, UsageError
 from conformance.model import Vector
 from conformance.suite import manifest as manifests
-from conformance.suite.store import Suite, open_suite
+from conformance.suite.store import Suite, argument, open_suite
 from conformance.suite.vector_file import encode
 from conformance.suite.writer import write_suite
 
@@ -162,6 +162,18 @@ class TestNames:
         assert len(open_suite("core")) == len(open_suite("core-1")) == 4
         assert open_suite("core").digest == open_suite("core-1").digest
         assert len(open_suite("./smoke")) == len(open_suite(Path("smoke"))) == 1
+
+    @pytest.mark.parametrize(
+        ("out", "text"),
+        [
+            ("smoke", "./smoke"),
+            ("core-1", "./core-1"),
+            ("mine", "mine"),
+            ("out/smoke", "out/smoke"),
+        ],
+    )
+    def test_a_folder_is_told_so_that_it_is_found(self, shipped: Path, out: str, text: str) -> None:
+        assert argument(Path(out)) == text
 
     def test_a_folder_needs_no_dots_if_no_suite_has_its_name(
         self, shipped: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
