@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.diagnosis.elementwise import inside, is_nan, ordinals, same, ungraded_in
+from conformance.diagnosis.some_outputs import SomeOutputs, of_each
 from conformance.grade.compare import accepts
 from conformance.grade.match import asked
 from conformance.grade.selector import rank_of
@@ -70,7 +71,8 @@ class Asked:
     """A vector with what one backend made of it; ``outputs`` is None where it passed.
 
     ``level`` and ``precision`` are what was asked: at level should no reading is accepted.
-    ``followed`` names the reading that outputs which passed follow, if one.
+    ``followed`` names the reading that outputs which passed follow, if one. With ``only`` nothing
+    is looked at but the outputs with these numbers.
     """
 
     def __init__(
@@ -81,13 +83,18 @@ class Asked:
         precision: Mapping[str, str],
         level: str,
         followed: str | None = None,
+        only: Sequence[int] | None = None,
     ) -> None:
-        self.followed = followed
+        if only is not None:
+            told = {name: of_each(only, one) for name, one in vector.readings.items()}
+            vector = replace(vector, answers=of_each(only, vector.answers), readings=told)
+            outputs = None if outputs is None else of_each(only, outputs)
+        self._only, self.followed = only, followed
         self.spec, self.vector, self.outputs, self.precision = spec, vector, outputs, precision
         self.level = level
 
     @property
-    def _subject(self) -> Subject:
+    def _subject(self) -> Subject | SomeOutputs:
         """The reference on this vector, which takes a multiple of its memory: of large ones only
         the last few are kept.
         """
@@ -99,16 +106,41 @@ class Asked:
         return sum(array.size for array in arrays)
 
     @cached_property
-    def _small(self) -> Subject:
+    def _small(self) -> Subject | SomeOutputs:
         return self.subject()
 
-    def subject(self) -> Subject:
+    def subject(self) -> Subject | SomeOutputs:
+        """The reference on this vector, as far as it is looked at."""
+        return self.whole() if self._only is None else SomeOutputs(self.whole(), self._only)
+
+    def whole(self) -> Subject:
         """The reference on this vector, ready to be asked under other rules."""
         # What has one of these shapes is worked out, however large; the rest is never compared.
         sets = (self.vector.answers, *self.vector.readings.values())
         shapes = {answer.expected.shape for answers in sets for answer in answers}
         shapes |= {output.shape for output in self.outputs or ()}
         return Subject(self.spec, self.vector.case, self.vector.inputs, shapes)
+
+    @cached_property
+    def wrong_outputs(self) -> frozenset[int]:
+        """The numbers of the outputs that are not accepted, whatever the others are."""
+        readings = () if self.level == "should" else self.vector.readings.values()
+        sets = (self.vector.answers, *readings)
+        return frozenset(
+            number
+            for number, got in enumerate(self.outputs or ())
+            if not any(accepts((one[number],), (got,), self._precision) for one in sets)
+        )
+
+    @property
+    def alone(self) -> Asked | None:
+        """The same with its wrong outputs alone; None where all are wrong, or none is by itself."""
+        wrong = sorted(self.wrong_outputs)
+        if not wrong or len(wrong) == len(self.vector.answers):
+            return None
+        return Asked(
+            self.spec, self.vector, self.outputs, self.precision, self.level, self.followed, wrong
+        )
 
     def glance(self, altered: Altered, seen: dict[tuple[str | bytes, ...], Agreement]) -> Agreement:
         """How a failure agrees with an implementation; NONE where nothing of it looks alike.
@@ -377,7 +409,7 @@ class Asked:
 
 
 @lru_cache(maxsize=4)
-def _large(asked: Asked) -> Subject:
+def _large(asked: Asked) -> Subject | SomeOutputs:
     return asked.subject()
 
 

@@ -199,16 +199,19 @@ def _fault(fault: Fault, look: str) -> dict[str, Any]:
 
 
 def _scope(found: Explanation) -> Mapping[str, Sequence[Any]]:
-    """Where the faults are, by type, rank and windows if that says it, else place by place."""
+    """Where the faults are, by type, rank and windows if that says it, else place by place; and in
+    which outputs, if not in all."""
+    outputs = {"output": found.outputs} if found.outputs else {}
     every = found.places | found.elsewhere
     within = {of: {getattr(p, of) for p in found.places} for of in ("dtype", "rank", "plane")}
     if any(all(getattr(p, of) in some for of, some in within.items()) for p in found.elsewhere):
-        return {"place": sorted({_place(place, found) for place in found.places})}
+        return outputs | {"place": sorted({_place(place, found) for place in found.places})}
     told: dict[str, Sequence[Any]] = {
         of: sorted(some) for of, some in within.items() if some != {getattr(p, of) for p in every}
     }
     planes = told.pop("plane", None)
-    return told if planes is None else {**told, "window": [WINDOW[plane] for plane in planes]}
+    windows = {} if planes is None else {"window": [WINDOW[plane] for plane in planes]}
+    return outputs | told | windows
 
 
 def _place(place: Place, found: Explanation) -> str:
@@ -220,10 +223,11 @@ def _place(place: Place, found: Explanation) -> str:
 
 def _words(scope: Mapping[str, Sequence[Any]]) -> str:
     """``in f16 at rank 5 where one window is the whole plane``; empty where it is everywhere."""
-    if "place" in scope:
-        return f"in {', '.join(scope['place'])}"
-    said = {"dtype": "in", "rank": "at rank", "window": "where"}
-    return " ".join(f"{said[name]} {' and '.join(map(str, of))}" for name, of in scope.items())
+    said = {"output": "in the", "place": "in", "dtype": "in", "rank": "at rank", "window": "where"}
+    joint = {"place": ", "}
+    return " ".join(
+        f"{said[name]} {joint.get(name, ' and ').join(map(str, of))}" for name, of in scope.items()
+    )
 
 
 def key(faults: Faults) -> str:

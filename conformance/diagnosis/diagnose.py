@@ -18,10 +18,9 @@ from conformance.diagnosis.cause import (
 )
 from conformance.diagnosis.conditions import separation
 from conformance.diagnosis.deciding import decider, unasked
+from conformance.diagnosis.explaining import explanations
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.observed import OperatorEvidence
 from conformance.diagnosis.placing import Placed, placed
-from conformance.diagnosis.search import Search
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
@@ -188,14 +187,15 @@ def _explanations(
     told = any(suite.manifest.faults.get(op, {}).values())
     noticed = {entry.id: entry.kills for entry in suite.manifest.of([op])} if told else {}
     try:
-        evidence = OperatorEvidence(
+        return explanations(
             spec,
             results,
+            bank,
             read=suite.get,
             noticed=noticed,
             precision=precision,
             level=level,
+            chosen=suite.manifest.name == FUZZ,
         )
-        return Search(evidence, bank, chosen=suite.manifest.name == FUZZ).run()
     except ConformanceError:
         return []  # an old suite, of another version of the specification

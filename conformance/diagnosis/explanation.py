@@ -20,6 +20,8 @@ class Explanation:
     well. Of the vectors at ``places``, ``failing`` failed with outputs that could be looked at,
     and ``passing`` passed, all as an implementation with these faults may; ``strained`` of these
     would have failed, had it added up its terms in order. ``elsewhere`` are the other places.
+    ``outputs`` are the names of those that are as the faults have them, where the others are right;
+    empty for all.
     """
 
     faults: Faults
@@ -30,6 +32,7 @@ class Explanation:
     passing: int
     strained: int = 0
     alternatives: tuple[Faults, ...] = ()
+    outputs: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:

@@ -27,7 +27,8 @@ class OperatorEvidence:
 
     ``failed`` are the failures by id, the smallest first. ``read`` gives a vector by its id;
     ``noticed`` the faults that each vector notices (empty where the suite does not say).
-    ``level`` is what was asked, ``precision`` what each element type was.
+    ``level`` is what was asked, ``precision`` what each element type was. With ``only`` nothing is
+    looked at but the outputs with these numbers.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class OperatorEvidence:
         noticed: Mapping[str, Sequence[str]],
         precision: Mapping[str, str],
         level: str,
+        only: Sequence[int] | None = None,
     ) -> None:
         self.spec = spec
         self._noticed, self._precision, self._vector = noticed, precision, read
@@ -61,10 +63,10 @@ class OperatorEvidence:
             outputs = unpacked(result.returned or ())
             vector = read(result.id)
             if outputs is not None and len(outputs) == len(vector.answers):
-                self.failed[result.id] = Asked(spec, vector, outputs, precision, level)
+                self.failed[result.id] = Asked(spec, vector, outputs, precision, level, only=only)
                 self._places[result.id] = place_of(spec, vector.case)
         self._read = lru_cache(KEPT)(
-            lambda id: Asked(spec, read(id), None, precision, level, followed.get(id))
+            lambda id: Asked(spec, read(id), None, precision, level, followed.get(id), only)
         )
 
     def _place(self, result: Result) -> Place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from conformance.diagnosis.agreement import Agreement, Asked
@@ -31,19 +31,23 @@ class Prediction:
         asked, known = self._asked(result), self._known(result.op)
         if asked is None or not {*mutants} <= known.keys():
             return False
-        return self._agrees(asked, *(known[mutant] for mutant in mutants)) is not Agreement.NONE
+        faults = [known[mutant] for mutant in mutants]
+        return any(self._agrees(one, *faults) for one in _ways(asked))
 
     def could_be(self, result: Result) -> list[str]:
         """What single mutants do that give exactly the outputs of a failure, a sentence each."""
         asked = self._asked(result)
         if asked is None:
             return []
-        found = (
-            fault.says
-            for fault in self._known(result.op).values()
-            if self._agrees(asked, fault) is Agreement.EQUAL
-        )
-        return list(dict.fromkeys(found))
+        for one in _ways(asked):
+            found = [
+                fault.says
+                for fault in self._known(result.op).values()
+                if self._agrees(one, fault) is Agreement.EQUAL
+            ]
+            if found:
+                return list(dict.fromkeys(found))
+        return []
 
     def _agrees(self, asked: Asked, *faults: Fault) -> Agreement:
         try:
@@ -68,3 +72,10 @@ class Prediction:
         if len(outputs) != len(vector.answers):
             return None
         return Asked(spec, vector, outputs, self.precision, self.level)
+
+
+def _ways(asked: Asked) -> Iterator[Asked]:
+    """A failure with all of its outputs, then with those alone that are wrong."""
+    yield asked
+    if (alone := asked.alone) is not None:
+        yield alone

@@ -8,9 +8,8 @@ from functools import cache
 import tiers
 from stored import Kept
 
+from conformance.diagnosis.explaining import explanations
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.observed import OperatorEvidence
-from conformance.diagnosis.search import Search
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, result
 from conformance.grade.outcome import Ending, Outcome
@@ -60,11 +59,17 @@ def explained(op: str, ids: Sequence[str]) -> tuple[list[Result], list[Explanati
     return results, searched(op, results)
 
 
-def answered(op: str, made: Callable[[Vector, list[Array]], list[Array]]) -> list[Result]:
-    """The results of a backend that makes its outputs of a vector and of the right ones."""
+def answered(
+    op: str,
+    made: Callable[[Vector, list[Array]], list[Array]],
+    only: Callable[[Entry], bool] = lambda entry: True,
+) -> list[Result]:
+    """The results of a backend that makes its outputs of a vector and of the right ones; ``only``
+    as for :func:`run`."""
     found = []
     for entry in CORE.manifest.vectors:
-        if entry.op == op and entry.reject is None and entry.level == "must":
+        asked = entry.op == op and entry.reject is None and entry.level == "must"
+        if asked and only(entry):
             one = vector(entry.id)
             right = [a.expected if a.rounded is None else a.rounded for a in one.answers]
             outcome = Outcome(Ending.RETURNED, list(made(one, [array.copy() for array in right])))
@@ -79,8 +84,14 @@ def searched(
     faults.
     """
     noticed = {entry.id: entry.kills for entry in CORE.manifest.vectors if entry.op == op}
-    evidence = OperatorEvidence(
-        find(op), results, read=vector, noticed=noticed, precision={}, level="must"
-    )
     known = [fault for fault in faults(find(op)) if fault.id not in without]
-    return Search(evidence, known, chosen=chosen).run()
+    return explanations(
+        find(op),
+        results,
+        known,
+        read=vector,
+        noticed=noticed,
+        precision={},
+        level="must",
+        chosen=chosen,
+    )

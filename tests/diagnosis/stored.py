@@ -14,9 +14,8 @@ from conformance.audit.kills import Bank
 from conformance.diagnosis import observed
 from conformance.diagnosis.agreement import Asked, Place, place_of
 from conformance.diagnosis.cause import candidates, is_named
+from conformance.diagnosis.explaining import explanations
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.observed import OperatorEvidence
-from conformance.diagnosis.search import Search
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.precision import DEFAULT
@@ -143,17 +142,19 @@ class Operator:
         """A backend that has some mutants together, diagnosed by a catalogue without others."""
         bank = [fault for fault in self.bank.values() if fault.id not in without]
         # The product works out places and references for each run; here all runs ask the same ones.
-        with patch.object(observed, "place_of", self._place_of):
-            evidence = OperatorEvidence(
+        with (
+            patch.object(observed, "place_of", self._place_of),
+            patch.object(Asked, "whole", lambda asked: self.subject(asked.vector)),
+        ):
+            found = explanations(
                 self.spec,
                 list(self._results(ids)),
+                bank,
                 read=self._vectors.__getitem__,
                 noticed=self._noticed,
                 precision={},
                 level="must",
             )
-        with patch.object(Asked, "subject", lambda asked: self.subject(asked.vector)):
-            found = Search(evidence, bank).run()
         return Run(tuple(one for one in found if is_named(one)))
 
     def _results(self, ids: Sequence[str]) -> Iterator[Result]:

@@ -10,8 +10,7 @@ from click.testing import CliRunner
 from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
 from conformance.cli import main
-from conformance.diagnosis.observed import OperatorEvidence
-from conformance.diagnosis.search import Search
+from conformance.diagnosis.explaining import explanations
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.reference.subject import Altered, Subject
@@ -68,10 +67,15 @@ def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
             outcome = Outcome(Ending.RETURNED, list(outputs))
             results.append(judge(vector, outcome, level="must", precision={}))
         kills = {entry.id: entry.kills for entry in entries}
-        evidence = OperatorEvidence(
-            spec, results, read=vectors.__getitem__, noticed=kills, precision={}, level="must"
+        found = explanations(
+            spec,
+            results,
+            tuple(bank.values()),
+            read=vectors.__getitem__,
+            noticed=kills,
+            precision={},
+            level="must",
         )
-        found = Search(evidence, tuple(bank.values())).run()
         named = {fault.id for one in found for fault in one.faults}
         alike = {fault.id for one in found for other in one.alternatives for fault in other}
         assert mistake in named | alike

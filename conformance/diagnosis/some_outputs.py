@@ -1,0 +1,44 @@
+"""Some of the outputs of the reference, as if the operator had no others.
+
+A kernel may compute values and indices apart, and have a bug in one of them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from numpy.typing import NDArray
+
+from conformance.reference.subject import Altered, Subject
+
+T = TypeVar("T")
+Array = NDArray[Any]
+
+
+def of_each(numbers: Sequence[int], several: Sequence[T]) -> tuple[T, ...]:
+    """What belongs to the outputs with these numbers, of what belongs to all."""
+    return tuple(several[number] for number in numbers)
+
+
+class SomeOutputs:
+    """As :class:`conformance.reference.subject.Subject`, of the outputs with these ``numbers``."""
+
+    def __init__(self, subject: Subject, numbers: Sequence[int]) -> None:
+        self._subject, self._numbers = subject, numbers
+        self.outputs = list(of_each(numbers, subject.outputs))
+
+    def under(self, altered: Altered) -> list[Array]:
+        """The outputs of an implementation; ``self.outputs`` where its variants change nothing."""
+        found = self._subject.under(altered)
+        if found is self._subject.outputs:
+            return self.outputs
+        return list(of_each(self._numbers, found))
+
+    def ends(self, altered: Altered, precision: str) -> list[tuple[Array, Array]]:
+        """As :meth:`Subject.ends`."""
+        return list(of_each(self._numbers, self._subject.ends(altered, precision)))
+
+    def unspecified(self, altered: Altered, precision: str | None = None) -> list[Array]:
+        """As :meth:`Subject.unspecified`."""
+        return list(of_each(self._numbers, self._subject.unspecified(altered, precision)))

@@ -1,0 +1,77 @@
+"""Backends of operators with several outputs that have a bug in one of them alone."""
+
+from __future__ import annotations
+
+import pytest
+from faulty import answered, bank, searched, vector
+
+from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.diagnosis.cause import by_faults
+from conformance.diagnosis.explanation import Explanation
+from conformance.dtypes import Array
+from conformance.grade.returned import unpacked
+from conformance.model import FAILED, Result, Vector
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.loader import find
+from conformance.suite.entries import Entry
+
+OP = "AdaptiveMaxPool-8"
+BOTH = "search-begins-at-zero"
+"""A mutant that changes values, and where it does indices."""
+
+
+def images(entry: Entry) -> bool:
+    """Vectors of f32 images."""
+    return entry.dtype == "f32" and entry.id.split("-")[1].count("x") == 3
+
+
+@pytest.fixture(scope="module", params=[0, 1], ids=["values", "indices"])
+def run(request: pytest.FixtureRequest) -> tuple[int, list[Result], list[Explanation]]:
+    """What a backend is told that has the mutant in one output."""
+    altered = Altered(find(OP), bank(OP)[BOTH].variant)
+    wrong: int = request.param
+
+    def made(one: Vector, right: list[Array]) -> list[Array]:
+        given = Subject(find(OP), one.case, one.inputs).under(altered)[wrong]
+        return [given if number == wrong else own for number, own in enumerate(right)]
+
+    results = answered(OP, made, images)
+    return wrong, results, searched(OP, results)
+
+
+def test_it_is_named_and_where_it_is(run: tuple[int, list[Result], list[Explanation]]) -> None:
+    wrong, results, found = run
+    failed = {result.id for result in results if result.status in FAILED}
+    assert len(failed) > 10
+    named = [one for one in found if any(fault.id == BOTH for fault in one.faults)]
+    told = {vector for one in named for vector in one.agrees}
+    assert told == failed
+    (name,) = {name for one in named for name in one.outputs}
+    assert name == ("result", "indices")[wrong]
+    assert any(f"Only in the {name}" in by_faults(one)["sentence"] for one in named)
+
+
+def test_outputs_that_are_right_are_no_part_of_it(
+    run: tuple[int, list[Result], list[Explanation]],
+) -> None:
+    wrong, results, _ = run
+    altered = Altered(find(OP), bank(OP)[BOTH].variant)
+    failed = next(result for result in results if result.status in FAILED)
+    outputs = unpacked(failed.returned or ())
+    asked = Asked(find(OP), vector(failed.id), outputs, {}, "must")
+    assert asked.wrong_outputs == {wrong}
+    assert asked.alone is not None
+    assert asked.alone.agreement(altered, {}) is Agreement.EQUAL
+    assert asked.alone.alone is None
+
+
+def test_noise_in_one_output_has_no_name() -> None:
+    def made(one: Vector, right: list[Array]) -> list[Array]:
+        indices = right[1]
+        if indices.size:
+            indices.flat[-1] = (indices.flat[-1] * 7 + 3) % max(1, one.inputs[0].size)
+        return right
+
+    results = answered(OP, made, images)
+    assert sum(result.status in FAILED for result in results) > 20
+    assert searched(OP, results) == []
