@@ -201,9 +201,10 @@ def _tell(score: Score, verbose: bool, open_: Collection[str]) -> None:
             "more"
         )
     click.echo(f"    {len(score.equivalent)} equivalent: no case can kill them")
+    listed = {one.id for one in score.missed} | {*open_}
     for label, faults in (
         ("survived", score.missed),
-        ("survived at level must", [one for one in score.missed_at_must if one.id not in open_]),
+        ("survived at level must", [one for one in score.missed_at_must if one.id not in listed]),
         ("marked equivalent, but killed", score.wrongly_equivalent),
         ("marked excused, but killed at level must", score.wrongly_excused),
     ):

@@ -44,7 +44,7 @@ def explanations(
         spec,
         [one for one in results if one.id not in explained],
         read=read,
-        noticed={},  # it is known of all outputs together
+        noticed=noticed,  # what notices nothing in all outputs does not in some
         precision=precision,
         level=level,
         only=wrong,

@@ -58,6 +58,8 @@ class TestASmallSuite:
             assert f"    survived: {fault.id}: {fault.says}\n" in shown.stdout
         assert f"    survived: {len(score.missed) - 12} more\n" in shown.stdout
         assert f"    survived: {score.missed[12].id}:" not in shown.stdout
+        listed = re.findall(r"^    survived.*: ([a-z0-9-]+):", shown.stdout, re.M)
+        assert len(set(listed)) == len(listed)
 
     def test_only_the_operators_that_are_asked_for(self, small_suite: Suite) -> None:
         shown = audit("--suite", small_suite.path, "--op", MAX, "--op", ADAPTIVE)
