@@ -38,7 +38,7 @@ def new(folder):
 
 @pytest.fixture(scope="module")
 def bare(folder):
-    return venvs.make(folder / "bare", lent=False)
+    return venvs.make(folder / "bare", lent=())
 
 
 @pytest.fixture(scope="module")
