@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from time import perf_counter
 from typing import Any
@@ -20,6 +21,7 @@ from conformance.grade.precision import known, parse_precision
 from conformance.log.events import FORMAT
 from conformance.log.results import OutputLimit, Results
 from conformance.model import LEVELS, Finding, Result, Vector
+from conformance.run.again import Again
 from conformance.run.asking import answered
 from conformance.run.conclusion import footer, found, in_suite_order
 from conformance.run.environment import fingerprint, peak_memory
@@ -145,19 +147,28 @@ def run(
             raise KeyboardInterrupt from None
         examiner = Examiner(executor, suite.specs, level, precision)
         executor, identity = examiner.executor, executor.identity
+        queue = Again(executor)
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()
         for key in done:
             kept.append(outputs.bounded(watch.take(options.done[key])))
             yield kept[-1]
 
-        def take() -> Outcome:
+        def taken(call: Callable[[], Outcome]) -> Outcome:
             interruption.stop_if_requested()
             try:
                 with interruption.backend_runs():
-                    return executor.take()
+                    return call()
             except KeyboardInterrupt:
                 raise Stopped from None
+
+        def judged(vector: Vector, seen: Outcome) -> Result:
+            verdict = examiner.judged(vector, seen)
+            if options.repeat > 1 or not queue.wanted(verdict):
+                return verdict
+            then = examiner.judged(vector, taken(partial(queue.again, vector)))
+            settled = queue.settled(seen, then)
+            return verdict if settled is seen else examiner.judged(vector, settled)
 
         def vectors() -> Iterator[Vector]:
             for entry in missing:
@@ -173,14 +184,14 @@ def run(
         try:
             asked = answered(
                 vectors(),
-                executor,
-                take,
+                queue,
+                partial(taken, queue.take),
                 unasked=examiner.unasked,
                 valid_of=examiner.valid_of,
                 repeat=options.repeat,
             )
             for vector, seen in asked:
-                verdict = seen if isinstance(seen, Result) else examiner.judged(vector, seen)
+                verdict = seen if isinstance(seen, Result) else judged(vector, seen)
                 del vector, seen  # the next ones are read before these would be replaced
                 verdict = outputs.bounded(watch.take(verdict))
                 kept.append(verdict)

@@ -21,7 +21,7 @@ from conformance.model import Result, Status
 from conformance.suite.store import Suite
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
-VALUE, INDEX = "value", "index"
+VALUE, INDEX, UNSTEADY = "value", "index", "unsteady"
 Function = Callable[[str, Arrays, dict[str, Any]], Any]
 
 
@@ -229,10 +229,10 @@ class TestRunsThatDiffer:
 
         run = check(smoke, flaky)
         found = kinds(run)
-        assert set(found) == {VALUE}
+        assert set(found) == {UNSTEADY}  # what is wrong is called again, and is right then
         # But for what is NaN, infinite, open, or so large that 3 more is nothing.
-        assert sum(n // 7 for n in calls.values()) / 3 < found[VALUE]
-        assert found[VALUE] <= sum(n // 7 for n in calls.values())
+        assert sum(n // 7 for n in calls.values()) / 3 < found[UNSTEADY]
+        assert found[UNSTEADY] <= sum(n // 7 for n in calls.values())
 
 
 SHAPES: list[tuple[str, Callable[[Arrays], Any], str]] = [
