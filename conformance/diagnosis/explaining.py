@@ -27,7 +27,8 @@ def explanations(
     """The faults of a ``bank`` behind the failures of an operator.
 
     What no faults explain is looked at again, without the outputs that are right in all of it: a
-    kernel that computes values and indices apart may have a bug in one of them. ``chosen`` as for
+    kernel that computes values and indices apart may have a bug in one of them. Fewer outputs show
+    less, so such faults are told only where they explain most of what was left. ``chosen`` as for
     :class:`conformance.diagnosis.search.Search`, the rest as for
     :class:`conformance.diagnosis.observed.OperatorEvidence`.
     """
@@ -51,4 +52,5 @@ def explanations(
     )
     names = tuple(left[0].vector.answers[number].name for number in wrong)
     more = Search(part, bank, chosen=chosen).run()
-    return [*found, *(replace(one, outputs=names) for one in more)]
+    most = (one for one in more if 2 * len(one.agrees) > len(left))
+    return [*found, *(replace(one, outputs=names) for one in most)]
