@@ -297,10 +297,13 @@ def _tell(
         )
         # A smoke suite is small and makes no claim.
         if suite != SMOKE and killed < STRONG * (killed + len(survivors)):
+            spec = specs[op]
+            unused = [one for one in spec.kin.patterns if one not in spec.patterns]
+            data = f", or other patterns of data: {', '.join(unused)}" if unused else ""
             click.echo(
                 f"warning: wrong backends may pass: {len(survivors)} mutants of {op} survive: "
                 f"{_some(survivors)}. To kill them, add coverage targets (edges) with "
-                "generation constraints (aims) that exercise what they change.",
+                f"generation constraints (aims) that exercise what they change{data}.",
                 err=True,
             )
         elif survivors:

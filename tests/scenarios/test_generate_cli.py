@@ -159,6 +159,8 @@ class TestSummary:
         named = [fault for fault in counted - killed if f" {fault}," in err]
         assert len(named) >= LISTED - 1
         assert f" and {len(counted - killed) - LISTED} more. " in err
+        assert ", or other patterns of data: " in err
+        assert "nan" in err.partition("or other patterns of data: ")[2]
         every = f"conformance audit --suite {first} --op Tiny-1 --verbose"
         assert every in out
         # A folder called like a shipped suite is not what --suite smoke means.
