@@ -131,7 +131,17 @@ def compile_expression(
     known = _kept.get(key := (text, spoken, want, repeat))
     if known is not None:
         return known
-    tree = Compiler(text, scope, enums).compile(parse(text))
+    try:
+        tree = Compiler(text, scope, enums).compile(parse(text))
+    except ExpressionError as error:
+        if want is None or not want.values or not text.strip().isidentifier():
+            raise
+        # It is a word that is none of those; that it is a function, say, does not help.
+        hint = closest(text.strip(), want.values)
+        expected = f"one of {', '.join(sorted(want.values))}"
+        raise ExpressionError(
+            error.message, offset=error.offset, expected=expected, hint=hint
+        ) from None
     if want is not None:
         _check(tree, want)
         if repeat and want.per_axis:

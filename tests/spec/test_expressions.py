@@ -371,3 +371,10 @@ def test_every_function_is_described() -> None:
     for name, function in FUNCTIONS.items():
         assert function.signature.startswith(f"{name}(")
         assert function.about
+
+
+def test_a_function_is_no_word() -> None:
+    error = error_of("sum", want=Kind("enum", values=frozenset({"mean", "max"})))
+    assert error.message == "unknown name 'sum'"
+    assert error.expected == "one of max, mean"
+    assert "function" not in (error.hint or "")
