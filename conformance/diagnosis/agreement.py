@@ -124,13 +124,17 @@ class Asked:
     @cached_property
     def wrong_outputs(self) -> frozenset[int]:
         """The numbers of the outputs that are not accepted, whatever the others are."""
-        readings = () if self.level == "should" else self.vector.readings.values()
-        sets = (self.vector.answers, *readings)
         return frozenset(
             number
             for number, got in enumerate(self.outputs or ())
-            if not any(accepts((one[number],), (got,), self._precision) for one in sets)
+            if not any(accepts((one[number],), (got,), self._precision) for one in self._allowed)
         )
+
+    @property
+    def _allowed(self) -> tuple[tuple[Answer, ...], ...]:
+        """The answers that are accepted, those of readings too where these are."""
+        readings = () if self.level == "should" else self.vector.readings.values()
+        return (self.vector.answers, *readings)
 
     @property
     def alone(self) -> Asked | None:
@@ -222,12 +226,10 @@ class Asked:
         predicted = self._subject.under(altered)
         if predicted is self._subject.outputs:
             return Agreement.EQUAL
-        readings = () if self.level == "should" else self.vector.readings.values()
-        sets = (self.vector.answers, *readings)
-        if any(accepts(answers, predicted, self._precision) for answers in sets):
+        if any(accepts(answers, predicted, self._precision) for answers in self._allowed):
             return Agreement.EQUAL
         lows, highs = zip(*self._subject.ends(altered, self._precision), strict=True)
-        meets = any(self._meets(answers, lows, highs) for answers in sets)
+        meets = any(self._meets(answers, lows, highs) for answers in self._allowed)
         return Agreement.WITHIN if meets else Agreement.NONE
 
     @property

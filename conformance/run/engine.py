@@ -162,10 +162,7 @@ def run(
             except KeyboardInterrupt:
                 raise Stopped from None
 
-        def judged(vector: Vector, seen: Outcome) -> Result:
-            verdict = examiner.judged(vector, seen)
-            if options.repeat > 1 or not queue.wanted(verdict):
-                return verdict
+        def confirmed(verdict: Result, vector: Vector, seen: Outcome) -> Result:
             then = examiner.judged(vector, taken(partial(queue.again, vector)))
             settled = queue.settled(seen, then)
             return verdict if settled is seen else examiner.judged(vector, settled)
@@ -191,11 +188,18 @@ def run(
                 repeat=options.repeat,
             )
             for vector, seen in asked:
-                verdict = seen if isinstance(seen, Result) else judged(vector, seen)
+                verdict = seen if isinstance(seen, Result) else examiner.judged(vector, seen)
+                if isinstance(seen, Outcome) and options.repeat == 1 and queue.wanted(verdict):
+                    try:
+                        verdict = confirmed(verdict, vector, seen)
+                    except Stopped:  # what the first call showed is known all the same
+                        interrupted = True
                 del vector, seen  # the next ones are read before these would be replaced
                 verdict = outputs.bounded(watch.take(verdict))
                 kept.append(verdict)
                 yield verdict
+                if interrupted:
+                    break
         except Stopped:
             interrupted = True
 

@@ -11,14 +11,18 @@ from conformance.run.again import CONFIRMED
 
 OP = "AdaptiveAvgPool-8"
 RACY = """
+import hashlib, pathlib
 from conformance.backends.numpy import NumPy
 
 class Racy(NumPy):
-    name, version, calls = "racy", "1", 0
+    # Wrong when a question comes for the first time, of every fifth or so.
+    name, version = "racy", "1"
 
     def run(self, op, inputs, attributes):
-        type(self).calls += 1
-        wrong = self.calls % 5 == 0
+        told = hashlib.sha256(repr((inputs[0].tolist(), attributes)).encode())
+        known = pathlib.Path(__file__).with_name(told.hexdigest())
+        wrong = told.digest()[0] % 5 == 0 and not known.exists()
+        known.touch()
         return [output + output.dtype.type(wrong) for output in super().run(op, inputs, attributes)]
 """
 
@@ -71,10 +75,8 @@ def test_answers_that_come_early_are_those_of_their_vectors(tmp_path):
     file = tmp_path / "racy.py"
     file.write_text(RACY)
     run = conformance.check(tiers.smoke(), f"{file}:Racy", ops=[OP], jobs=2)
-    kinds = [result.kind for result in failures(run)]
-    # A second call goes to the other process, and may be the fifth there.
-    assert kinds.count("unsteady") > len(kinds) / 2
-    assert len(kinds) < len(run.results) / 2
+    assert {result.kind for result in failures(run)} == {"unsteady"}
+    assert 3 < len(failures(run)) < len(run.results) / 2
     right = conformance.check(tiers.smoke(), "numpy", ops=[OP])
     assert [one.id for one in run.results] == [one.id for one in right.results]
 
