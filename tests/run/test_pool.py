@@ -77,9 +77,8 @@ class TestLoss:
         assert set(kinds[pool.PATIENCE :]) == {"abandoned"}
         assert {one.status for one in run.results} == {Status.ERROR}
         assert run.footer["exit_code"] == 1
-        assert run.footer["sentence"].endswith(
-            "Ended early: the backend lost its process on every vector that was tried."
-        )
+        told = "Ended early: the backend lost its process on every vector that was tried."
+        assert told in run.footer["sentence"]
         assert run.findings[0].kind == "abandoned"
 
     @pytest.mark.exhaustive
