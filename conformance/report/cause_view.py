@@ -186,6 +186,11 @@ class CauseView:
         return found[0]
 
     @property
+    def of(self) -> str:
+        """Of which operator counts of vectors are, before these; empty if there is one alone."""
+        return f"{self.lead.finding.op}: " if len(self.cause.operators) > 1 else ""
+
+    @property
     def faults(self) -> tuple[NamedFault, ...]:
         """The mutants behind it, each once."""
         told = (one.diagnosis for one in self.findings)

@@ -207,7 +207,8 @@ def _diagnosis(one: CauseView, width: int) -> Iterator[str]:
         return
     # What the title says is not said again.
     same = found.sentence.rstrip(". ") == one.cause.title
-    yield from _field("because", found.more if same else found.text, width)
+    told = found.more if same else found.text
+    yield from _field("because", told and f"{one.of}{told}", width)
     others = [", ".join(other.ids) for other in found.alternatives]
     yield from _field("or", "; ".join(others), width)
     for look in dict.fromkeys(fault.look for fault in one.faults):

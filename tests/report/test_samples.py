@@ -129,3 +129,11 @@ def test_the_rows_of_the_document_add_up_to_the_failures(name: str) -> None:
         for section in text.split("\n## ")[1:]
     ]
     assert failed in rows
+
+
+def test_counts_of_a_cause_of_several_operators_say_of_which_they_are() -> None:
+    lines = [" ".join(text.split()) for text in summary(sample("openvino")).split("\n\n")]
+    f64 = next(text for text in lines if "5 operators, " in text and "f64" in text)
+    assert " because AvgPool-1: " in f64
+    i64 = next(text for text in lines if "i64 input is narrowed to i32: MaxPool-14" in text)
+    assert " because Equal on 26 of 53 failing vectors" in i64
