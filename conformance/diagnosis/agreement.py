@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,8 +15,7 @@ from conformance.diagnosis.elementwise import inside, is_nan, ordinals, same, un
 from conformance.diagnosis.some_outputs import SomeOutputs, of_each
 from conformance.grade.compare import accepts
 from conformance.grade.match import asked
-from conformance.grade.selector import rank_of
-from conformance.model import Answer, Case, Vector
+from conformance.model import Answer, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.variation import circular
@@ -44,27 +43,6 @@ class Agreement(enum.IntEnum):
     NONE = 0
     WITHIN = 1
     EQUAL = 2
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a kernel of its own may compute a vector: its element type, the data's rank, and
-    whether the one window is the whole plane.
-    """
-
-    dtype: str
-    rank: int
-    plane: bool = False
-
-    @property
-    def of_data(self) -> tuple[str, int]:
-        """What the data alone say of it."""
-        return self.dtype, self.rank
-
-
-def place_of(spec: OpSpec, case: Case) -> Place:
-    """The place of a vector."""
-    return Place(case.types[spec.data.type], rank_of(case), spec.kin.oracle.is_whole(spec, case))
 
 
 class Asked:

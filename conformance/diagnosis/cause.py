@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.diagnosis.agreement import Place
 from conformance.diagnosis.conditions import Separation
 from conformance.diagnosis.explanation import Explanation, Faults
+from conformance.diagnosis.kernel import Kernel
 from conformance.diagnosis.places import Shared
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
@@ -214,7 +214,7 @@ def _scope(found: Explanation) -> Mapping[str, Sequence[Any]]:
     return outputs | told | windows
 
 
-def _place(place: Place, found: Explanation) -> str:
+def _place(place: Kernel, found: Explanation) -> str:
     """``f16 of rank 5``, and which windows of these have it if not all."""
     words = f"{place.dtype} of rank {place.rank}"
     elsewhere = any(other.of_data == place.of_data for other in found.elsewhere)

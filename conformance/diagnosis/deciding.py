@@ -7,8 +7,8 @@ from itertools import islice
 
 import numpy as np
 
-from conformance.diagnosis.agreement import Place, place_of
 from conformance.diagnosis.explanation import Faults
+from conformance.diagnosis.kernel import Kernel, kernel_of
 from conformance.model import Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec
@@ -23,7 +23,7 @@ def decider(
     candidates: Sequence[Faults],
     entries: Sequence[Entry],
     read: Callable[[str], Vector],
-    places: Collection[Place],
+    places: Collection[Kernel],
 ) -> str | None:
     """The smallest of some vectors, by its id, on which two candidates give different outputs.
 
@@ -32,7 +32,7 @@ def decider(
     """
 
     def there(entry: Entry) -> bool:
-        return place_of(spec, read(entry.id).case) in places
+        return kernel_of(spec, read(entry.id).case) in places
 
     ids = [{fault.id for fault in one} for one in candidates]
     some = [one for one in sorted(entries, key=lambda one: (one.bytes, one.id)) if one.kills]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from conformance.diagnosis.agreement import Agreement, Place
+from conformance.diagnosis.agreement import Agreement
+from conformance.diagnosis.kernel import Kernel
 from conformance.spec.catalogue import Fault
 
 Faults = tuple[Fault, ...]
@@ -26,8 +27,8 @@ class Explanation:
 
     faults: Faults
     agrees: Mapping[str, Agreement]
-    places: frozenset[Place]
-    elsewhere: frozenset[Place]
+    places: frozenset[Kernel]
+    elsewhere: frozenset[Kernel]
     failing: int
     passing: int
     strained: int = 0

@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
-from conformance.diagnosis.agreement import Asked, Place, place_of
+from conformance.diagnosis.agreement import Asked
+from conformance.diagnosis.kernel import Kernel, kernel_of
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.model import OpSpec
@@ -45,7 +46,7 @@ class OperatorEvidence:
         self.spec = spec
         self._noticed, self._precision, self._vector = noticed, precision, read
         self._known = frozenset(chain(*noticed.values()))
-        self._passed: dict[Place, list[str]] = {}
+        self._passed: dict[Kernel, list[str]] = {}
         followed: dict[str, str] = {}
         failures = []
         for result in results:
@@ -58,28 +59,28 @@ class OperatorEvidence:
             elif result.status in FAILED and result.returned is not None:
                 failures.append(result)
         self.failed: dict[str, Asked] = {}
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, Kernel] = {}
         for result in sorted(failures, key=lambda one: (one.size, one.id))[:LOOKED_AT]:
             outputs = unpacked(result.returned or ())
             vector = read(result.id)
             if outputs is not None and len(outputs) == len(vector.answers):
                 self.failed[result.id] = Asked(spec, vector, outputs, precision, level, only=only)
-                self._places[result.id] = place_of(spec, vector.case)
+                self._places[result.id] = kernel_of(spec, vector.case)
         self._read = lru_cache(KEPT)(
             lambda id: Asked(spec, read(id), None, precision, level, followed.get(id), only)
         )
 
-    def _place(self, result: Result) -> Place:
+    def _place(self, result: Result) -> Kernel:
         """Where a result was computed; what was asked is kept by logs of today."""
         if result.asked is None:
-            return place_of(self.spec, self._vector(result.id).case)
-        return place_of(self.spec, _case(result.op, result.asked))
+            return kernel_of(self.spec, self._vector(result.id).case)
+        return kernel_of(self.spec, _case(result.op, result.asked))
 
-    def place(self, id: str) -> Place:
+    def place(self, id: str) -> Kernel:
         """Where a failure was computed."""
         return self._places[id]
 
-    def passed(self, place: Place, faults: Sequence[str]) -> Iterator[Asked]:
+    def passed(self, place: Kernel, faults: Sequence[str]) -> Iterator[Asked]:
         """The passed vectors at a place; where the suite tells, only those that notice a fault.
 
         It tells nothing of a fault that is newer, and it tells for precision standard, so of
@@ -94,11 +95,11 @@ class OperatorEvidence:
         yield from map(self._read, islice(those, PASSED_LOOKED_AT))
 
     @property
-    def places(self) -> frozenset[Place]:
+    def places(self) -> frozenset[Kernel]:
         """Where vectors passed or failed."""
         return frozenset(self._passed).union(self._places.values())
 
-    def count(self, places: Container[Place]) -> tuple[int, int]:
+    def count(self, places: Container[Kernel]) -> tuple[int, int]:
         """How many vectors failed, and how many passed, at some places."""
         failed = sum(place in places for place in self._places.values())
         return failed, sum(len(ids) for place, ids in self._passed.items() if place in places)

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, product
 
-from conformance.diagnosis.agreement import Agreement, Place
+from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest, ids_of
+from conformance.diagnosis.kernel import Kernel
 from conformance.diagnosis.observed import OperatorEvidence
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
@@ -131,12 +132,12 @@ class Search:
         known. And a single failure explained is no coincidence only if none is left, or if it is
         equal to faults together that are each known from more.
         """
-        places, place_of = found.places, self._evidence.place
+        places, kernel_of = found.places, self._evidence.place
         explained = {vector for one in (found, *others) for vector in one.agrees}
         left = [vector for vector in self._evidence.failed if vector not in explained]
-        agreeing = {place_of(vector).of_data for vector in found.agrees}
+        agreeing = {kernel_of(vector).of_data for vector in found.agrees}
         beside, there = (
-            sum(place_of(v).of_data in agreeing for v in some) for some in (left, explained)
+            sum(kernel_of(v).of_data in agreeing for v in some) for some in (left, explained)
         )
         lone = len(found.agrees) == 1 and not _of_known(found, others)
         if left and (lone or beside >= there):
@@ -146,14 +147,14 @@ class Search:
         room = 0 if self._chosen else room
         types = {dtype for dtype, _ in agreeing}
         unknown, known = (
-            sum(place_of(v) in places and place_of(v).dtype in types for v in some)
+            sum(kernel_of(v) in places and kernel_of(v).dtype in types for v in some)
             for some in (left, explained)
         )
         altered = self._implementation(found.faults)
         narrower = 0
         for vector in left:
             asked = self._evidence.failed[vector]
-            if place_of(vector) not in places:
+            if kernel_of(vector) not in places:
                 narrower += asked.agreement(altered, self._readings) is not Agreement.NONE
                 if narrower > NARROWER * found.equal:
                     return False
@@ -266,7 +267,7 @@ class Search:
         alone = [self._found.get((fault.id,)) for fault in faults]
         return len(alone) > 1 and all(one is not None and one.equal > 0 for one in alone)
 
-    def _explanation(self, faults: Faults, place: Place) -> Explanation:
+    def _explanation(self, faults: Faults, place: Kernel) -> Explanation:
         """What some faults explain, at a place and as many others as nothing speaks against."""
         altered = self._implementation(faults)
         strain = {one: self._strain(faults, one) for one in self._evidence.places}
@@ -288,15 +289,15 @@ class Search:
         self,
         faults: Faults,
         agrees: Mapping[str, Agreement],
-        places: frozenset[Place],
-        strain: Mapping[Place, int | None],
+        places: frozenset[Kernel],
+        strain: Mapping[Kernel, int | None],
     ) -> Explanation:
         failing, passing = self._evidence.count(places)
         strained = sum(strain[one] or 0 for one in places)
         elsewhere = self._evidence.places - places
         return Explanation(faults, agrees, places, elsewhere, failing, passing, strained)
 
-    def _strain(self, faults: Faults, place: Place) -> int | None:
+    def _strain(self, faults: Faults, place: Kernel) -> int | None:
         """How many passed vectors at a place agree with faults by another order of their sums
         alone; None where one contradicts them.
         """
@@ -361,8 +362,8 @@ def _choices(found: Explanation) -> list[Faults]:
 
 
 def _kernels(
-    agreeing: set[Place], free: frozenset[Place], known: frozenset[Place]
-) -> frozenset[Place]:
+    agreeing: set[Kernel], free: frozenset[Kernel], known: frozenset[Kernel]
+) -> frozenset[Kernel]:
     """The most of the known places that may share a kernel, if it is one of all that agree.
 
     All, those of some element types, of some ranks, or of both; of these the ones whose window is

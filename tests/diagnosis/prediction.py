@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from conformance.diagnosis.agreement import Place, place_of
 from conformance.diagnosis.cause import candidates
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.kernel import Kernel, kernel_of
 from conformance.dtypes import Array
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
@@ -36,14 +36,14 @@ class Fresh:
 
     def __init__(self, spec: OpSpec) -> None:
         self.spec = spec
-        self._subjects: list[tuple[Place, Subject]] = []
+        self._subjects: list[tuple[Kernel, Subject]] = []
         for rank in spec.ranks:
             half = CASES // 2
             drawn = draw_at_edges(spec, rank, half, max(1, half // (1 + len(spec.aims))), root=ROOT)
             distinct = {case.id: case for case in drawn}
             for case in sound(spec, rank, list(distinct.values())):
                 data = data_of(spec, case)
-                self._subjects.append((place_of(spec, case), Subject(spec, case, data)))
+                self._subjects.append((kernel_of(spec, case), Subject(spec, case, data)))
 
     def judged(self, true: Sequence[Fault], found: Explanation, _: Operator) -> str:
         """What a finding's names are worth: those of the best candidate."""

@@ -12,10 +12,11 @@ from unittest.mock import patch
 
 from conformance.audit.kills import Bank
 from conformance.diagnosis import observed
-from conformance.diagnosis.agreement import Asked, Place, place_of
+from conformance.diagnosis.agreement import Asked
 from conformance.diagnosis.cause import candidates, is_named
 from conformance.diagnosis.explaining import explanations
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.kernel import Kernel, kernel_of
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.precision import DEFAULT
@@ -66,11 +67,11 @@ class Operator:
             if entry.op == op and entry.reject is None and entry.level == "must"
         }
         self._subjects: OrderedDict[str, Subject] = OrderedDict()
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, Kernel] = {}
 
-    def _place_of(self, spec: OpSpec, case: Case) -> Place:
+    def _place_of(self, spec: OpSpec, case: Case) -> Kernel:
         if case.id not in self._places:
-            self._places[case.id] = place_of(spec, case)
+            self._places[case.id] = kernel_of(spec, case)
         return self._places[case.id]
 
     def subject(self, vector: Vector) -> Subject:
@@ -143,7 +144,7 @@ class Operator:
         bank = [fault for fault in self.bank.values() if fault.id not in without]
         # The product works out places and references for each run; here all runs ask the same ones.
         with (
-            patch.object(observed, "place_of", self._place_of),
+            patch.object(observed, "kernel_of", self._place_of),
             patch.object(Asked, "whole", lambda asked: self.subject(asked.vector)),
         ):
             found = explanations(

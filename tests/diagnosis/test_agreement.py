@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from faulty import answered, bank, searched
 
-from conformance.diagnosis.agreement import Agreement, Asked, place_of
+from conformance.diagnosis.agreement import Agreement, Asked
 from conformance.diagnosis.cause import by_faults
+from conformance.diagnosis.kernel import kernel_of
 from conformance.dtypes import Array
 from conformance.model import Vector
 from conformance.reference import answers
@@ -128,7 +129,7 @@ def test_a_cause_may_be_in_some_windows_alone(whole: bool) -> None:
     mutant = altered(ADAPTIVE, "sums-in-own-type-in-3d")
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
-        if place_of(find(ADAPTIVE), one.case).plane is not whole:
+        if kernel_of(find(ADAPTIVE), one.case).plane is not whole:
             return right
         return Subject(find(ADAPTIVE), one.case, one.inputs).under(mutant)
 

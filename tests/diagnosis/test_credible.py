@@ -7,7 +7,8 @@ import pytest
 import tiers
 from faulty import CORE, answered, bank, run, searched, vector
 
-from conformance.diagnosis.agreement import Agreement, Asked, place_of
+from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.diagnosis.kernel import kernel_of
 from conformance.diagnosis.observed import OperatorEvidence
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
@@ -137,4 +138,4 @@ def test_what_a_suite_notices_is_all_that_is_asked_of_what_it_knows(
         precision={dtype: precision},
         level="must",
     )
-    assert len(list(evidence.passed(place_of(find(ADAPTIVE), case), [fault]))) == count
+    assert len(list(evidence.passed(kernel_of(find(ADAPTIVE), case), [fault]))) == count

@@ -11,9 +11,9 @@ import yaml
 
 import conformance
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.diagnosis.agreement import Place
 from conformance.diagnosis.cause import MAX_NAMES
 from conformance.diagnosis.deciding import decider
+from conformance.diagnosis.kernel import Kernel
 from conformance.dtypes import Array
 from conformance.grade.baseline import baseline
 from conformance.model import Finding, Result
@@ -137,7 +137,7 @@ def test_a_vector_that_decides_is_of_the_rank_that_is_asked_for(rank: int) -> No
     known = {one.id: one for one in faults(spec)}
     some = [(known["begin-pads-dropped"],), (known["end-pads-dropped"],)]
     entries = [one for one in suite.manifest.vectors if one.op == OP and one.reject is None]
-    found = decider(spec, some, entries, suite.get, {Place("f32", rank)})
+    found = decider(spec, some, entries, suite.get, {Kernel("f32", rank)})
     assert found is not None
     assert suite.get(found).inputs[0].ndim == rank
     assert suite.get(found).inputs[0].dtype == np.float32
