@@ -16,6 +16,9 @@ import numpy as np
 LIMIT = 1 << 62
 """The largest magnitude of a value. A sum of two such values still fits, or wraps to below it."""
 
+FEW = 16
+"""Of so many numbers, Python finds the largest sooner than numpy does."""
+
 Operation = Callable[..., Any]
 
 
@@ -54,7 +57,9 @@ def multiply(x: Any, y: Any) -> Any:
 def _peak(value: Any) -> int:
     """The largest magnitude. That of -2**63 is no int64, so it is read as unsigned."""
     if isinstance(value, np.ndarray):
-        return int(np.abs(value).view(np.uint64).max()) if value.size else 0
+        if value.size <= FEW:
+            return max(map(abs, value.ravel().tolist()), default=0)
+        return int(np.abs(value).view(np.uint64).max())
     return abs(int(value))
 
 

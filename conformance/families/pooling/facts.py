@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ DEPENDS: Mapping[str, tuple[str, ...]] = {
     },
     "ranks": ("data", "subnormals", "order"),
     "_first_key": ("ranks", "windows"),
-    "_largest_tap": ("_first_key", "first"),
     "first": ("_first_key",),
     "last": ("ranks", "windows"),
     "table": ("windows",),
@@ -48,6 +47,11 @@ DEPENDS: Mapping[str, tuple[str, ...]] = {
     "total": ("windows", "data"),
 }
 """What the values of an environment depend on that no expression defines."""
+
+Ranks = tuple[Array, NDArray[np.int64]]
+"""The distinct values in order, and each element's place among them."""
+
+Made = TypeVar("Made")
 
 
 class DataEnvironment(WindowEnvironment):
@@ -69,7 +73,7 @@ class DataEnvironment(WindowEnvironment):
         self.dtype: DType = DTYPES[case.types[spec.data.type]]
         self.given_data = data
         self._without_data = data.size == 0
-        self._totals: dict[tuple[Any, ...], NDArray[Any]] = {}
+        self._worked_out: dict[tuple[Any, ...], tuple[object, Any]] = {}
 
     sources: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
         **WindowEnvironment.sources,
@@ -89,7 +93,7 @@ class DataEnvironment(WindowEnvironment):
         "last_max": lambda env: env.coordinates(env.last),
         "first_nan": lambda env: env.coordinates(env.first_of(env.marked.nan)),
         "first_minus_zero": lambda env: env.coordinates(env.first_of(env.minus_zero)),
-        "position": lambda env: env.coordinates(env.chosen),
+        "position": lambda env: env.once("position", env.chosen, env.coordinates),
     }
 
     @cached_property
@@ -140,10 +144,16 @@ class DataEnvironment(WindowEnvironment):
     @cached_property
     def total(self) -> NDArray[Any]:
         """The sum of each window, in units of ``2**decoded.exponent``; NaN and infinities are 0."""
-        key = self.decoded, *self.windows
-        if key not in self._totals:
-            self._totals[key] = self.reduce(self.decoded.significand, np.add, 0)
-        return self._totals[key]
+        return self.once("total", self.decoded, lambda of: self.reduce(of.significand, np.add, 0))
+
+    def once(self, what: Hashable, of: Made, make: Callable[[Made], Any]) -> Any:
+        """What is made of something by the windows. Environments of one case that have the same of
+        both share it."""
+        key = what, id(of), *self.windows
+        if key not in self._worked_out:
+            # It is kept, so that nothing else has its id.
+            self._worked_out[key] = of, make(of)
+        return self._worked_out[key][1]
 
     def count(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many elements of each window the mask holds."""
@@ -152,7 +162,7 @@ class DataEnvironment(WindowEnvironment):
         return self.reduce(mask.astype(np.int64), np.add, 0)
 
     @cached_property
-    def ranks(self) -> tuple[Array, NDArray[np.int64]]:
+    def ranks(self) -> Ranks:
         """The distinct values in order, and each element's place among them (NaN lowest of all).
 
         Subnormals count as zero where the rule ``subnormals`` says ``flushed``.
@@ -201,15 +211,23 @@ class DataEnvironment(WindowEnvironment):
 
     @cached_property
     def _first_key(self) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self.once("first key", self.ranks, self._first_keys)
+        return found
+
+    def _first_keys(self, ranks: Ranks) -> NDArray[np.int64]:
         # One integer orders by value, then by position from the end: its maximum over a window,
         # which may be taken axis by axis, is the first of the largest elements.
-        keys = self.ranks[1] << self._position_bits | self._end - self._flat
+        keys = ranks[1] << self._position_bits | self._end - self._flat
         return self.reduce(keys, np.maximum, -1)
 
     @cached_property
     def first(self) -> NDArray[np.int64]:
         """The flat spatial position of each window's first largest element; 0 if it has none."""
-        return np.where(self._first_key < 0, 0, self._end - (self._first_key & self._end))
+        found: NDArray[np.int64] = self.once("first", self._first_key, self._counted_back)
+        return found
+
+    def _counted_back(self, key: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.where(key < 0, 0, self._end - (key & self._end))
 
     @cached_property
     def last(self) -> NDArray[np.int64]:
@@ -235,6 +253,11 @@ class DataEnvironment(WindowEnvironment):
 
         It is 0 where nothing exceeds what the search begins with.
         """
+        rules = tuple(self[name] for name in ("ties", "begins", "passes_through", "conversion"))
+        found: NDArray[np.int64] = self.once(("chosen", *rules), self.ranks, self._chosen)
+        return found
+
+    def _chosen(self, _ranks: Ranks) -> NDArray[np.int64]:
         place = self.last if self["ties"] == "last" else self.first
         if self["begins"] == "nothing":
             return place
@@ -274,10 +297,13 @@ class DataEnvironment(WindowEnvironment):
             return self._largest_tap
         return np.maximum(self._largest_tap, self._start_value)
 
-    @cached_property
+    @property
     def _largest_tap(self) -> Array:
-        values, _ = self.ranks
-        largest = values[np.maximum(self._first_key, 0) >> self._position_bits]
+        found: Array = self.once("largest tap", self.ranks, self._largest_taps)
+        return found
+
+    def _largest_taps(self, ranks: Ranks) -> Array:
+        largest = ranks[0][np.maximum(self._first_key, 0) >> self._position_bits]
         if self["order"] == "magnitude":  # elements of one rank may have either sign
             planes = flat_planes(self.data)
             chosen = flat_planes(self.first)
