@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from conformance.dtypes import Array
 from conformance.generate.values import data_of, operands_of
 from conformance.model import Case, Vector
-from conformance.reference import answers, facts
+from conformance.reference import facts
 from conformance.reference.readings import readings
 from conformance.spec.model import OpSpec
 
@@ -26,23 +27,27 @@ def build(spec: OpSpec, case: Case, level: str = "must", *, interpretations: boo
         why = next(entry.why for entry in spec.reject if entry.name == case.reject)
         text = f"{describe(spec, case)} must be rejected: {why}"
         return Vector(case.id, case, level, (), text, SOURCE, inputs, ())
-    base = answers(spec, case, data)
+    env = facts(spec, case, data)
+    base = spec.kin.oracle.answers(env, spec)
     return Vector(
         id=case.id,
         case=case,
         level=level,
-        edges=edges_of(spec, case, data),
+        edges=_edges(spec, env),
         description=describe(spec, case) + ".",
         source=SOURCE,
         inputs=inputs,
         answers=base,
-        readings=readings(spec, case, data, base) if interpretations else {},
+        readings=readings(spec, env, base) if interpretations else {},
     )
 
 
 def edges_of(spec: OpSpec, case: Case, data: Sequence[Array]) -> tuple[str, ...]:
     """The coverage targets that hold for a valid case, in the order of the specification."""
-    env = facts(spec, case, data)
+    return _edges(spec, facts(spec, case, data))
+
+
+def _edges(spec: OpSpec, env: Any) -> tuple[str, ...]:
     return tuple(edge.name for edge in spec.edges if edge.when.evaluate(env))
 
 

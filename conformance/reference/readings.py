@@ -5,38 +5,45 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from conformance.dtypes import Array
-from conformance.model import Answer, Case
-from conformance.reference import answers, facts
-from conformance.spec.model import OpSpec
+from conformance.model import Answer
+from conformance.reference.variants import definitions_of, reached
+from conformance.spec.model import OpSpec, Variant
 
 
-def readings(
-    spec: OpSpec, case: Case, inputs: Sequence[Array], base: tuple[Answer, ...]
-) -> Mapping[str, tuple[Answer, ...]]:
+def readings(spec: OpSpec, env: Any, base: tuple[Answer, ...]) -> Mapping[str, tuple[Answer, ...]]:
     """The answers under each interpretation that changes them, by name.
 
-    Where several apply, their combinations are readings too, named ``a+b`` in the order of the
-    specification. A combination that gives the same answers as a smaller one is left out.
+    ``env`` has the :func:`conformance.reference.facts` of a case, ``base`` are its answers. Where
+    several interpretations apply, their combinations are readings too, named ``a+b`` in the order
+    of the specification. A combination that gives the same answers as a smaller one is left out.
     """
     found: dict[str, tuple[Answer, ...]] = {}
     single = {}
-    env = facts(spec, case, inputs)
     for variant in spec.interpretations:
         if variant.where is not None and not np.asarray(variant.where.evaluate(env)).any():
             continue
-        under = answers(spec, case, inputs, (variant,))
+        under = _answers(spec, env, (variant,))
         if not same(under, base):
             single[variant.name] = variant
             found[variant.name] = under
     for count in range(2, len(single) + 1):
         for names in combinations(single, count):
-            under = answers(spec, case, inputs, tuple(single[name] for name in names))
+            under = _answers(spec, env, tuple(single[name] for name in names))
             if not any(same(under, other) for other in (base, *found.values())):
                 found["+".join(names)] = under
+    return found
+
+
+def _answers(spec: OpSpec, env: Any, variants: Sequence[Variant]) -> tuple[Answer, ...]:
+    """What each output must be where variants apply; what these do not change is not worked out
+    again."""
+    under = env.under(definitions_of(spec, variants), reached(spec, variants))
+    found: tuple[Answer, ...] = spec.kin.oracle.answers(under, spec)
     return found
 
 

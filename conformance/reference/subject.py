@@ -14,7 +14,7 @@ import numpy as np
 from conformance.dtypes import Array
 from conformance.errors import EvaluationError
 from conformance.model import Case
-from conformance.reference.variants import definitions_of
+from conformance.reference.variants import definitions_of, reached
 from conformance.spec.family_index import family_of
 from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec, Variant
@@ -45,7 +45,7 @@ class _Part:
         self.definitions = definitions_of(spec, bare)
         self.replaced = tuple(sorted({name for variant in variants for name in variant.replace}))
         self.of_taps = _of_taps(spec.family).intersection(self.replaced)
-        self.changed = _reached(spec, variants)
+        self.changed = reached(spec, variants)
 
 
 Made = Callable[[Any], list[Array]]
@@ -190,22 +190,6 @@ def _of_taps(family: str) -> frozenset[str]:
     """The rules of single taps, whose values are not compared: they are taken to differ."""
     rules = family_of(family).rules
     return frozenset(name for name, rule in rules.items() if rule.kind.domain is Domain.TAP)
-
-
-def _reached(spec: OpSpec, variants: Iterable[Variant]) -> frozenset[str]:
-    """All names whose values variants may change."""
-    depends = {name: expression.names for name, expression in spec.definitions.items()}
-    depends.update({name: frozenset(names) for name, names in spec.kin.oracle.depends.items()})
-    changed: set[str] = set()
-    for variant in variants:
-        changed |= variant.replace.keys()
-        for name, expression in variant.replace.items():
-            depends[name] = depends.get(name, frozenset()) | expression.names
-    while True:
-        more = {name for name, on in depends.items() if on & changed} - changed
-        if not more:
-            return frozenset(changed)
-        changed |= more
 
 
 def values_of(env: Mapping[str, Any], names: Iterable[str]) -> Iterator[Any]:

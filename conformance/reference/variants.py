@@ -76,3 +76,19 @@ def definitions_of(spec: OpSpec, variants: Iterable[Variant]) -> Mapping[str, Ev
             else:
                 definitions[name] = _Misread(name, replacement, variant.where)
     return definitions
+
+
+def reached(spec: OpSpec, variants: Iterable[Variant]) -> frozenset[str]:
+    """All names whose values variants may change."""
+    depends = {name: expression.names for name, expression in spec.definitions.items()}
+    depends.update({name: frozenset(names) for name, names in spec.kin.oracle.depends.items()})
+    changed: set[str] = set()
+    for variant in variants:
+        changed |= variant.replace.keys()
+        for name, expression in variant.replace.items():
+            depends[name] = depends.get(name, frozenset()) | expression.names
+    while True:
+        more = {name for name, on in depends.items() if on & changed} - changed
+        if not more:
+            return frozenset(changed)
+        changed |= more

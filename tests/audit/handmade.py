@@ -67,7 +67,7 @@ def made(case: Case, data: Array) -> Vector:
         source="",
         inputs=(data, *(np.array(value, np.int64) for value in case.operands.values())),
         answers=base,
-        readings=readings(spec, case, [data], base),
+        readings=readings(spec, facts(spec, case, [data]), base),
     )
 
 

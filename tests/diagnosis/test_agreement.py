@@ -13,7 +13,7 @@ from conformance.diagnosis.cause import by_faults
 from conformance.diagnosis.kernel import kernel_of
 from conformance.dtypes import Array
 from conformance.model import Vector
-from conformance.reference import answers
+from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.environment import case_of
@@ -34,7 +34,7 @@ def asked(
     spec = find(op)
     case = case_of(spec, [data], attributes)
     base = answers(spec, case, [data])
-    found = readings(spec, case, [data], base)
+    found = readings(spec, facts(spec, case, [data]), base)
     vector = Vector(case.id, case, "must", (), "", "by hand", (data,), base, found)
     return Asked(spec, vector, outputs or None, {}, "must", followed)
 

@@ -31,7 +31,7 @@ import conformance
 from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
 from conformance.model import Answer, Array, Case, Vector
-from conformance.reference import answers
+from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.spec.loader import find
 
@@ -482,7 +482,7 @@ def vector_of(case: Case, data: Array) -> Vector:
     """The vector that the package would make of a question."""
     spec = find(case.op)
     base = answers(spec, case, [data])
-    other = readings(spec, case, [data], base)
+    other = readings(spec, facts(spec, case, [data]), base)
     return Vector("drawn", case, "must", (), "", "", (data,), base, other)
 
 

@@ -16,7 +16,7 @@ from conformance.dtypes import DTYPES
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import OPEN_BIT, Case, Status, Vector
-from conformance.reference import answers
+from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.spec.loader import find
 
@@ -43,7 +43,7 @@ def question(data: Array, dtype: str, divisor: int) -> Vector:
     )
     data = data.reshape(1, 1, -1)
     base = answers(SPEC, case, [data])
-    others = readings(SPEC, case, [data], base)
+    others = readings(SPEC, facts(SPEC, case, [data]), base)
     return Vector(case.id, case, "must", (), "", "", (data,), base, others)
 
 
