@@ -16,7 +16,7 @@ from conformance.audit.vacuity import passing
 from conformance.dtypes import Array
 from conformance.grade.compare import accepted
 from conformance.model import OPEN_BIT, Answer, Case, Vector
-from conformance.reference.batches import batch_of
+from conformance.reference.batches import CaseBatch, batch_of
 from conformance.reference.changes import may_differ
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault
@@ -25,6 +25,9 @@ from conformance.spec.table import table_of
 
 SLICE = 500
 """Cases whose geometry is looked at together: enough to be fast, few enough for little memory."""
+
+FEW = 12
+"""Vectors for which it takes longer to look at their geometry together than to go without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +65,14 @@ class Bank:
         for rank in np.unique(ranks):
             for rows in _slices(np.flatnonzero(ranks == rank)):
                 table = table_of(self.spec, [cases[row] for row in rows], int(rank))
-                batch = batch_of(table)
-                for place, (_, altered) in enumerate(self._altered):
-                    found[rows, place] = may_differ(batch, altered)
+                found[rows] = self.may_differ_in(batch_of(table))
+        return found
+
+    def may_differ_in(self, batch: CaseBatch) -> NDArray[np.bool_]:
+        """:meth:`may_differ` of cases of one rank, no more than a :data:`SLICE`."""
+        found = np.empty((batch.count, len(self.faults)), np.bool_)
+        for place, (_, altered) in enumerate(self._altered):
+            found[:, place] = may_differ(batch, altered)
         return found
 
     def prints(
@@ -90,6 +98,8 @@ class Bank:
 
     def all_kills(self, vectors: Sequence[Vector]) -> list[tuple[Kill, ...]]:
         """:meth:`kills` of some vectors, faster together."""
+        if len(vectors) <= FEW:
+            return [self.kills(vector) for vector in vectors]
         may = self.may_differ([vector.case for vector in vectors])
         return [self.kills(vector, row) for vector, row in zip(vectors, may, strict=True)]
 

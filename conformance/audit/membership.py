@@ -12,9 +12,9 @@ import numpy as np
 
 from conformance.model import Case
 from conformance.reference.batches import batch_of
-from conformance.spec.batch_values import Bools
+from conformance.spec.batch_values import Bools, code
 from conformance.spec.model import Edge, OpSpec
-from conformance.spec.table import table_of
+from conformance.spec.table import Table, table_of
 from conformance.suite.parts import Part
 
 COMMON = "f32"
@@ -46,9 +46,17 @@ def within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
     )
     if part.profile and found.any():
         rows = np.flatnonzero(found)
-        table = table_of(spec, [cases[int(row)] for row in rows], part.rank)
-        found[rows] = batch_of(table).truth(profile(spec, part).when)[0]
+        found[rows] = inside(part, table_of(spec, [cases[int(row)] for row in rows], part.rank))
     return found
+
+
+def inside(part: Part, table: Table) -> Bools:
+    """Which cases of a table of its rank belong to a part, (cases,)."""
+    spec = table.spec
+    found = (table.columns[spec.data.type] == code(part.dtype)) & ~table.odd
+    if part.profile and found.any():
+        found[found] = batch_of(table.take(found)).truth(profile(spec, part).when)[0]
+    return np.asarray(found)
 
 
 def left_out(profile: Edge) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from conformance import parallel
@@ -10,8 +10,7 @@ from conformance.audit.kills import Bank
 from conformance.audit.membership import parts
 from conformance.audit.standing import reason
 from conformance.generate.build import build
-from conformance.generate.hunt import aims_of, inside
-from conformance.generate.looking import sound
+from conformance.generate.candidates import Candidates, aims_of
 from conformance.generate.pool import draw_fast
 from conformance.generate.values import data_of
 from conformance.model import Case
@@ -50,12 +49,12 @@ class Attack:
                         found.setdefault(kill.fault, case.id)
         return found
 
-    def _cases(self) -> Sequence[Case]:
+    def _cases(self) -> Iterable[Case]:
         spec, rank, part = self.spec, self.rank, self.part
         within = [{}] if part is None else aims_of(spec, part)
         drawn = draw_fast(spec, rank, self.count, root=0, within=within)
-        valid = sound(spec, rank, drawn)
-        return valid if part is None else list(inside(spec, part, valid))
+        valid = Candidates.of(spec, drawn, rank).sound()
+        return valid if part is None else valid.inside(part)
 
 
 def refuted(

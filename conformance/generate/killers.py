@@ -7,23 +7,28 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import compress
+from itertools import chain, compress
 from types import MappingProxyType
+
+import numpy as np
 
 from conformance import parallel
 from conformance.audit.cover import cover
 from conformance.audit.inert import inert
 from conformance.audit.kills import Bank, Kill
-from conformance.audit.membership import parts, within
+from conformance.audit.membership import inside, parts
 from conformance.audit.score import achievements
 from conformance.audit.standing import Standing, stand
+from conformance.generate.candidates import Candidates, children, drawn_cases, known_cases
 from conformance.generate.disprover import Disprover
-from conformance.generate.hunt import children, drawn_cases, hunt, known_cases
+from conformance.generate.hunt import hunt
 from conformance.generate.pairs import Effort
 from conformance.generate.suites import with_twins
-from conformance.model import Case, Vector
+from conformance.model import Vector
+from conformance.spec.batch_values import Bools
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
+from conformance.spec.table import joined, table_of
 from conformance.suite import cases as recorded
 from conformance.suite.parts import Part
 
@@ -77,69 +82,78 @@ class Killers:
         self.spec, self.rank = spec, rank
         self.faults = faults(spec)
         self.vectors: dict[str, Vector] = {}
+        self._cases = Candidates.of(spec, [], rank)
         self.kills: dict[str, tuple[Kill, ...]] = {}
         known = proven(spec) if inert is None else inert
         self.inert = {part: names for part, names in known.items() if part.rank == rank}
         self._bank = Bank(spec, self.faults)
         self.add(vectors, kills)
 
-    def complete(self, known: Sequence[Case], *, root: int, effort: Effort) -> None:
+    def complete(self, known: Candidates, *, root: int, effort: Effort) -> None:
         """Add few vectors for what is missing in each part, from ``known`` cases first, those of
         the vectors before all others."""
-        every = list(parts(self.spec, self.rank))
+        spec, every = self.spec, list(parts(self.spec, self.rank))
+        known = known.without(self._cases)
         for number, part in enumerate(every):
             say = partial(_say, part, number, len(every))
             say(0)
-            seen_at_once = inert(self.spec, part, self.faults)
+            seen_at_once = inert(spec, part, self.faults)
             self.inert[part] = self.inert.get(part, frozenset()) | seen_at_once
-            own = [vector.case for vector in self.vectors.values()]
-            given = list({case.id: case for case in (*own, *known)}.values())
+            own = self._cases
             equal: Counter[str] = Counter()
             self._hunt(part, self._foreseen(part))
-            self._hunt(part, known_cases(self.spec, part, given), equal)
+            self._hunt(part, chain(self._retyped(part), known_cases(part, known)), equal)
             if not self.standing(part).missing:
                 continue
             say(1)
             # The solver soon proves what is so, and is slow about what is not.
-            drawn = drawn_cases(self.spec, part, root=root, effort=effort)
-            self._hunt(part, drawn, equal)
+            drawn = drawn_cases(spec, part, root=root, effort=effort)
+            self._hunt(part, [drawn], equal)
             say(2)
             self.inert[part] |= self._proven(part, self._unseen(part))
-            self._hunt(part, children(self.spec, part, [*given, *drawn], root=root), equal)
+            self._hunt(part, children(part, [own, known, drawn], root=root), equal)
             say(3)
             if self._unseen(part) and self._disprover is not None:
-                self._hunt(part, self._disprover.showing(part, self._unseen(part)))
+                showing = list(self._disprover.showing(part, self._unseen(part)))
+                self._hunt(part, [Candidates.of(spec, showing, part.rank)])
                 left = self._unseen(part)
                 self.inert[part] |= self._disprover.proven(part, left, taps=True)
             say(4)
             if self._unseen(part):
                 more = replace(effort, aimed=OFTEN * effort.aimed)
-                self._hunt(part, drawn_cases(self.spec, part, root=root + 1, effort=more), equal)
+                self._hunt(part, [drawn_cases(spec, part, root=root + 1, effort=more)], equal)
         # What was found for a part may, in its element type, serve one that came before.
-        for part in parts(self.spec, self.rank):
-            own = [vector.case for vector in self.vectors.values()]
-            self._hunt(part, known_cases(self.spec, part, own))
+        for part in parts(spec, self.rank):
+            self._hunt(part, self._retyped(part))
 
-    def _hunt(self, part: Part, cases: Iterable[Case], equal: Counter[str] | None = None) -> None:
+    def _hunt(
+        self, part: Part, cases: Iterable[Candidates], equal: Counter[str] | None = None
+    ) -> None:
         missing = self.standing(part).missing
         if missing:
             found = hunt(self.spec, self.faults, missing, cases, equal)
             self.add(with_twins(self.spec, found))
 
-    def _foreseen(self, part: Part) -> Iterator[Case]:
+    def _foreseen(self, part: Part) -> Iterator[Candidates]:
         """Few cases that kill in a part what is missing, if vectors kill the same in each element
         type, as most do."""
         missing = self.standing(part).missing
         able = [v for v in self.vectors.values() if self.spec.fills(v.case.pattern, part.dtype)]
         kills = {v.id: missing.intersection(achievements(self.kills[v.id])) for v in able}
-        chosen = cover(able, lambda v: kills[v.id], lambda v: v.inputs[0].size + 200)
-        return known_cases(self.spec, part, [v.case for v in chosen])
+        chosen = {
+            v.id for v in cover(able, lambda v: kills[v.id], lambda v: v.inputs[0].size + 200)
+        }
+        return self._retyped(part, np.array([name in chosen for name in self.vectors], np.bool_))
+
+    def _retyped(self, part: Part, rows: Bools | None = None) -> Iterator[Candidates]:
+        """The cases of vectors of other element types, or of some of them, in that of a part."""
+        some = self._cases if rows is None else self._cases.take(rows)
+        yield some.retyped(part.dtype).sound().inside(part)
 
     def standing(self, part: Part) -> Standing:
         """What becomes of each mutant in a part."""
-        ids = list(self.vectors)
-        inside = within(self.spec, part, [self.vectors[one].case for one in ids])
-        kills = [self.kills[one] for one in compress(ids, inside)]
+        names = compress(self.vectors, inside(part, self._cases.table))
+        kills = [self.kills[name] for name in names]
         return stand(part, self.faults, kills, self.inert.get(part, ()))
 
     def add(
@@ -153,6 +167,10 @@ class Killers:
         self.kills |= {name: known[name] for name in new if name in known}
         self.kills |= zip((one.id for one in open_), self._bank.all_kills(open_), strict=True)
         self.vectors |= new
+        cases = [vector.case for vector in self.vectors.values()]
+        more = table_of(self.spec, cases[len(self._cases) :], self.rank)
+        table = joined([self._cases.table, more])
+        self._cases = Candidates(table, np.arange(len(table)), cases.__getitem__)
 
     def _unseen(self, part: Part) -> set[str]:
         """The mutants that nothing kills in a part, and that could be killed there."""

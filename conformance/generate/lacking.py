@@ -14,6 +14,7 @@ from conformance.audit.membership import left_out
 from conformance.audit.standing import parts_of, standings
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
+from conformance.generate.candidates import Candidates
 from conformance.generate.killers import Killers
 from conformance.generate.narrow import Claim, as_claimed, narrowed
 from conformance.generate.pairs import Effort, Pair, Pool
@@ -114,7 +115,7 @@ class CompletionTask:
             kills=self.known.kills,
             inert=self.known.inert,
         )
-        killers.complete(list(pool.cases()), root=self.root, effort=Effort())
+        killers.complete(Candidates.spelled(pool.seen.table), root=self.root, effort=Effort())
         if self.smaller:
             large = [vector.case for vector in killers.vectors.values()]
             some = (build(self.spec, case) for case in relatives(self.spec, large))

@@ -126,7 +126,7 @@ class Sight:
         if patiently:
             for row in np.flatnonzero(unsettled & ~table.odd):
                 sound[row] = _valid(self.spec, case_of(table, int(row)))
-        sound &= self._fills(table) & self._sized(batch)
+        sound &= self.fills(table) & self._sized(batch)
         table, rows = table.take(sound), rows[sound]
         windows = batch.parts[sound]
         ends = np.searchsorted(np.cumsum(windows), np.arange(WINDOWS, windows.sum(), WINDOWS))
@@ -134,7 +134,8 @@ class Sight:
         parts = [np.arange(*border) for border in pairwise(borders)] or [np.arange(0)]
         return together([self._edges(table.take(part), rows[part]) for part in parts])
 
-    def _fills(self, table: Table) -> Bools:
+    def fills(self, table: Table) -> Bools:
+        """Of which cases the pattern can fill the element type."""
         own = table.columns[self.spec.data.type]
         found = np.zeros(len(table), np.bool_)
         for pattern, dtype in self._filled:
@@ -167,7 +168,7 @@ class Sight:
                 value = code(str(quantity.twin)) if quantity.type == "enum" else quantity.twin
                 has_twin |= table.columns[quantity.key] != value
         cost = (FILE + size) * np.where(has_twin, 2, 1)
-        return (cost * _rarity(self.spec, batch)).astype(np.int64), taps
+        return (cost * rarity(batch)).astype(np.int64), taps
 
     def settle(self, seen: Seen, rows: NDArray[np.int64]) -> Seen:
         """Some of the cases, with their data evaluated where a target depends on them."""
@@ -213,29 +214,20 @@ def askable(spec: OpSpec, case: Case) -> bool:
         return False
 
 
-def rarity(spec: OpSpec, cases: list[Case]) -> NDArray[np.int64]:
-    """How many times as much each of some cases of one rank costs for what it needs, (cases,)."""
-    rank = spec.rank_of(cases[0]) if cases else spec.ranks[0]
-    return _rarity(spec, batch_of(table_of(spec, cases, rank)))
-
-
-def _rarity(spec: OpSpec, batch: CaseBatch) -> NDArray[np.int64]:
+def rarity(batch: CaseBatch) -> NDArray[np.int64]:
+    """How many times as much each case costs for what it needs, (cases,)."""
+    spec = batch.table.spec
     own = batch.table.columns[spec.data.type]
     found = np.where(own == code(base_type(spec)), 1, UNCOMMON)
-    for asked, inside in _usual(spec, batch):
+    for asked, inside in usual(batch):
         found *= np.where(asked & ~inside, UNUSUAL, 1)
     return found
 
 
-def usual(spec: OpSpec, cases: list[Case]) -> list[tuple[Bools, Bools]]:
-    """Of each profile that most backends have: for which of some cases of one rank it is usual, and
-    which are within it, each (cases,)."""
-    rank = spec.rank_of(cases[0]) if cases else spec.ranks[0]
-    return list(_usual(spec, batch_of(table_of(spec, cases, rank))))
-
-
-def _usual(spec: OpSpec, batch: CaseBatch) -> Iterator[tuple[Bools, Bools]]:
-    for profile in spec.profiles:
+def usual(batch: CaseBatch) -> Iterator[tuple[Bools, Bools]]:
+    """Of each profile that most backends have: for which cases it is usual, and which are within
+    it, each (cases,)."""
+    for profile in batch.table.spec.profiles:
         if profile.usual is not None:
             yield batch.truth(profile.usual)[0], batch.truth(profile.when)[0]
 

@@ -95,7 +95,7 @@ class Pool:
         self.base = base_type(self.spec)
         self._ask()
         self.seen = self.sight.look(table_of(self.sight.spec, [], self.rank))
-        self._count()
+        self._recount()
 
     def _ask(self) -> None:
         """Note what is asked for: ``asked_pairs`` (edges, edges), on the diagonal single edges, and
@@ -117,15 +117,23 @@ class Pool:
     def __len__(self) -> int:
         return len(self.seen)
 
-    def _count(self) -> None:
+    def _recount(self) -> None:
         """Note anew what is shown: ``pairs`` (edges, edges) in the base type, on the diagonal each
         edge in any; ``typed`` (types, edges)."""
-        shows = self.shows
-        own = self.seen.table.columns[self.spec.data.type]
+        self.pairs = np.zeros_like(self.asked_pairs)
+        self.typed = np.zeros_like(self.asked_types)
+        self._count(self.seen)
+
+    def _count(self, seen: Seen) -> None:
+        """Note what some cases show."""
+        shows = seen.shows[:, : len(self.edges)]
+        own = seen.table.columns[self.spec.data.type]
         numbers = shows[own == code(self.base)].astype(np.float32)
-        self.pairs = numbers.T @ numbers > 0
-        np.fill_diagonal(self.pairs, shows.any(axis=0))
-        self.typed = np.stack([shows[own == code(one)].any(axis=0) for one in self.dtypes])
+        single = np.diagonal(self.pairs) | shows.any(axis=0)
+        self.pairs |= numbers.T @ numbers > 0
+        np.fill_diagonal(self.pairs, single)
+        for place, dtype in enumerate(self.dtypes):
+            self.typed[place] |= shows[own == code(dtype)].any(axis=0)
 
     @property
     def shows(self) -> Bools:
@@ -201,16 +209,14 @@ class Pool:
         """Keep cases whose coverage is settled, if they are new and not banned."""
         if self.strict:
             found = found.take(self._not_vacuous(found))
-        table = found.table
-        columns = [np.atleast_2d(column) for column in table.columns.values()]
-        keys = np.concatenate([*columns, table.seeds[None]]).astype(np.int64).T.copy()
         fresh = np.zeros(len(found), np.bool_)
-        for row, key in enumerate(keys):
-            if key.tobytes() not in self._known:
-                self._known.add(key.tobytes())
+        for row, key in enumerate(found.table.questions()):
+            if key not in self._known:
+                self._known.add(key)
                 fresh[row] = True
-        self.seen = together([self.seen, found.take(fresh)])
-        self._count()
+        new = found.take(fresh)
+        self.seen = together([self.seen, new])
+        self._count(new)
 
     def _not_vacuous(self, found: Seen) -> Bools:
         good = np.ones(len(found), np.bool_)
@@ -231,7 +237,7 @@ class Pool:
         """
         before = self.pairs.sum() + self.typed.sum()
         self.strict = True
-        self._count()
+        self._recount()
         return bool(self.pairs.sum() + self.typed.sum() < before)
 
     def missing(self) -> list[Pair]:

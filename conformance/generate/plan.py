@@ -14,7 +14,8 @@ from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
 from conformance.errors import SpecError
 from conformance.generate.build import build
-from conformance.generate.hunt import Item, any_case, hunt
+from conformance.generate.candidates import any_case
+from conformance.generate.hunt import Item, hunt
 from conformance.generate.killers import Kills
 from conformance.generate.narrow import Claim, as_claimed, narrowed
 from conformance.generate.pairs import SMOKE, Effort

@@ -12,6 +12,7 @@ from conformance import parallel
 from conformance.audit.kills import Kill
 from conformance.audit.vacuity import vacuous
 from conformance.generate.build import build
+from conformance.generate.candidates import Candidates
 from conformance.generate.condense import asked, breed, choose
 from conformance.generate.killers import Killers, selecting
 from conformance.generate.pairs import Effort, Pair, Pool
@@ -85,7 +86,9 @@ class RankTask:
         vectors = with_twins(spec, meaningful(pool, shown - below))
         killers = Killers(spec, self.rank, vectors)
         if self.effort.pairs:
-            killers.complete(list(pool.cases()), root=self.root, effort=self.effort)
+            killers.complete(
+                Candidates.spelled(pool.seen.table), root=self.root, effort=self.effort
+            )
         return Ranked(
             rank=self.rank,
             vectors=tuple(killers.vectors.values()),
@@ -105,7 +108,9 @@ def meaningful(
     is not asked of others."""
     built, sound = dict(known), set[str]()
     while True:
-        chosen = choose(pool, TRIES, isolated, beside=_rows(pool, known))
+        # Before it is known what vacuous cases alone show, a smaller cover is not worth its time.
+        last = pool.strict
+        chosen = choose(pool, TRIES if last else 0, isolated, beside=_rows(pool, known))
         looked_at = 1
         while bad := _useless(pool, chosen, built, known, sound):
             # Where most cases are vacuous, one at a time would take for ever.
@@ -116,9 +121,10 @@ def meaningful(
             pool.ban(bad)
             start = [n for n, row in enumerate(left) if row in kept]
             chosen = choose(pool, 0, isolated, start, _rows(pool, known))
-        if not pool.reopen():
+        if pool.reopen():
+            settle(pool)
+        elif last:
             return [built[pool.case(row).id] for row in chosen]
-        settle(pool)
 
 
 def _rows(pool: Pool, known: Mapping[str, Vector]) -> list[int]:

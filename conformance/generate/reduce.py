@@ -23,9 +23,11 @@ from conformance.generate.condense import SLACK
 from conformance.generate.looking import FILE, rarity, usual
 from conformance.generate.suites import twins
 from conformance.model import Vector
+from conformance.reference.batches import CaseBatch, batch_of
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
+from conformance.spec.table import table_of
 
 TRIES = 30
 """How often a part of the choice is made anew to find a smaller one."""
@@ -104,7 +106,7 @@ def _usual(spec: OpSpec, vectors: Sequence[Vector], chosen: Collection[str]) -> 
     more: set[str] = set()
     costs = list(_costs(spec, vectors))
     taken = np.array([vector.id in chosen for vector in vectors])
-    for asked, inside in usual(spec, [vector.case for vector in vectors]):
+    for asked, inside in usual(_batch(spec, vectors)):
         outside = int(np.count_nonzero(taken & asked & ~inside))
         needed = ceil(outside / MOST_OUTSIDE) - int(np.count_nonzero(taken & asked))
         spare = sorted(map(int, np.flatnonzero(~taken & asked & inside)), key=costs.__getitem__)
@@ -159,11 +161,17 @@ def _fewest(vectors: Sequence[Vector]) -> dict[str, int]:
 
 
 def _costs(spec: OpSpec, vectors: Sequence[Vector]) -> Iterator[int]:
-    rare = rarity(spec, [vector.case for vector in vectors])
+    rare = rarity(_batch(spec, vectors))
     for vector, times in zip(vectors, rare, strict=True):
         data = sum(array.nbytes for array in vector.inputs)
         results = sum(4 * answer.expected.nbytes for answer in vector.answers)
         yield (FILE + data + results) * int(times)
+
+
+def _batch(spec: OpSpec, vectors: Sequence[Vector]) -> CaseBatch:
+    """The cases of vectors of one rank."""
+    cases = [vector.case for vector in vectors]
+    return batch_of(table_of(spec, cases, spec.rank_of(cases[0]) if cases else spec.ranks[0]))
 
 
 def _telling_apart(

@@ -234,18 +234,28 @@ def _retype(pool: Pool, dtype: int, edge: int) -> bool:
         return True
     showing = np.flatnonzero(pool.shows[:, edge])
     showing = showing[np.argsort(pool.seen.cost[showing], kind="stable")][:24]
-    data = pool.spec.data.type
-    of_type = np.flatnonzero(pool.seen.table.columns[data] == code(pool.dtypes[dtype]))[:48]
     table = pool.seen.table
-    own = table.take(np.concatenate([showing, np.repeat(showing, len(of_type))]))
-    other = np.concatenate([showing, np.tile(of_type, len(showing))])
+    of_type = np.flatnonzero(table.columns[pool.spec.data.type] == code(pool.dtypes[dtype]))[:48]
+    hopeful = False
+    # With their own data first, which are fewer.
+    for data in (showing[:, None], np.tile(of_type, (len(showing), 1))):
+        children = _in_type(pool, showing, data, dtype)
+        children = children.take(children.may[:, edge])
+        order = np.argsort(children.cost + 1 * ~children.shows[:, edge], kind="stable")[:12]
+        found = pool.sight.settle(children, order)
+        pool.keep(found.take(np.flatnonzero(found.shows[:, edge])[:KEPT]))
+        hopeful |= len(children) > 0
+        if pool.typed[dtype, edge]:
+            return True
+    return hopeful
+
+
+def _in_type(pool: Pool, geometry: Rows, data: Rows, dtype: int) -> Seen:
+    """The geometry of cases, by row, each with the data of others, (cases, others), in a type."""
+    table = pool.seen.table
+    own = table.take(np.repeat(geometry, data.shape[1]))
     columns = dict(own.columns)
     for key in ("pattern", *pool.spec.types):
-        columns[key] = table.columns[key][other].copy()
-    columns[data][: len(showing)] = code(pool.dtypes[dtype])
-    children = pool.sight.look(replace(own, columns=columns, seeds=table.seeds[other]))
-    children = children.take(children.may[:, edge])
-    order = np.argsort(children.cost + 1 * ~children.shows[:, edge], kind="stable")[:12]
-    found = pool.sight.settle(children, order)
-    pool.keep(found.take(np.flatnonzero(found.shows[:, edge])[:KEPT]))
-    return len(children) > 0
+        columns[key] = table.columns[key][data.ravel()].copy()
+    columns[pool.spec.data.type][:] = code(pool.dtypes[dtype])
+    return pool.sight.look(replace(own, columns=columns, seeds=table.seeds[data.ravel()]))

@@ -43,6 +43,11 @@ class Table:
         columns = {key: column[..., rows] for key, column in self.columns.items()}
         return Table(self.spec, self.axes, columns, self.seeds[rows], self.odd[rows])
 
+    def questions(self) -> list[bytes]:
+        """For each case what it asks, however it is spelled."""
+        columns = [np.atleast_2d(column) for column in self.columns.values()]
+        return [row.tobytes() for row in np.concatenate([*columns, self.seeds[None]]).T.copy()]
+
     def known(self) -> dict[str, Value]:
         """What expressions may speak of, before any definition."""
         rank = self.spec.layout.rank(self.axes)
