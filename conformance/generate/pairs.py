@@ -16,7 +16,7 @@ from conformance.feasible import CaseLimits, Feasible, Infeasible, Prover, Unkno
 from conformance.generate.build import build
 from conformance.generate.crossing import case_of
 from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, together
-from conformance.generate.pool import draw, draw_at_edges
+from conformance.generate.pool import draw, draw_aimed, draw_at_edges
 from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.spec.batch_values import Bools, code
@@ -188,8 +188,9 @@ class Pool:
         at in the base type, too."""
         effort = self.effort
         drawn = draw_at_edges(self.spec, self.rank, effort.base, effort.aimed, root=self.root)
-        for number, aim in enumerate(self.strata.all_aims):
-            drawn += draw(self.spec, self.rank, effort.aimed, root=self.root + number, aim=aim)
+        drawn += draw_aimed(
+            self.spec, self.rank, effort.aimed, self.strata.all_aims, root=self.root
+        )
         aims = [aim for profile in self.spec.profiles for aim in profile.aims]
         for aim in aims:
             count = -(-effort.base // len(aims))
