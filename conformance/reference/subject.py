@@ -212,5 +212,12 @@ def _differs(right: Mapping[str, Any], env: Mapping[str, Any], name: str) -> boo
     """Whether a rule has another value."""
     a, b = right[name], env[name]
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return not all(map(np.array_equal, a, b))
-    return not np.array_equal(a, b)
+        return not all(map(_equal, a, b))
+    return not _equal(a, b)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    # Most are few numbers, for which numpy's own comparison has much to prepare.
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype == b.dtype:
+        return a.shape == b.shape and a.tobytes() == b.tobytes()
+    return a is b or np.array_equal(a, b)

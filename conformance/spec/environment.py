@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -77,14 +78,16 @@ class Environment(dict[str, Any]):
         value = self[name]
         return value if isinstance(value, tuple) else (value,) * int(self["axes"])
 
-    def under(self, definitions: Mapping[str, Evaluable], changed: Collection[str]) -> Self:
+    def under(self, definitions: Mapping[str, Evaluable], changed: AbstractSet[str]) -> Self:
         """The same case under other definitions, which differ for the names ``changed``.
 
         What does not depend on them is not worked out again.
         """
         new = type(self).__new__(type(self))
-        new.update((name, value) for name, value in self.items() if name not in changed)
-        vars(new).update((name, value) for name, value in vars(self).items() if name not in changed)
+        for kept, all_ in ((new, self), (vars(new), vars(self))):
+            kept.update(all_)
+            for name in changed & kept.keys():
+                del kept[name]
         new.definitions = definitions
         for key in self.given.keys() - definitions.keys():
             new[key] = self.given[key]

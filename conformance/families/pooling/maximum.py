@@ -42,7 +42,7 @@ def answer(
 
 def values(env: DataEnvironment) -> Array:
     """The largest element of each window."""
-    return np.broadcast_to(env.largest, (*env.data.shape[:2], *env.out)).copy()
+    return _on_grid(env, env.largest).copy()
 
 
 def indices(env: DataEnvironment, dtype: str) -> Array:
@@ -62,9 +62,15 @@ def laid_out(env: DataEnvironment, array: Any) -> Any:
 
 
 def _indices(env: DataEnvironment, dtype: str) -> Array:
-    shape = (*env.data.shape[:2], *env.out)
-    index = np.broadcast_to(np.asarray(env["index"], dtype=np.int64), shape)
+    index = _on_grid(env, np.asarray(env["index"], dtype=np.int64))
     return index.astype(DTYPES[dtype].numpy)
+
+
+def _on_grid(env: DataEnvironment, array: Array) -> Array:
+    """An array with an element for each of the output: (N, C, *out)."""
+    shape = (*env.data.shape[:2], *env.out)
+    # Most are whole, and to broadcast one takes longer than to look.
+    return array if array.shape == shape else np.broadcast_to(array, shape)
 
 
 def _unflushed(env: DataEnvironment) -> Array:
