@@ -43,16 +43,15 @@ def choose(
     order = np.argsort(pool.seen.cost, kind="stable")
     place = {int(row): number for number, row in enumerate(order)}
     begun = [place[row] for row in start]
-    flags = asked(pool, isolated)
-    flags &= ~flags[list(beside)].any(axis=0)
-    flags = flags[order]
+    flags = asked(pool, isolated, order)
+    flags &= ~flags[[place[row] for row in beside]].any(axis=0)
     return [
         int(order[n]) for n in cover_rows(flags, pool.seen.cost[order], tries=tries, start=begun)
     ]
 
 
-def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
-    """What each case shows of all that is asked of a cover, (cases, items).
+def asked(pool: Pool, isolated: Collection[str] = (), order: Rows | None = None) -> Bools:
+    """What each case shows of all that is asked of a cover, (cases, items); the cases in ``order``.
 
     Each pair of edges in the base type, each edge in each type; or each edge alone. Each edge in
     ``isolated`` is to be shown by a case that shows hardly more than it must.
@@ -63,8 +62,9 @@ def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
     for edge, name in enumerate(pool.edges):
         if name in isolated and shows[:, edge].any():
             simple[:, edge] = shows[:, edge] & (counts <= counts[shows[:, edge]].min() + SLACK)
+    rows = np.arange(len(pool)) if order is None else order
     if not pool.effort.pairs:
-        return np.concatenate([shows, simple], axis=1)
+        return np.concatenate([shows, simple], axis=1)[rows]
     first, second = np.triu_indices(shows.shape[1], 1)
     needed = (pool.pairs & pool.asked_pairs)[first, second]
     first, second = first[needed], second[needed]
@@ -72,9 +72,9 @@ def asked(pool: Pool, isolated: Collection[str] = ()) -> Bools:
     single = shows & np.diagonal(pool.asked_pairs)
     rest = np.concatenate([single[:, len(pool.spec.edges) :], typed(pool), simple], axis=1)
     found = np.empty((len(pool), len(first) + rest.shape[1]), np.bool_)
-    found[:, len(first) :] = rest
+    found[:, len(first) :] = rest[rows]
     # The largest table that there is: one case at a time needs no second one.
-    for row, flags in zip(found, own, strict=True):
+    for row, flags in zip(found, own[rows], strict=True):
         np.logical_and(flags[first], flags[second], out=row[: len(first)])
     return found
 

@@ -198,12 +198,13 @@ def values_of(env: Mapping[str, Any], names: Iterable[str]) -> Iterator[Any]:
         value = env[name]
         for one in value if isinstance(value, tuple) else (value,):
             if isinstance(one, np.ndarray):
-                one = one.shape, one.dtype.str, _told(one.tobytes())
+                one = one.shape, one.dtype.str, told(one)
             yield one
 
 
-def _told(content: bytes) -> bytes:
-    """The content, or of a long one a digest: hundreds of keys of one case are kept at once."""
+def told(array: Array) -> bytes:
+    """The content of an array, or of a long one a digest: hundreds of a case are kept at once."""
+    content = array.tobytes()
     long = len(content) > 1 << 10
     return hashlib.blake2b(content, digest_size=16).digest() if long else content
 

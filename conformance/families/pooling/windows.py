@@ -14,6 +14,7 @@ from conformance.errors import EvaluationError
 from conformance.families.pooling.rules import RULES
 from conformance.model import Case
 from conformance.reference.exact import AxisWindows, Runs
+from conformance.reference.subject import told
 from conformance.spec.environment import Environment, Evaluable
 from conformance.spec.model import OpSpec
 
@@ -121,7 +122,7 @@ class WindowEnvironment(Environment):
 
     def _shared(self, position: NDArray[np.int64], counted: NDArray[np.bool_]) -> AxisWindows:
         indices = np.where(counted, position, 0)
-        key = counted.shape, indices.tobytes(), counted.tobytes()
+        key = counted.shape, told(indices), told(counted)
         return self.read.setdefault(key, AxisWindows(indices, counted))
 
     def listed(self, axis: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
