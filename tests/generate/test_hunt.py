@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
+import numpy as np
 import pytest
 
 from conformance.audit.kills import SLICE, Bank
@@ -13,7 +14,14 @@ from conformance.audit.score import Score
 from conformance.audit.vacuity import vacuous
 from conformance.generate import hunt as hunting
 from conformance.generate.build import build
-from conformance.generate.hunt import any_case, children, drawn_cases, hunt, known_cases
+from conformance.generate.candidates import (
+    Candidates,
+    any_case,
+    children,
+    drawn_cases,
+    known_cases,
+)
+from conformance.generate.hunt import hunt
 from conformance.generate.pairs import Effort
 from conformance.generate.plan import wanted
 from conformance.model import Case, Vector
@@ -106,14 +114,15 @@ def test_a_mutant_that_is_always_right_is_given_up(
     never = fault("many-nan", {"divisor": "original + 1"}, where="nan_taps > 1000000")
     seen: list[Case] = []
 
-    def watched() -> Iterator[Case]:
-        for case in any_case(SPEC, [], root=0, effort=FEW):
-            seen.append(case)
-            yield case
+    def watched() -> Iterator[Candidates]:
+        for group in any_case(SPEC, [], root=0, effort=FEW):
+            for some in group.slices(SLICE):
+                seen.extend(some)
+                yield some
 
     missed = wanted(score([never], even), apart=True)
     assert hunt(SPEC, [never], missed, watched()) == []
-    assert len(seen) == SLICE
+    assert 20 <= len(seen) <= SLICE
     assert score([ROUNDED_UP, never], *sought([ROUNDED_UP, never], even)).missed == (never,)
 
 
@@ -144,11 +153,13 @@ class TestCasesOfAPart:
     PART = Part("f16", 4, "")
 
     def known(self) -> list[Case]:
-        return list(any_case(SPEC, [], root=1, effort=FEW))
+        return list(chain.from_iterable(any_case(SPEC, [], root=1, effort=FEW)))
 
     def test_known_cases_of_the_rank_come_in_its_type_too(self) -> None:
         known = self.known()
-        found = list(known_cases(SPEC, self.PART, known))
+        of_rank = [case for case in known if SPEC.rank_of(case) == self.PART.rank]
+        candidates = Candidates.of(SPEC, of_rank, self.PART.rank)
+        found = list(chain.from_iterable(known_cases(self.PART, candidates)))
         own = [case for case in known if within(SPEC, self.PART, [case])[0]]
         assert found[: len(own)] == own
         assert len(found) > len(own) > 0
@@ -158,9 +169,24 @@ class TestCasesOfAPart:
     def test_drawn_cases_and_children_belong_to_the_profile(self, profile: str) -> None:
         part = Part("f32", 4, profile)
         drawn = drawn_cases(SPEC, part, root=0, effort=FEW)
-        found = list(islice(children(SPEC, part, drawn, root=0), 200))
+        taken = chain.from_iterable(children(part, [drawn], root=0))
+        found = list(islice(taken, 200))
         assert len(drawn) > 20
         assert len(found) > 20
-        for cases in (drawn, found):
+        for cases in (list(drawn), found):
             assert within(SPEC, part, cases).all()
             assert not any(violations(SPEC, case) for case in cases[:40])
+
+    def test_a_case_is_the_one_that_its_columns_tell(self) -> None:
+        """Whatever was taken, retyped or left out on the way."""
+        known = [case for case in self.known() if SPEC.rank_of(case) == 4]
+        some = Candidates.of(SPEC, known, 4)
+        odd = some.take(np.arange(len(some)) % 2 == 1)
+        assert list(some.without(odd)) == known[::2]
+        assert list(some.without(some)) == []
+        retyped = odd.retyped("f16").sound()
+        assert len(retyped) > 20
+        made = list(retyped)
+        assert {case.types["T"] for case in made} == {"f16"}
+        assert Candidates.of(SPEC, made, 4).table.questions() == retyped.table.questions()
+        assert [len(one) for one in odd.slices(7)][:-1] == [7] * ((len(odd) - 1) // 7)

@@ -12,7 +12,7 @@ import tiers
 from conformance import parallel
 from conformance.audit.vacuity import vacuous
 from conformance.errors import SpecError
-from conformance.generate import hunt, killers, plan
+from conformance.generate import candidates, killers, plan
 from conformance.generate.build import build, describe
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import MAX_ELEMENTS, Sight
@@ -145,8 +145,8 @@ def block(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def short_hunts() -> Iterator[None]:
     """Most mutants that survive are of what no block has; tests/own hunts as long as users do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hunt, "CHILDREN", 100)
-        patch.setattr(hunt, "ROUNDS", 1)
+        patch.setattr(candidates, "CHILDREN", 100)
+        patch.setattr(candidates, "ROUNDS", 1)
         patch.setattr(killers, "OFTEN", 1)
         yield
 

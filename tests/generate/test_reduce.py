@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import chain, combinations
 from math import ceil
 
 import pytest
@@ -12,7 +12,7 @@ from conformance.audit.membership import parts
 from conformance.audit.score import Score
 from conformance.audit.standing import standings
 from conformance.generate.build import build
-from conformance.generate.hunt import any_case
+from conformance.generate.candidates import any_case
 from conformance.generate.pairs import Effort
 from conformance.generate.reduce import reduced
 from conformance.generate.suites import twins, with_twins
@@ -27,7 +27,8 @@ CATALOGUE = faults(SPEC)
 
 @pytest.fixture(scope="module")
 def drawn(exhaustive: bool) -> tuple[list[Vector], Kills]:
-    cases = list(any_case(SPEC, [], root=0, effort=Effort(base=60, aimed=1)))
+    groups = any_case(SPEC, [], root=0, effort=Effort(base=60, aimed=1))
+    cases = list(chain.from_iterable(groups))
     cases = cases[:: 1 if exhaustive else 4]
     vectors = with_twins(SPEC, (build(SPEC, case) for case in cases))
     kills = Bank(SPEC, CATALOGUE).all_kills(vectors)
