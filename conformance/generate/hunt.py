@@ -33,7 +33,8 @@ PATIENCE = 120
 
 BARREN = 1000
 """Cases in a row on which a mutant's outputs are worked out, and are the right ones, before it is
-given up: its geometry does not rule out a difference, but perhaps no data of the operator's do."""
+given up: its geometry does not rule out a difference, but perhaps no data of the operator's do.
+Two mutants to be told apart are given up after as many on which their outputs are alike."""
 
 Item = tuple[str, ...]
 """A level and a mutant to be killed at it; or ``apart`` and two mutants to be distinguished."""
@@ -101,6 +102,7 @@ class _Sought:
         self._open: list[_Promising] = []
         self._failed: Counter[Item] = Counter()
         self._equal = equal
+        self._alike: Counter[Item] = Counter()
 
     def look(self, cases: Candidates) -> None:
         """Note which of some cases may show what too few are known to show."""
@@ -117,7 +119,7 @@ class _Sought:
                 continue
             case = cases.case(place)
             prints = bank.prints(case, data_of(self._spec, case), row & needed)
-            self._note(bank, row & needed, prints)
+            self._note(bank, row & needed, prints, few)
             shown = frozenset(_shown(prints, few))
             if shown:
                 self._open.append(_Promising(case, shown, cost))
@@ -132,12 +134,21 @@ class _Sought:
         return not all(map(self._barren, self.items))
 
     def _barren(self, item: Item) -> bool:
-        return all(self._equal[name] >= BARREN for name in item[1:])
+        right = all(self._equal[name] >= BARREN for name in item[1:])
+        return right or self._alike[item] >= BARREN
 
-    def _note(self, bank: Bank, asked: Bools, prints: Mapping[str, bytes]) -> None:
-        """Count, for each mutant that was asked, on how many cases in a row it was right."""
-        for fault in compress(bank.faults, asked):
-            self._equal[fault.id] = 0 if fault.id in prints else self._equal[fault.id] + 1
+    def _note(
+        self, bank: Bank, asked: Bools, prints: Mapping[str, bytes], wanted: Collection[Item]
+    ) -> None:
+        """Count, for each mutant that was asked, on how many cases in a row it was right, and for
+        each two that are to be told apart, on how many they were alike."""
+        names = {fault.id for fault in compress(bank.faults, asked)}
+        for name in names:
+            self._equal[name] = 0 if name in prints else self._equal[name] + 1
+        for item in wanted:
+            if item[0] == "apart" and names.intersection(item[1:]):
+                alike = prints.get(item[1]) == prints.get(item[2])
+                self._alike[item] = self._alike[item] + 1 if alike else 0
 
     def grade(self, least: int) -> None:
         """Grade few cases for each item that so many may show, others where they don't, as long as

@@ -126,6 +126,29 @@ def test_a_mutant_that_is_always_right_is_given_up(
     assert score([ROUNDED_UP, never], *sought([ROUNDED_UP, never], even)).missed == (never,)
 
 
+def test_mutants_that_are_always_alike_are_given_up(
+    even: Vector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both are wrong, always in the same way; another that is only mostly so is told apart."""
+    monkeypatch.setattr(hunting, "BARREN", 20)
+    same = fault("undivided-too", {"divisor": "2 - 1"})
+    other = fault("undivided-first", {"divisor": "1"}, where="n == 0")
+    looked_at = 0
+
+    def watched() -> Iterator[Candidates]:
+        nonlocal looked_at
+        for group in any_case(SPEC, [], root=0, effort=FEW):
+            for some in group.slices(30):
+                looked_at += len(some)
+                yield some
+
+    faults = [UNDIVIDED, same]
+    assert hunt(SPEC, faults, wanted(score(faults, even), apart=True), watched()) == []
+    assert 20 <= looked_at < 200
+    faults = [UNDIVIDED, other]
+    assert score(faults, even, *sought(faults, even)).indistinguishable == ()
+
+
 def test_faults_that_look_alike_are_told_apart_if_a_case_can(even: Vector) -> None:
     """Both are right on one image and wrong on the second; a third image would tell them apart,
     which no drawn case has."""
