@@ -12,8 +12,10 @@ import tiers
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import EvaluationError
 from conformance.families.pooling import oracle as pooling
+from conformance.generate.build import build
 from conformance.model import Case, Vector
-from conformance.reference import facts
+from conformance.reference import answers, facts
+from conformance.reference.readings import same as same_answers
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
@@ -97,6 +99,22 @@ def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
         # Nothing that a fault changes is left behind for the next one.
         assert same(pooling.outputs(subject.env, spec), subject.outputs), vector.id
     assert changed > (25 if exhaustive else 10)
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_sharing_changes_no_reading(op: str, exhaustive: bool) -> None:
+    """Readings of a built vector are the answers that each interpretation gives by itself."""
+    spec = find(op)
+    by_name = {one.name: one for one in spec.interpretations}
+    for vector in vectors(op, exhaustive):
+        built = build(spec, vector.case)
+        for name, found in built.readings.items():
+            variants = [by_name[one] for one in name.split("+")]
+            assert same_answers(found, answers(spec, vector.case, vector.inputs, variants)), name
+        for name, one in by_name.items():
+            if name not in built.readings:
+                alone = answers(spec, vector.case, vector.inputs, (one,))
+                assert same_answers(built.answers, alone), name
 
 
 @pytest.mark.parametrize("op", OPERATORS)
