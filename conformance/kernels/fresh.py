@@ -41,11 +41,16 @@ SLICE = 60
 DRAWN = {"core": 24, SMOKE: 6}
 """Drawn cases of each rank."""
 
-ROUNDS = 8
-"""How often data are drawn for a case, until the suite kills what the published one kills."""
+ROUNDS = 200
+"""How often data are drawn for a case at most, until the suite kills what the published one kills.
+A mutant that leaves out the last of 33 rows of a maximum needs some 33; most need fewer than five.
+"""
 
 LARGEST = 6000
 """Elements of the data of a drawn case, at most."""
+
+PartKill = tuple[tuple[str, int], str, bool]
+"""An element type and a rank, a mutant, and whether it is killed at level ``must``."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +97,22 @@ def fresh_suite(
     asked += [(case, "must") for case in _drawn(spec, seed, DRAWN[suite])]
     measured = suite != SMOKE  # of a smoke suite nothing is claimed
     found = _built(spec, asked, measured=measured, processes=processes, progress=progress)
-    for attempt in range(1, ROUNDS) if measured else ():
-        again = _still_wanted(spec, chosen, found)
-        if not again:
+    wanted = [(one, _recorded_kills(spec, one)) for one in chosen] if measured else []
+    killed = {kill for vector, own in found for kill in _kills(spec, vector, own)}
+    for attempt in range(1, ROUNDS):
+        wanted = [(one, kills) for one, kills in wanted if kills - killed]
+        if not wanted:
             break
+        missing = {kill for _, kills in wanted for kill in kills - killed}
         number = 2 * seed + attempt * APART
-        asked = [(other_data(one.case, number), one.level) for one in again]
-        found += _built(spec, asked, measured=True, processes=processes, progress=progress)
+        again = [(other_data(one.case, number), one.level) for one, _ in wanted]
+        for vector, own in _built(
+            spec, again, measured=True, processes=processes, progress=progress
+        ):
+            if gained := missing & _kills(spec, vector, own):
+                found.append((vector, own))
+                missing -= gained
+                killed |= gained
     kills = {vector.id: own for vector, own in found}
     strength = recorded.unmeasured(spec)
     if measured:
@@ -114,25 +128,21 @@ def _reseeded(chosen: Sequence[Recorded], seed: int) -> list[tuple[Case, str]]:
     return [(other_data(one.case, 2 * seed), one.level) for one in chosen]
 
 
-def _still_wanted(
-    spec: OpSpec, chosen: Sequence[Recorded], found: Sequence[tuple[Vector, tuple[Kill, ...]]]
-) -> list[Recorded]:
-    """The cases that kill a mutant with their own data which, in their element type and rank,
-    nothing kills with the data so far."""
+def _part(spec: OpSpec, case: Case) -> tuple[str, int]:
+    """The element type and the rank, of which each has a strength of its own."""
+    return case.types[spec.data.type], len(case.shapes[spec.data.name])
 
-    def part(case: Case) -> tuple[str, int]:
-        return case.types[spec.data.type], len(case.shapes[spec.data.name])
 
-    killed = {(part(vector.case), kill.fault) for vector, own in found for kill in own}
-    at_must = {(part(v.case), kill.fault) for v, own in found for kill in own if kill.must}
-    return [
-        one
-        for one in chosen
-        if any(
-            (part(one.case), fault) not in (killed if fault in one.excused else at_must)
-            for fault in one.kills
-        )
-    ]
+def _recorded_kills(spec: OpSpec, one: Recorded) -> set[PartKill]:
+    """What the case kills with its published data, as hard as the selection needs it."""
+    part = _part(spec, one.case)
+    return {(part, fault, fault not in one.excused) for fault in one.kills}
+
+
+def _kills(spec: OpSpec, vector: Vector, own: Sequence[Kill]) -> set[PartKill]:
+    """What the vector kills; what it kills at level ``must`` it kills at ``may`` too."""
+    part = _part(spec, vector.case)
+    return {(part, kill.fault, must) for kill in own for must in {False, kill.must}}
 
 
 def _drawn(spec: OpSpec, seed: int, count: int) -> list[Case]:
@@ -160,6 +170,8 @@ def _built(
         CaseGroup(spec, tuple(values[first : first + SLICE]), measured)
         for first in range(0, len(values), SLICE)
     ]
+    if len(work) == 1:  # no process is worth its start
+        processes = 1
     done = parallel.run(work, processes=processes, progress=progress, total=len(work))
     return [one for piece in done for one in piece]
 
