@@ -20,6 +20,7 @@ from conformance.audit.membership import inside, parts
 from conformance.audit.score import achievements
 from conformance.audit.standing import Standing, stand
 from conformance.generate.candidates import Candidates, children, drawn_cases, known_cases
+from conformance.generate.chance import Chance
 from conformance.generate.disprover import Disprover
 from conformance.generate.hunt import hunt
 from conformance.generate.pairs import Effort
@@ -35,6 +36,9 @@ from conformance.suite.parts import Part
 OFTEN = 8
 """How many times as many cases are drawn for each constraint, for mutants that few cases kill."""
 
+REFILLS = 8
+"""How often a recorded case is filled anew, until its data kill what is missing."""
+
 SELECTING = 1
 """To how many parts the work before them, to select cases, is taken to be equal; only for what is
 said of progress."""
@@ -46,10 +50,19 @@ Kills = Mapping[str, tuple[Kill, ...]]
 """What vectors kill, by id."""
 
 
-def proven(spec: OpSpec) -> dict[Part, frozenset[str]]:
-    """What is recorded of a specification as it is: mutants that change nothing, by part."""
-    known = recorded.known(spec)
+def proven(known: recorded.Cases | None) -> dict[Part, frozenset[str]]:
+    """The mutants that are recorded to change nothing, by part."""
     return {part: one.inert for part, one in known.parts.survivors.items()} if known else {}
+
+
+def killable(known: recorded.Cases | None) -> dict[Part, frozenset[str]]:
+    """The mutants that a recorded case kills, by part."""
+    if known is None:
+        return {}
+    return {
+        part: frozenset(known.faults) - one.mutants | one.excused
+        for part, one in known.parts.survivors.items()
+    }
 
 
 def selecting(spec: OpSpec, rank: int) -> float:
@@ -84,8 +97,10 @@ class Killers:
         self.vectors: dict[str, Vector] = {}
         self._cases = Candidates.of(spec, [], rank)
         self.kills: dict[str, tuple[Kill, ...]] = {}
-        known = proven(spec) if inert is None else inert
+        self._recorded = recorded.known(spec)
+        known = proven(self._recorded) if inert is None else inert
         self.inert = {part: names for part, names in known.items() if part.rank == rank}
+        self._killable = killable(self._recorded)
         self._bank = Bank(spec, self.faults)
         self.add(vectors, kills)
 
@@ -110,14 +125,14 @@ class Killers:
             drawn = drawn_cases(spec, part, root=root, effort=effort)
             self._hunt(part, [drawn], equal)
             say(2)
-            self.inert[part] |= self._proven(part, self._unseen(part))
+            self.inert[part] |= self._proven(part, self._doubtful(part))
             self._hunt(part, children(part, [own, known, drawn], root=root), equal)
+            self._hunt(part, self._refilled(part, root))
             say(3)
             if self._unseen(part) and self._disprover is not None:
                 showing = list(self._disprover.showing(part, self._unseen(part)))
                 self._hunt(part, [Candidates.of(spec, showing, part.rank)])
-                left = self._unseen(part)
-                self.inert[part] |= self._disprover.proven(part, left, taps=True)
+                self.inert[part] |= self._disprover.proven(part, self._doubtful(part), taps=True)
             say(4)
             if self._unseen(part):
                 more = replace(effort, aimed=OFTEN * effort.aimed)
@@ -150,6 +165,24 @@ class Killers:
         some = self._cases if rows is None else self._cases.take(rows)
         yield some.retyped(part.dtype).sound().inside(part)
 
+    def _refilled(self, part: Part, root: int) -> Iterator[Candidates]:
+        """Recorded cases of a part that kill what is missing there, filled with other data, and
+        last with their own."""
+        missing = {name for _, name in self.standing(part).missing}
+        known = self._recorded.recorded if self._recorded else ()
+        cases = [
+            one.case
+            for one in known
+            if one.case.reject is None
+            and self.spec.rank_of(one.case) == part.rank
+            and not missing.isdisjoint(one.kills)
+        ]
+        chance = Chance(f"{root}/{self.spec.op}/{part}/refill")
+        for seed in map(int, chance.below(1 << 31, REFILLS)):
+            other = [replace(case, seed=seed) for case in cases]
+            yield Candidates.of(self.spec, other, part.rank).sound().inside(part)
+        yield Candidates.of(self.spec, cases, part.rank).inside(part)
+
     def standing(self, part: Part) -> Standing:
         """What becomes of each mutant in a part."""
         names = compress(self.vectors, inside(part, self._cases.table))
@@ -175,6 +208,10 @@ class Killers:
     def _unseen(self, part: Part) -> set[str]:
         """The mutants that nothing kills in a part, and that could be killed there."""
         return {name for level, name in self.standing(part).missing if level == "should"}
+
+    def _doubtful(self, part: Part) -> set[str]:
+        """Those of the unseen that no recorded case kills: it could be that nothing can."""
+        return self._unseen(part).difference(self._killable.get(part, ()))
 
     def _proven(self, part: Part, names: Collection[str]) -> frozenset[str]:
         """Of some mutants, those that the solver proves to change nothing in a part."""

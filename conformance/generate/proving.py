@@ -23,6 +23,7 @@ from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
 from conformance.spec.validity import violations
+from conformance.suite import cases as recorded
 from conformance.suite import proofs
 from conformance.suite.proofs import Proofs
 
@@ -106,7 +107,7 @@ def _denied(pool: Pool) -> Iterator[Pair]:
     """Parts, each with a mutant that is recorded as inert there, and that is not proven to be."""
     catalogue = faults(pool.spec)
     asked = Disprover(pool.spec, pool.rank, catalogue)
-    for part, names in proven(pool.spec).items():
+    for part, names in proven(recorded.known(pool.spec)).items():
         if part.rank == pool.rank:
             unseen = names - inert(pool.spec, part, catalogue)
             for name in sorted(unseen - asked.proven_either_way(part, unseen)):

@@ -204,9 +204,10 @@ def values_of(env: Mapping[str, Any], names: Iterable[str]) -> Iterator[Any]:
 
 def told(array: Array) -> bytes:
     """The content of an array, or of a long one a digest: hundreds of a case are kept at once."""
-    content = array.tobytes()
-    long = len(content) > 1 << 10
-    return hashlib.blake2b(content, digest_size=16).digest() if long else content
+    if array.nbytes <= 1 << 10:
+        return array.tobytes()
+    content = np.ascontiguousarray(array).view(np.uint8)  # no copy of what may be large
+    return hashlib.blake2b(content.data, digest_size=16).digest()
 
 
 def _differs(right: Mapping[str, Any], env: Mapping[str, Any], name: str) -> bool:

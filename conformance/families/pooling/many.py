@@ -24,7 +24,7 @@ from conformance.spec.kinds import Domain
 MOST_WINDOWS = 1 << 16
 """A case with more windows than this is not for a batch."""
 
-MOST_TAPS = 1 << 20
+MOST_TAPS = 1 << 14
 """Nor is one that lists more taps of an axis, where a rule says of each tap whether it counts."""
 
 FAR = 1 << 31
