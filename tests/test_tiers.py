@@ -50,27 +50,30 @@ def test_short():
 """
 
 
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions in processes of their own find the tiers, and no plugin of the environment: to look
+    for these, hypothesis's among them, takes most of the time."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(tiers.__file__).parent), prepend=":")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
 @pytest.mark.parametrize(
     ("words", "passed", "deselected"),
     [((), 5, 1), (("--exhaustive",), 13, 0), (("--beyond",), 12, 1)],
 )
 def test_what_is_beyond_the_sample_runs_only_when_it_is_asked_for(
     pytester: pytest.Pytester,
-    monkeypatch: pytest.MonkeyPatch,
     words: tuple[str, ...],
     passed: int,
     deselected: int,
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(tiers.__file__).parent), prepend=":")
     pytester.makepyfile(TESTS)
     found = pytester.runpytest_subprocess("-p", "tiers", "--strict-markers", *words)
     found.assert_outcomes(passed=passed, deselected=deselected)
 
 
-def test_what_draws_more_examples_is_beyond_the_sample(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(tiers.__file__).parent), prepend=":")
+def test_what_draws_more_examples_is_beyond_the_sample(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(EXAMPLES)
     found = pytester.runpytest_subprocess("-p", "tiers", "--strict-markers", "--beyond")
     found.assert_outcomes(passed=1, deselected=1)
@@ -78,11 +81,12 @@ def test_what_draws_more_examples_is_beyond_the_sample(
 
 @pytest.mark.parametrize(("seconds", "skipped"), [("0", 5), ("1000", 0)])
 def test_what_has_no_time_is_skipped_and_told_of(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, seconds: str, skipped: int
+    pytester: pytest.Pytester, seconds: str, skipped: int
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(tiers.__file__).parent), prepend=":")
     pytester.makepyfile(TESTS)
-    found = pytester.runpytest_subprocess("-p", "tiers", "-n", "1", "--within", seconds)
+    found = pytester.runpytest_subprocess(
+        "-p", "tiers", "-p", "xdist", "-n", "1", "--within", seconds
+    )
     found.assert_outcomes(passed=5 - skipped, skipped=skipped)
     assert ("tests were not run: the machine is too slow" in found.stdout.str()) == bool(skipped)
 

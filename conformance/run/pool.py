@@ -243,7 +243,8 @@ class ProcessExecutor(Executor):
             return  # the backend was given up meanwhile
         if lost.ending is Ending.HUNG:
             worker.process.show_traceback()
-        self._end(worker, patience=0.0 if lost.why else DYING)
+        known = lost.why or lost.error  # else how it ends by itself is what to tell
+        self._end(worker, patience=0.0 if known else DYING)
         why = lost.why or worker.process.how_it_ended()
         words = worker.process.last_words()
         if not worker.ready:

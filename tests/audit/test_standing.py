@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import compress, product
 
 import pytest
 from tiers import first
 
 from conformance.audit.differs import with_differences
-from conformance.audit.inert import inert
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.membership import base_type, parts, within
 from conformance.audit.standing import stand, standings
@@ -16,11 +16,13 @@ from conformance.generate.disprover import Disprover, settled
 from conformance.generate.values import data_of
 from conformance.spec.catalogue import Fault, Stated, faults
 from conformance.spec.loader import find, names
+from conformance.spec.model import OpSpec
 from conformance.spec.variation import variant
 from conformance.suite import cases
 from conformance.suite.cases import Recorded
 from conformance.suite.parts import Part
 
+Inert = Callable[[OpSpec, Part, Sequence[Fault]], frozenset[str]]
 SPEC = find("AvgPool-1")
 F32 = Part("f32", 4)
 
@@ -58,7 +60,7 @@ class TestParts:
 
 class TestInert:
     @pytest.mark.parametrize("op", first(names()))
-    def test_no_recorded_case_shows_what_is_inert(self, op: str) -> None:
+    def test_no_recorded_case_shows_what_is_inert(self, op: str, inert: Inert) -> None:
         """Told from the geometry of each case, which is more than a difference in outputs."""
         spec = find(op)
         catalogue, known = faults(spec), cases.of(spec)
@@ -69,7 +71,7 @@ class TestInert:
                 shown = {one.id for one in compress(catalogue, reached)}
                 assert not inert(spec, part, catalogue) & shown - _of_integers(catalogue, part)
 
-    def test_another_type_another_rank_and_a_profile(self) -> None:
+    def test_another_type_another_rank_and_a_profile(self, inert: Inert) -> None:
         catalogue = faults(SPEC)
         assert {"f16-read-as-bf16", "out-first-two-axes-swapped"} <= inert(SPEC, F32, catalogue)
         assert "first-tap-missing-on-middle-axis" in inert(SPEC, F32, catalogue)

@@ -214,7 +214,7 @@ def test_an_honest_kernel_is_conformant_by_the_strength_of_a_fresh_core_suite():
     assert float(strength[1]) == 100
 
 
-@pytest.mark.parametrize("seed", [300, 301])
+@pytest.mark.parametrize("seed", tiers.first([300, 301]))
 def test_a_fresh_suite_kills_what_the_published_one_kills_also_where_fitting_data_are_rare(
     tmp_path, seed
 ):

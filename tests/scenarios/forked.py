@@ -6,6 +6,7 @@ hang without harm to the tests.
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import signal
@@ -61,6 +62,7 @@ def _be_the_command(
 ) -> None:
     """The rest of the child's life; nothing of the tests runs in it any more."""
     code: object = 99
+    gc.freeze()  # to look at what the tests have made would copy its pages
     try:
         sys.stdout, sys.stderr = out.open("w"), err.open("w")
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
