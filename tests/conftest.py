@@ -34,15 +34,6 @@ settings.load_profile("tests")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def not_forced(descriptor: int) -> None:
-    """In place of ``os.fsync``: what tests write need not outlive a loss of power."""
-    os.fstat(descriptor)  # raises for what is no open file
-
-
-# Thousands of files wait for the disk otherwise. Processes that tests start do wait for it.
-os.fsync = not_forced
-
-
 def hand_on(prefix: str) -> None:
     """Put what is compiled of the modules that are loaded where ``PYTHONPYCACHEPREFIX`` looks.
 
