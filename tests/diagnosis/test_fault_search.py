@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.observed import LOOKED_AT
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
@@ -64,7 +65,9 @@ def check(op: str, faults: list[str]) -> list[Explanation]:
     failed = {result.id for result in results if result.status in FAILED}
     told = {result.id for result in results if result.returned is not None}
     assert failed
-    assert {vector for one in found for vector in one.agrees} == told
+    agreeing = {vector for one in found for vector in one.agrees}
+    assert agreeing <= told
+    assert len(agreeing) == min(LOOKED_AT, len(told))
     for one in found:
         assert named(one, op, faults), (one.ids, faults)
     for fault in faults:
