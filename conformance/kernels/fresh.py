@@ -140,7 +140,7 @@ def _recorded_kills(spec: OpSpec, one: Recorded) -> set[PartKill]:
 
 
 def _kills(spec: OpSpec, vector: Vector, own: Sequence[Kill]) -> set[PartKill]:
-    """What the vector kills; what it kills at level ``must`` it kills at ``may`` too."""
+    """What the vector kills; what it kills at level ``must`` it kills at ``should`` too."""
     part = _part(spec, vector.case)
     return {(part, kill.fault, must) for kill in own for must in {False, kill.must}}
 

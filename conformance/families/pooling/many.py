@@ -25,7 +25,8 @@ MOST_WINDOWS = 1 << 16
 """A case with more windows than this is not for a batch."""
 
 MOST_TAPS = 1 << 14
-"""Nor is one that lists more taps of an axis, where a rule says of each tap whether it counts."""
+"""Nor is one that lists more taps of an axis, where a rule says of each tap whether it counts: a
+mutant may make some windows enormous, and those of all cases are listed together."""
 
 FAR = 1 << 31
 """Nor one whose windows lie further away."""
