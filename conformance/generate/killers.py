@@ -22,7 +22,7 @@ from conformance.audit.standing import Standing, stand
 from conformance.generate.candidates import Candidates, children, drawn_cases, known_cases
 from conformance.generate.chance import Chance
 from conformance.generate.disprover import Disprover
-from conformance.generate.hunt import hunt
+from conformance.generate.hunt import Item, hunt
 from conformance.generate.pairs import Effort
 from conformance.generate.suites import with_twins
 from conformance.model import Vector
@@ -63,6 +63,12 @@ def killable(known: recorded.Cases | None) -> dict[Part, frozenset[str]]:
         part: frozenset(known.faults) - one.mutants | one.excused
         for part, one in known.parts.survivors.items()
     }
+
+
+def _achieved(one: recorded.Recorded) -> set[Item]:
+    """What a recorded case kills, at each level."""
+    at_must = set(one.kills).difference(one.excused)
+    return {("should", name) for name in one.kills} | {("must", name) for name in at_must}
 
 
 def selecting(spec: OpSpec, rank: int) -> float:
@@ -168,14 +174,14 @@ class Killers:
     def _refilled(self, part: Part, root: int) -> Iterator[Candidates]:
         """Recorded cases of a part that kill what is missing there, filled with other data, and
         last with their own."""
-        missing = {name for _, name in self.standing(part).missing}
+        missing = self.standing(part).missing
         known = self._recorded.recorded if self._recorded else ()
         cases = [
             one.case
             for one in known
             if one.case.reject is None
             and self.spec.rank_of(one.case) == part.rank
-            and not missing.isdisjoint(one.kills)
+            and not missing.isdisjoint(_achieved(one))
         ]
         chance = Chance(f"{root}/{self.spec.op}/{part}/refill")
         for seed in map(int, chance.below(1 << 31, REFILLS)):
