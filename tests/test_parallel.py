@@ -101,7 +101,8 @@ class TestInAnyNumberOfProcesses:
         assert next(found) == 9
         assert told == [("square of 3", 0, 2)]
         assert list(found) == [16]
-        assert told == [("square of 3", 0, 2), ("square of 4", 1, 2)]
+        # In a process of its own the second may have ended before the first one's result was taken.
+        assert told[1:] in ([("square of 4", done, 2)] for done in range(1, processes + 1))
 
     def test_no_work_has_no_results(self, processes: int) -> None:
         assert list(parallel.run([], processes=processes, progress=quiet, total=0)) == []
