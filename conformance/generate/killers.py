@@ -22,8 +22,9 @@ from conformance.audit.standing import Standing, stand
 from conformance.generate.candidates import Candidates, children, drawn_cases, known_cases
 from conformance.generate.chance import Chance
 from conformance.generate.disprover import Disprover
-from conformance.generate.hunt import Item, hunt
+from conformance.generate.hunt import hunt
 from conformance.generate.pairs import Effort
+from conformance.generate.settle import REFILLS
 from conformance.generate.suites import with_twins
 from conformance.model import Vector
 from conformance.spec.batch_values import Bools
@@ -35,9 +36,6 @@ from conformance.suite.parts import Part
 
 OFTEN = 8
 """How many times as many cases are drawn for each constraint, for mutants that few cases kill."""
-
-REFILLS = 8
-"""How often a recorded case is filled anew, until its data kill what is missing."""
 
 SELECTING = 1
 """To how many parts the work before them, to select cases, is taken to be equal; only for what is
@@ -63,12 +61,6 @@ def killable(known: recorded.Cases | None) -> dict[Part, frozenset[str]]:
         part: frozenset(known.faults) - one.mutants | one.excused
         for part, one in known.parts.survivors.items()
     }
-
-
-def _achieved(one: recorded.Recorded) -> set[Item]:
-    """What a recorded case kills, at each level."""
-    at_must = set(one.kills).difference(one.excused)
-    return {("should", name) for name in one.kills} | {("must", name) for name in at_must}
 
 
 def selecting(spec: OpSpec, rank: int) -> float:
@@ -181,7 +173,7 @@ class Killers:
             for one in known
             if one.case.reject is None
             and self.spec.rank_of(one.case) == part.rank
-            and not missing.isdisjoint(_achieved(one))
+            and not missing.isdisjoint(one.achieved)
         ]
         chance = Chance(f"{root}/{self.spec.op}/{part}/refill")
         for seed in map(int, chance.below(1 << 31, REFILLS)):

@@ -27,7 +27,7 @@ SEEDS = (4, 28)
 """How often the prover's geometry is filled anew: at first, and where those data cover nothing."""
 
 REFILLS = 8
-"""How often a recorded case's geometry is filled anew, until its data cover what is wanted."""
+"""How often a recorded case's geometry is filled anew, until its data show what is wanted."""
 
 REFILLED = 4
 """Of how many recorded cases the geometry is filled anew, the smallest ones."""

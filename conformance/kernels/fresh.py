@@ -7,13 +7,14 @@ again. Drawn cases have shapes that nobody has published either.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from pathlib import Path
 
 from conformance import parallel
 from conformance.audit.kills import Bank, Kill
+from conformance.audit.score import achievements
 from conformance.audit.standing import parts_of, standings
 from conformance.generate import plan, recorded
 from conformance.generate.build import build
@@ -49,8 +50,8 @@ A mutant that leaves out the last of 33 rows of a maximum needs some 33; most ne
 LARGEST = 6000
 """Elements of the data of a drawn case, at most."""
 
-PartKill = tuple[tuple[str, int], str, bool]
-"""An element type and a rank, a mutant, and whether it is killed at level ``must``."""
+PartKill = tuple[tuple[str, int], Hashable]
+"""An element type and a rank, and a level with a mutant that is killed at it there."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ def fresh_suite(
     asked += [(case, "must") for case in _drawn(spec, seed, DRAWN[suite])]
     measured = suite != SMOKE  # of a smoke suite nothing is claimed
     found = _built(spec, asked, measured=measured, processes=processes, progress=progress)
-    wanted = [(one, _recorded_kills(spec, one)) for one in chosen] if measured else []
-    killed = {kill for vector, own in found for kill in _kills(spec, vector, own)}
+    wanted = [(one, _kills(spec, one.case, one.achieved)) for one in chosen] if measured else []
+    killed = {kill for v, own in found for kill in _kills(spec, v.case, achievements(own))}
     for attempt in range(1, ROUNDS):
         wanted = [(one, kills) for one, kills in wanted if kills - killed]
         if not wanted:
@@ -109,7 +110,7 @@ def fresh_suite(
         for vector, own in _built(
             spec, again, measured=True, processes=processes, progress=progress
         ):
-            if gained := missing & _kills(spec, vector, own):
+            if gained := missing & _kills(spec, vector.case, achievements(own)):
                 found.append((vector, own))
                 missing -= gained
                 killed |= gained
@@ -133,16 +134,9 @@ def _part(spec: OpSpec, case: Case) -> tuple[str, int]:
     return case.types[spec.data.type], len(case.shapes[spec.data.name])
 
 
-def _recorded_kills(spec: OpSpec, one: Recorded) -> set[PartKill]:
-    """What the case kills with its published data, as hard as the selection needs it."""
-    part = _part(spec, one.case)
-    return {(part, fault, fault not in one.excused) for fault in one.kills}
-
-
-def _kills(spec: OpSpec, vector: Vector, own: Sequence[Kill]) -> set[PartKill]:
-    """What the vector kills; what it kills at level ``must`` it kills at ``should`` too."""
-    part = _part(spec, vector.case)
-    return {(part, kill.fault, must) for kill in own for must in {False, kill.must}}
+def _kills(spec: OpSpec, case: Case, achieved: Iterable[Hashable]) -> set[PartKill]:
+    """What a case achieves, in its part."""
+    return {(_part(spec, case), item) for item in achieved}
 
 
 def _drawn(spec: OpSpec, seed: int, count: int) -> list[Case]:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,12 @@ class Recorded:
     kills: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
     withdrawn: str | None = None
+
+    @property
+    def achieved(self) -> frozenset[tuple[str, str]]:
+        """What its vector kills: levels, ``should`` and ``must``, each with a mutant."""
+        at_must = set(self.kills).difference(self.excused)
+        return frozenset((*product(["should"], self.kills), *product(["must"], at_must)))
 
 
 @dataclass(frozen=True)
