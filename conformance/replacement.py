@@ -1,4 +1,4 @@
-"""Atomic replacement of a file."""
+"""Atomic replacement of a file, and names that nothing has yet."""
 
 from __future__ import annotations
 
@@ -7,6 +7,15 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+
+def unused(name: str) -> str:
+    """A name like this one that nothing has in the current folder: for advice to be pasted."""
+    found, number = name, 1
+    while os.path.lexists(found):
+        number += 1
+        found = f"{name}-{number}"
+    return found
 
 
 @contextmanager

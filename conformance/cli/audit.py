@@ -12,6 +12,7 @@ from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, ops_option, processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
+from conformance.replacement import unused
 
 if TYPE_CHECKING:
     from conformance.audit.holdout import Held
@@ -183,7 +184,8 @@ def _tell_open(score: Score, open_: Collection[str], backend: str | None) -> Non
     if backend is not None:
         click.echo("    to search for vectors that kill them:")
         click.echo(
-            f"conformance suite complete --for {shlex.quote(backend)} --op {score.op} --out mine"
+            f"conformance suite complete --for {shlex.quote(backend)} --op {score.op} "
+            f"--out {unused('mine')}"
         )
 
 

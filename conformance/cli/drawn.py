@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.progress import Progress
+from conformance.cli.replacing import keep_another
 
 if TYPE_CHECKING:
     from conformance.cli.crew import Crew
 
 
 def draw(
-    ops: Sequence[str], out: Path, root: int, backend: str | None, count: int, crew: Crew
+    ops: Sequence[str],
+    out: Path,
+    root: int,
+    backend: str | None,
+    count: int,
+    crew: Crew,
+    *,
+    force: bool,
 ) -> None:
     """Write a drawn suite; what an interrupted run of the same command has done is kept."""
     from conformance import __version__
@@ -37,6 +45,7 @@ def draw(
     specs = loader.chosen(ops)
     claims = None if backend is None else claims_of(backend, specs).by_op
     specs = {op: spec for op, spec in specs.items() if claims is None or op in claims}
+    keep_another(out, DRAWN, root, specs, force=force)
     own = loader.shipped()
     bases = [
         origin.shipped(spec) if spec is own.get(op) else origin.carried(spec, faults(spec))

@@ -15,6 +15,7 @@ from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, processes_option
 from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
+from conformance.cli.replacing import force_option, keep_another
 
 if TYPE_CHECKING:
     from conformance.model import Vector
@@ -55,8 +56,9 @@ The suite carries the specifications and mutants that it was made from, and all 
 those with --suite. Suites of recorded cases use the shipped ones.
 
 The same specifications, seed and versions give the same bytes, with any number of worker
-processes (-j). The folder is replaced only when the suite is complete: an interrupted run
-leaves the old suite unchanged.
+processes (-j). A suite that is there is replaced by the same one (of this name, this seed and
+its operators); another one only with --force. It is replaced when the new one is complete: an
+interrupted run leaves the old suite unchanged.
 """
 
 
@@ -106,6 +108,7 @@ leaves the old suite unchanged.
     help="Instead, draw N value vectors per operator without selecting them, and its negative "
     "tests, into a packed suite. Nobody knows which mutants they kill, so a run makes no claim.",
 )
+@force_option
 @processes_option
 @cluster_options
 def generate(
@@ -115,6 +118,7 @@ def generate(
     backend: str | None,
     suite: str,
     drawn: int | None,
+    force: bool,
     processes: int,
     cluster: str | None,
     insecure: bool,
@@ -135,7 +139,7 @@ def generate(
 
         if suite != "core":
             raise UsageError("--drawn selects nothing, so it has no --suite", hint="leave one out")
-        draw(ops, out, seed or 0, backend, drawn, crew)
+        draw(ops, out, seed or 0, backend, drawn, crew, force=force)
         return
     if cluster is not None:
         raise UsageError("--cluster is for --drawn N", hint="use -j N, or draw with --drawn N")
@@ -149,6 +153,8 @@ def generate(
     root = seed or 0
     bases = [origin.shipped(specs[one.op]) for one in known]
     bases += [origin.carried(spec, faults(spec)) for spec in anew]
+    seed = _seed(known) if known and not anew else root
+    keep_another(out, suite, seed, specs, force=force)
     check_target(out, bases)
     _announce(known, specs, anew)
     began = time.perf_counter()
@@ -176,7 +182,7 @@ def generate(
             out,
             vectors,
             name=suite,
-            seed=_seed(known) if known and not anew else root,
+            seed=seed,
             versions=versions(),
             kills={i: killed for one in known for i, killed in one.kills.items()} | new["kills"],
             excused={i: some for one in known for i, some in one.excused.items()} | new["excused"],

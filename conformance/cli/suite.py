@@ -11,6 +11,7 @@ import click
 from conformance.cli.options import ops_option, processes_option
 from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
+from conformance.cli.replacing import force_option, keep_another
 from conformance.errors import EXIT_USAGE
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ Then:
     help="Also add smaller variants of large vectors, so that `conformance suite record --fewest` "
     "can replace the large ones.",
 )
+@force_option
 @processes_option
 def complete(
     name: str | None,
@@ -186,6 +188,7 @@ def complete(
     out: Path,
     seed: int,
     smaller: bool,
+    force: bool,
     processes: int,
 ) -> None:
     """Add the vectors that a suite lacks.
@@ -200,6 +203,7 @@ def complete(
     from conformance.suite.store import open_suite
 
     base = open_suite(name)
+    _keep_another(base, out, force)
     made = completed(base, ops, backend, out, processes=processes, seed=seed, smaller=smaller)
     if made is base:
         click.echo(f"nothing written: {base.name} has all vectors and states its strength")
@@ -230,7 +234,8 @@ Examples:
 )
 @click.argument("name", metavar="[DIR|NAME]", required=False)
 @OUT
-def pack(name: str | None, out: Path) -> None:
+@force_option
+def pack(name: str | None, out: Path, force: bool) -> None:
     """Pack a suite: about a thousand vectors to a file.
 
     The vectors and the digest of the suite stay the same. A packed suite may be of any size: its
@@ -239,7 +244,9 @@ def pack(name: str | None, out: Path) -> None:
     from conformance.suite import packing
     from conformance.suite.store import open_suite
 
-    _tell_written(packing.pack(open_suite(name), out), out)
+    base = open_suite(name)
+    _keep_another(base, out, force)
+    _tell_written(packing.pack(base, out), out)
 
 
 @suite.command(
@@ -251,12 +258,20 @@ Example:
 )
 @click.argument("folder", metavar="DIR", type=Suites())
 @OUT
-def unpack(folder: Path, out: Path) -> None:
+@force_option
+def unpack(folder: Path, out: Path, force: bool) -> None:
     """Unpack a packed suite: one file per vector."""
     from conformance.suite import packing
     from conformance.suite.store import open_suite
 
-    _tell_written(packing.unpack(open_suite(folder), out), out)
+    base = open_suite(folder)
+    _keep_another(base, out, force)
+    _tell_written(packing.unpack(base, out), out)
+
+
+def _keep_another(base: Suite, out: Path, force: bool) -> None:
+    """Refuse to replace a suite that is not the one before of the same ``base``."""
+    keep_another(out, base.name, base.manifest.seed, base.manifest.strength, force=force)
 
 
 def _tell_written(made: Suite, out: Path) -> None:

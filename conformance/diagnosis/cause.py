@@ -10,6 +10,7 @@ from conformance.diagnosis.conditions import Separation
 from conformance.diagnosis.explanation import Explanation, Faults
 from conformance.diagnosis.kernel import Kernel
 from conformance.diagnosis.places import Shared
+from conformance.replacement import unused
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 
@@ -156,8 +157,10 @@ def _deciding(found: Explanation, decides: str | None, backend: str) -> str:
         return f"Vector {decides} of the suite tells them apart."
     # Without it vectors would come that the backend declares not to support.
     declared = f"--for {shlex.quote(backend)} " if backend else ""
-    command = f"conformance generate {declared}--op {found.faults[0].op} --seed 1 --out fresh"
-    return f"No vector was found that tells them apart; others come from `{command}`."
+    command = (
+        f"conformance generate {declared}--op {found.faults[0].op} --seed 1 --out {unused('fresh')}"
+    )
+    return f"This suite can't distinguish them. Try more vectors: `{command}`."
 
 
 def _alternatives(several: Sequence[Faults]) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,12 +25,6 @@ HEAD = """\
 
 OUR_WORDS = frozenset(ENDED) - {"raised"} | {"unsteady"}
 """Kinds of failure whose messages are not the backend's."""
-
-ADVICE = re.compile(
-    r" ?(No vector was found that tells them apart;.*|Vector \S+ of the suite tells them apart\.)$"
-)
-"""How the sentence of a diagnosis ends in older logs: with advice on what to run next, which is no
-reason for a failure."""
 
 MAX_COMMENT = 110
 """Characters of a comment at most."""
@@ -122,7 +115,7 @@ def _sentence(finding: Finding) -> str:
     """
     said = (finding.diagnosis or {}).get("sentence")
     line = " ".join(said.split()) if isinstance(said, str) else ""
-    return printable(ADVICE.sub("", line))
+    return printable(line)
 
 
 def _message(failure: Result) -> str:

@@ -9,6 +9,7 @@ from itertools import islice
 
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.grade.precision import matching
+from conformance.replacement import unused
 from conformance.run.shard import Shard, shuffled
 from conformance.spec.loader import names
 from conformance.suite.entries import Entry
@@ -58,9 +59,10 @@ def select(
         raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
     for op in ops or ():
         if op in names() and op not in manifest.ops:
+            out = unused("mine")
             raise UsageError(
                 f"the suite has no vectors of {op}",
-                hint=f"make them: conformance generate --op {op} --out mine; then --suite mine",
+                hint=f"make them: conformance generate --op {op} --out {out}; then --suite {out}",
             )
     ops = matching(ops or (), manifest.ops, "operator of this suite")
     of_ops = manifest.of(ops or None)

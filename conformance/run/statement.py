@@ -10,6 +10,7 @@ from typing import Any
 from conformance.evidence import Evidence
 from conformance.grade.precision import spell
 from conformance.log.results import without_outputs
+from conformance.replacement import unused
 from conformance.verdict import NO_CLAIM, Expected, ResultCounts, exit_code, judged, out_of_date
 
 MOST_NAMED = 4
@@ -222,11 +223,11 @@ def _untested(ops: Sequence[str]) -> list[str]:
     """What is declared and was not tested, and how that is changed."""
     if not ops:
         return []
-    few, one = len(ops) <= MOST_NAMED, len(ops) == 1
+    few, one, out = len(ops) <= MOST_NAMED, len(ops) == 1, unused("mine")
     return [
         f"Declared, but without vectors in this suite: "
         f"{', '.join(ops) if few else f'{len(ops)} operators ({ops[0]}, ...)'}; make them: "
-        f"conformance generate --op {ops[0] if one else 'NAME'} --out mine; then --suite mine."
+        f"conformance generate --op {ops[0] if one else 'NAME'} --out {out}; then --suite {out}."
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -178,9 +179,12 @@ class Declaring(Backend):
 
 @pytest.mark.parametrize("declares", [True, False])
 def test_more_vectors_are_advised_within_what_the_backend_declares(
-    declares: bool, monkeypatch: pytest.MonkeyPatch
+    declares: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the suite has none that decides; and that advice is no reason for a known failure."""
+    """Where the suite has none that decides, into a folder that is not there; and that advice is no
+    reason for a known failure."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fresh").mkdir()
     monkeypatch.setattr("conformance.diagnosis.diagnose.decider", lambda *_: None)
     mutant, suite = "begin-pads-dropped", tiers.core()
     only = killers_in_images(mutant)[:1]
@@ -190,7 +194,7 @@ def test_more_vectors_are_advised_within_what_the_backend_declares(
     (finding,) = (one for one in events if isinstance(one, Finding))
     assert finding.diagnosis is not None
     where = "--for 'npu dir/npu.py:Npu' " if declares else ""
-    advice = f"`conformance generate {where}--op {OP} --seed 1 --out fresh`."
+    advice = f"`conformance generate {where}--op {OP} --seed 1 --out fresh-2`."
     assert finding.diagnosis["advice"].endswith(advice)
     assert "conformance" not in finding.diagnosis["sentence"]
     listed = [one for one in events if isinstance(one, Result)]

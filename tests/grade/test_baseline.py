@@ -135,17 +135,9 @@ def test_more_than_a_file_can_hold(monkeypatch):
         text_of(CEIL)
 
 
-OLDER = "The divisor is off. No vector was found that tells them apart; others come from `x`."
-
-
-@pytest.mark.parametrize(
-    "diagnosis",
-    [
-        {"sentence": "The divisor is off.", "advice": "Vector a-1 of the suite tells them apart."},
-        {"sentence": OLDER},
-    ],
-)
-def test_advice_is_no_reason(diagnosis):
+def test_advice_is_no_reason():
+    advice = "Vector a-1 of the suite tells them apart."
+    diagnosis = {"sentence": "The divisor is off.", "advice": advice}
     results = [result("a", kind="value"), result("b")]
     (found,) = findings(results, command=())
     text = baseline(

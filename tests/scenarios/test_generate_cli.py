@@ -125,6 +125,33 @@ class TestBytes:
         drawn = [{e.id for e in m.vectors if e.reject is None} for m in (one, other)]
         assert len(drawn[0] & drawn[1]) < len(drawn[0])
 
+    @pytest.mark.parametrize(
+        ("differs", "words"),
+        [
+            ("core of seed 0, and the new one core of seed 1", ("--seed", 1)),
+            ("core of seed 0, and the new one smoke of seed 0", ("--suite", "smoke")),
+            ("core of seed 0, and the new one drawn of seed 0", ("--drawn", 5)),
+        ],
+    )
+    def test_replace_another_suite_only_by_force(
+        self, spec: Path, old: Path, differs: str, words: tuple[object, ...]
+    ) -> None:
+        before = tiny.content(old)
+        refused = generate(spec, old, *words)
+        assert refused.exit_code == 2
+        assert "there is another suite, which would be lost" in refused.stderr
+        assert differs in refused.stderr
+        assert tiny.content(old) == before
+        assert generate(spec, old, *words, "--force").exit_code == 0
+        assert tiny.content(old) != before
+
+    def test_of_one_operator_do_not_replace_those_of_two(self, old: Path, tmp_path: Path) -> None:
+        other = tmp_path / "Other-1.yaml"
+        other.write_text(tiny.TEXT.replace("op: Tiny-1", "op: Other-1"))
+        refused = generate(other, old)
+        assert refused.exit_code == 2
+        assert "it holds Tiny-1, which the new one would not" in refused.stderr
+
     def test_smoke_is_the_part_of_core_with_its_name(
         self, spec: Path, first: Path, tmp_path: Path
     ) -> None:
@@ -449,7 +476,7 @@ def stop(file, data):
 writer.write = stop
 {tiny.MAIN}
 """
-        words = ("generate", "--op", spec, "--out", old, "--seed", 5)
+        words = ("generate", "--op", spec, "--out", old, "--seed", 5, "--force")
         started = process(code, *words, cwd=old.parent)
         _, errors = started.communicate(timeout=60)
         killed = name == "SIGKILL"

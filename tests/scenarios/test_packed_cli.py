@@ -181,6 +181,9 @@ def test_pack_and_unpack(folder: Suite, tmp_path: Path) -> None:
     assert made.exit_code == 0, made.output
     assert f"{len(folder)} vectors in " in made.output
     assert f"sha256 {folder.digest}" in made.output
+    refused = command("suite", "pack", "smoke", "--out", tmp_path / "packed")
+    assert refused.exit_code == 2
+    assert "there is another suite, which would be lost" in refused.stderr
     back = command("suite", "unpack", tmp_path / "packed", "--out", tmp_path / "back")
     assert back.exit_code == 0, back.output
     assert open_suite(tmp_path / "back").manifest == folder.manifest

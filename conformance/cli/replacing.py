@@ -1,0 +1,47 @@
+"""``--force``: whether a folder that holds another suite may be replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from conformance.errors import SuiteError, UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+force_option: Callable[[F], F] = click.option(
+    "--force",
+    is_flag=True,
+    help="Replace the suite in the --out folder even if it is another one.",
+)
+
+
+def keep_another(out: Path, name: str, seed: int, ops: Iterable[str], *, force: bool) -> None:
+    """Refuse to replace a suite that the new one would not renew.
+
+    It is renewed by one of the same name and seed that has all of its operators. A suite that is
+    damaged is none. Raises UsageError before anything is made.
+    """
+    from conformance.suite import manifest as manifests
+
+    if force or not (out / manifests.FILE_NAME).is_file():
+        return
+    try:
+        there = manifests.read(out / manifests.FILE_NAME)
+    except SuiteError:
+        return
+    lost = [op for op in there.strength if op not in {*ops}]
+    if (there.name, there.seed) == (name, seed) and not lost:
+        return
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        differs = f"holds {lost[0]}{more}, which the new one would not"
+    else:
+        differs = f"is {there.name} of seed {there.seed}, and the new one {name} of seed {seed}"
+    raise UsageError(
+        f"{out}: there is another suite, which would be lost: it {differs}",
+        hint="name another folder: --out DIR, or replace the suite: --force",
+    )
