@@ -78,7 +78,7 @@ suite; 1 refused; 2 wrong usage; 4 inconclusive.
     "--isolation",
     type=click.IntRange(0, 2),
     metavar="N",
-    help="0: a process. 1: another user or a user namespace, no network, Landlock, limits. 2: "
+    help="0: a process. 1: another user or a user namespace, its own files, no network. 2: "
     "your own container (exec: only). Default: 1 where it can be had, else 0.",
 )
 @click.option(

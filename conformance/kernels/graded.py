@@ -72,10 +72,11 @@ def grade_kernel(
     ``forward``). ``op`` is a shipped operator or the path of a specification. ``suite`` is
     ``core``, or ``smoke`` for a first look, which claims nothing. ``dtypes`` and ``ranks`` are
     claimed, all else is not tested. ``isolation`` is 0, 1 or, for a program, 2: your container;
-    None takes the best of 0 and 1, and ``require_isolation`` refuses less. ``memory`` bounds the
-    address space, in bytes or as ``"2G"``. ``seed`` repeats an earlier run; leave it out, so that
-    nobody can know the data. ``level``, ``precision``, ``timeout`` (seconds for a call), ``jobs``
-    and ``on_event`` as in :func:`conformance.check`. Each vector is asked twice.
+    None takes the best of 0 and 1, and ``require_isolation`` refuses less. ``memory`` bounds what
+    its processes take together, in bytes or as ``"2G"``; 8 GiB if it is left out. ``seed`` repeats
+    an earlier run; leave it out, so that nobody can know the data. ``level``, ``precision``,
+    ``timeout`` (seconds for a call), ``jobs`` and ``on_event`` as in :func:`conformance.check`.
+    Each vector is asked twice.
 
     Raises:
         BackendError: the kernel cannot be read, or defines nothing that a convention takes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import secrets
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -32,14 +33,39 @@ PASSED = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 """Variables of the host's environment that a kernel's process gets."""
 
 LIMITS = {"core": 0, "fsize": 1 << 28, "nofile": 256, "nproc": 512}
+MEMORY = 8 << 30
+"""Bytes that the processes of a kernel may take together, where nothing else is asked."""
 
-NAMESPACES = ("user", "pid", "network", "ipc")
-WAYS: tuple[tuple[bool, tuple[str, ...]], ...] = (
-    (True, NAMESPACES),
-    (True, NAMESPACES[1:]),
-    (False, NAMESPACES),
+DISK = 1 << 29
+"""Bytes that a kernel may write at level 1, in its folder and in shared memory each."""
+
+PACKAGES = ("numpy", "ml_dtypes", "torch")
+"""What a kernel may need that may lie elsewhere than this Python."""
+
+APART = ("pid", "network", "ipc")
+
+
+@dataclass(frozen=True)
+class Way:
+    """How level 1 is made: as root, which mounts and then becomes another user, or as a user.
+
+    ``namespaces`` are made first, ``inner`` ones when root has become the other user. No way maps
+    the user 0: it could change what root owns.
+    """
+
+    other_user: bool
+    root_mounts: bool
+    namespaces: tuple[str, ...]
+    inner: tuple[str, ...] = ()
+
+
+WAYS = (
+    Way(True, True, APART, ("user",)),
+    Way(True, True, APART),
+    Way(True, False, ("user", *APART)),
+    Way(False, False, ("user", *APART)),
 )
-"""Whether to become another user, and which namespaces to make: the best way first."""
+"""The best way first."""
 
 TOLD = {
     "user": "user namespace",
@@ -56,8 +82,7 @@ class KernelIsolation:
     level: int
     means: tuple[str, ...] = ()
     missing: str = ""
-    other_user: bool = False
-    namespaces: tuple[str, ...] = ()
+    way: Way | None = None
 
     @property
     def sentence(self) -> str:
@@ -105,18 +130,21 @@ def best_here() -> KernelIsolation:
     version = jail.landlock_version()
     if not version:
         return KernelIsolation(0, missing="the system has no Landlock")
+    if os.uname().machine not in jail.REFUSED:
+        return KernelIsolation(0, missing=f"no filter of system calls for {os.uname().machine}")
     why = ""
-    for other, names in WAYS:
-        if other and os.geteuid() != 0:
+    for way in WAYS:
+        if way.other_user != (os.geteuid() == 0):
             continue
         means = (
-            *(["another user"] if other else []),
-            *(TOLD[name] for name in names),
-            *(["no sockets and keyrings"] if os.uname().machine in jail.REFUSED else []),
+            *(["another user"] if way.other_user else []),
+            *(TOLD[name] for name in (*way.inner, *way.namespaces)),
+            "read-only files",
+            "no sockets and keyrings",
             f"Landlock {version}",
             "limits",
         )
-        found = KernelIsolation(1, means, other_user=other, namespaces=names)
+        found = KernelIsolation(1, means, way=way)
         failure = _tried(found)
         if not failure:
             return found
@@ -142,12 +170,16 @@ class Box:
     """A folder for a kernel's process, and one of the host's own. A context manager.
 
     The kernel's process may read ``folder`` and write in its ``work``; the host's folder
-    ``private`` is closed to other users. ``memory`` bounds its address space, in bytes.
+    ``private`` is closed to other users. ``memory`` in bytes bounds what each of its processes may
+    allocate, and what they take together.
     """
 
     def __init__(self, how: KernelIsolation, memory: int | None = None) -> None:
         self.how = how
-        self._limits = LIMITS | ({} if memory is None else {"as": memory})
+        self._memory = MEMORY if memory is None else memory
+        self._limits = LIMITS | {"data": self._memory}
+        self._root = Path(tempfile.mkdtemp(prefix="kernel-root-"))
+        self._root.chmod(0o755)
         self.private = Path(tempfile.mkdtemp(prefix="conformance-host-"))
         self.folder = Path(tempfile.mkdtemp(prefix="kernel-"))
         self.work = self.folder / "work"
@@ -162,7 +194,7 @@ class Box:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        for folder in (self.private, self.folder):
+        for folder in (self.private, self.folder, self._root):
             shutil.rmtree(folder, ignore_errors=True)
 
     def put(self, name: str, text: str) -> Path:
@@ -180,7 +212,10 @@ class Box:
         return self.command([*runner, str(file), version, op, convention, claims])
 
     def program(self, spec: str) -> list[str]:
-        """The command that starts the program of ``exec:...``, isolated."""
+        """The command that starts the program of ``exec:...``, isolated.
+
+        It can read itself, the shared objects beside it and the files that the command names.
+        """
         words = command_line(spec)
         found = shutil.which(words[0])
         assert found is not None
@@ -190,7 +225,10 @@ class Box:
         rest = [
             str(Path(w).absolute()) if str(Path(w).absolute()) in named else w for w in words[1:]
         ]
-        return self.command([str(program), *rest], [str(program.parent), *sorted(named)])
+        beside = {one for file in (program, program.resolve()) for one in file.parent.glob("*.so*")}
+        needed = [program, *files, *sorted(beside)]
+        readable = [str(one) for link in needed for one in (link, link.resolve())]
+        return self.command([str(program), *rest], readable)
 
     def command(self, words: Sequence[str], readable: Sequence[str] = ()) -> list[str]:
         """The command line of a process that is isolated and does ``words``."""
@@ -202,11 +240,15 @@ class Box:
         """Whether the kernel's process left others behind."""
         return self.notes.is_file() and jail.LEFT in self.notes.read_text(encoding="utf-8")
 
+    def late(self) -> bool:
+        """Whether the kernel changed an input after its call, as its runner saw at the end."""
+        return self.notes.is_file() and jail.LATE in self.notes.read_text(encoding="utf-8")
+
     def _config(self, words: Sequence[str], readable: Sequence[str]) -> Mapping[str, Any]:
         hidden = [HERE.parent, data.directory("specs"), data.directory("vectors"), self.private]
-        roots = dict.fromkeys(
-            (*SYSTEM, sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent))
-        )
+        own = (sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent))
+        roots = dict.fromkeys((*SYSTEM, *own, *packages()))
+        way = self.how.way
         return {
             "level": self.how.level,
             "command": list(words),
@@ -214,8 +256,10 @@ class Box:
             "folder": str(self.work),
             "notes": str(self.notes),
             "limits": self._limits,
-            "other_user": self.how.other_user,
-            "namespaces": list(self.how.namespaces),
+            "memory": self._memory,
+            "disk": DISK,
+            "root": str(self._root),
+            **({} if way is None else asdict(way)),
             "readable": [
                 *(str(p) for root in roots for p in without(Path(root), hidden)),
                 *FACTS,
@@ -223,7 +267,7 @@ class Box:
                 *readable,
             ],
             "listed": list(roots),
-            "writable": [str(self.work), *DEVICES],
+            "devices": list(DEVICES),
         }
 
     def _environment(self) -> dict[str, str]:
@@ -231,6 +275,13 @@ class Box:
         place = str(self.work)
         own = {"HOME": place, "TMPDIR": place, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
         return kept | own
+
+
+def packages() -> list[str]:
+    """The folders of packages that lie elsewhere than this Python, where a path file says so."""
+    found = [importlib.util.find_spec(name) for name in PACKAGES]
+    places = [Path(one.origin).parents[1] for one in found if one is not None and one.origin]
+    return [str(one) for one in places if one.name in ("site-packages", "dist-packages")]
 
 
 def without(root: Path, hidden: Sequence[Path]) -> Iterator[Path]:

@@ -5,7 +5,10 @@ is a JSON file that says what to start and how to isolate it. At level 1 every m
 names is had or nothing is started.
 
 The kernel's process gets a scrubbed environment, no open files but its three pipes, and a folder
-that is not the host's. A process between it and the host ends what it leaves behind.
+that is not the host's. At level 1 its root holds only what it may read, read-only, so no mode,
+owner, time or attribute of a file can be changed either, which Landlock does not refuse; its folder
+is a file system of its own, of limited size. Two processes are between it and the host: the inner
+one ends what it leaves behind, the outer one watches how much memory all of it takes.
 """
 
 import contextlib
@@ -21,7 +24,17 @@ from typing import Any
 
 Config = dict[str, Any]
 
-CLONE = {"user": 0x10000000, "pid": 0x20000000, "network": 0x40000000, "ipc": 0x08000000}
+CLONE = {
+    "user": 0x10000000,
+    "pid": 0x20000000,
+    "network": 0x40000000,
+    "ipc": 0x08000000,
+    "mount": 0x00020000,
+}
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 8, 1 << 12, 1 << 14, 1 << 18
+MNT_DETACH = 2
+MOUNT_SETATTR, READ_ONLY, EVERYWHERE, HERE = 442, 1, 0x8000, -100
+PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 38, 4, 36
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 # Bits of access in the order of the kernel's header: how many each ABI knows.
@@ -31,19 +44,32 @@ TCP = 3
 SCOPES = 3
 """No abstract sockets and no signals beyond the domain, from ABI 6 on."""
 
-# By machine: what the audit interface calls it, and the numbers of connect, socket, io_uring_setup,
-# and of add_key, request_key, keyctl: keyrings outlive a process, and no namespace holds them.
+# By machine: what the audit interface calls it, and the numbers of system calls. Refused are
+# connect, socket and io_uring_setup; add_key, request_key and keyctl, since keyrings outlive a
+# process and no namespace holds them; memfd_create, memfd_secret and shmget, whose memory no limit
+# counts; unshare and setns.
 REFUSED = {
-    "x86_64": (0xC000003E, (42, 41, 425, 248, 249, 250)),
-    "aarch64": (0xC00000B7, (203, 198, 425, 217, 218, 219)),
+    "x86_64": (0xC000003E, (42, 41, 425, 248, 249, 250, 319, 447, 29, 272, 308)),
+    "aarch64": (0xC00000B7, (203, 198, 425, 217, 218, 219, 279, 447, 194, 97, 268)),
 }
+CLONES = {"x86_64": 56, "aarch64": 220}
+CLONE3 = 435
+"""It hides its flags from a filter; the C library calls clone where it is told of none."""
+
 PR_SET_SECCOMP, FILTER = 22, 2
-LOAD, EQUAL, ABOVE, RETURN = 0x20, 0x15, 0x35, 0x06
-ALLOW, REFUSE = 0x7FFF0000, 0x00050001
+LOAD, EQUAL, ABOVE, SET, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+ALLOW, REFUSE, UNKNOWN = 0x7FFF0000, 0x00050001, 0x00050026
 FOREIGN = 0x40000000
 """Numbers of system calls from here on belong to another interface of x86."""
 
 LEFT = "left processes behind"
+LATE = "changed an input late"
+LATE_CODE = 97
+"""The exit code of the runner that tells so."""
+
+TICK = 0.05
+"""Seconds between two looks at the memory of the kernel's processes."""
+
 NOBODY = 65534
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -70,6 +96,8 @@ def new_namespaces(names: list[str]) -> None:
     for name in names:
         flags |= CLONE[name]
     uid, gid = os.getuid(), os.getgid()
+    if "user" in names and 0 in (uid, gid):
+        raise OSError(0, "root would own its files in a user namespace too")
     call("unshare", LIBC.unshare(flags))
     if "user" in names:
         for file, text in (
@@ -81,7 +109,7 @@ def new_namespaces(names: list[str]) -> None:
                 stream.write(text)
 
 
-def other_user() -> None:
+def become_other_user() -> None:
     """Become nobody, which root can."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
@@ -127,19 +155,77 @@ def landlock(readable: list[str], listed: list[str], writable: list[str]) -> Non
     os.close(ruleset)
 
 
-def without_sockets() -> bool:
-    """Refuse new sockets and connections, one with a path leads out of any namespace, and keyrings.
+def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
+    """Mount a file system, or with MS_BIND what is at a path."""
+    words = [None if one is None else os.fsencode(one) for one in (source, target, kind)]
+    given = ctypes.c_ulong(flags)
+    call(f"mount {target}", LIBC.mount(*words, given, os.fsencode(options) or None))
+
+
+def new_root(config: Config) -> None:
+    """Make a root of the paths that may be read or written alone. Nothing in it can be changed.
+
+    This process is in a mount namespace of its own, and may mount there.
+    """
+    root = config["root"]
+    mount("none", "/", None, MS_REC | MS_PRIVATE)
+    mount("none", root, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m")
+    paths = [*config["readable"], *config["devices"]]
+    for path in sorted(paths, key=lambda one: one.count("/")):  # a folder before what is in it
+        if os.path.lexists(path) and not path.startswith("/proc/"):
+            bind(path, root + path)
+    for path in ("/proc", "/dev/shm", config["folder"]):  # noqa: S108 - a place to mount at
+        os.makedirs(root + path, exist_ok=True)
+    attributes = struct.pack("<QQQQ", READ_ONLY | MS_NOSUID, 0, 0, 0)
+    done = LIBC.syscall(
+        MOUNT_SETATTR, HERE, os.fsencode(root), EVERYWHERE, ctypes.c_char_p(attributes), 32
+    )
+    call("mount read-only", done)
+    most = f"mode=1777,size={config['disk']},nr_inodes=65536"
+    for path in (config["folder"], "/dev/shm"):  # noqa: S108
+        mount("none", root + path, "tmpfs", MS_NOSUID | MS_NODEV, most)
+    try:
+        mount("none", root + "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
+    except OSError:  # parts of it are hidden here, so it has to be the one that is there
+        mount("/proc", root + "/proc", None, MS_BIND | MS_REC)
+    os.chdir(root)
+    call("pivot_root", LIBC.syscall(PIVOT_ROOT[os.uname().machine], b".", b"."))
+    call("umount", LIBC.umount2(b".", MNT_DETACH))
+    os.chdir("/")
+
+
+def bind(path: str, target: str) -> None:
+    """Have a path of the host at a target, of which nothing may be there yet; links as links."""
+    if os.path.lexists(target):
+        return  # a folder above it is there already
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.islink(path):
+        os.symlink(os.readlink(path), target)
+        return
+    if os.path.isdir(path):
+        os.mkdir(target)
+    else:
+        os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
+    mount(path, target, None, MS_BIND | MS_REC)
+
+
+def without_calls() -> bool:
+    """Refuse the system calls of :data:`REFUSED`, and to clone a process into a user namespace.
 
     False where the numbers of this machine's system calls are not known.
     """
-    if os.uname().machine not in REFUSED:
+    machine = os.uname().machine
+    if machine not in REFUSED:
         return False
-    interface, refused = REFUSED[os.uname().machine]
-    last = len(refused) + 1  # jumps count from the next instruction; the last but one allows
-    steps = [(LOAD, 0, 0, 4), (EQUAL, 0, last + 2, interface), (LOAD, 0, 0, 0)]
-    steps += [(ABOVE, last, 0, FOREIGN)]
-    steps += [(EQUAL, last - 1 - i, 0, number) for i, number in enumerate(refused)]
-    steps += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)]
+    interface, refused = REFUSED[machine]
+    unknown, refuse, allow = (RETURN, 0, 0, UNKNOWN), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)
+    # A jump counts from the next instruction: each refusal follows its test.
+    steps = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, interface), refuse, (LOAD, 0, 0, 0)]
+    steps += [(ABOVE, 0, 1, FOREIGN), refuse, (EQUAL, 0, 1, CLONE3), unknown]
+    for number in refused:
+        steps += [(EQUAL, 0, 1, number), refuse]
+    steps += [(EQUAL, 0, 3, CLONES[machine]), (LOAD, 0, 0, 16), (SET, 0, 1, CLONE["user"]), refuse]
+    steps += [allow]
     code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *one) for one in steps))
     program = ctypes.create_string_buffer(
         struct.pack("<HxxxxxxQ", len(steps), ctypes.addressof(code))
@@ -163,8 +249,9 @@ def confined(config: Config) -> None:
     os.chdir(config["folder"])
     limit(config["limits"])
     if config["level"] == 1:
-        landlock(config["readable"], config["listed"], config["writable"])
-        without_sockets()
+        writable = [config["folder"], "/dev/shm", *config["devices"]]  # noqa: S108
+        landlock(config["readable"], config["listed"], writable)
+        without_calls()
     call("no new privileges", LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
@@ -197,6 +284,14 @@ def end_the_rest() -> bool:
 def guard(config: Config, notes: int) -> int:
     """Start the kernel's process, wait for it, end what it leaves; how it ended."""
     call("subreaper", LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+    if config["level"] == 1:
+        new_namespaces(["mount"])
+        new_root(config)
+        if config["root_mounts"]:
+            become_other_user()
+            new_namespaces(config["inner"])
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # it is lost with a new user
+        LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     pid = os.fork()
     if pid == 0:
         try:
@@ -209,13 +304,52 @@ def guard(config: Config, notes: int) -> int:
             os.write(2, f"the kernel's process could not be isolated: {error}\n".encode())
         finally:
             os._exit(96)
-    os.closerange(0, 2)  # so that the pipes close with the kernel's process
+    os.closerange(0, 3)  # so that the pipes close with the kernel's process
     ended, status = 0, 0
     while ended != pid:  # others that it left come here too
         ended, status = os.wait()
-    if end_the_rest() and notes >= 0:
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == LATE_CODE:
+        os.write(notes, f"{LATE}\n".encode())
+    if end_the_rest():
         os.write(notes, f"{LEFT}\n".encode())
     return status
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process started and that are still there."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children") as file:
+                found += map(int, file.read().split())
+    return found
+
+
+def resident(pid: int) -> int:
+    """The memory in bytes of a process and of all below it. Shared memory counts for each."""
+    taken = 0
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/statm") as file:
+        taken = int(file.read().split()[1]) * resource.getpagesize()
+    return taken + sum(map(resident, children(pid)))
+
+
+def watched(pid: int, most: int) -> int:
+    """Wait for a process, the guard; the kernel's processes below it that take too much memory are
+    ended. How it ended."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return status
+        own = children(pid)
+        taken = sum(map(resident, own))
+        if taken > most:
+            mib = f"the kernel's processes took {taken >> 20} MiB of memory; {most >> 20} MiB are"
+            os.write(2, f"{mib} allowed (--memory)\n".encode())
+            for one in own:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGKILL)
+        signal.sigtimedwait([signal.SIGCHLD], TICK)
 
 
 def code_of(status: int) -> int:
@@ -224,15 +358,13 @@ def code_of(status: int) -> int:
 
 
 def isolate(config: Config) -> None:
-    """Level 1: another user, new namespaces. A failure is told by OSError."""
-    names = config["namespaces"]
-    if "user" in names:
-        if config["other_user"]:
-            other_user()
-        new_namespaces(names)
-    else:  # which takes the rights of root
-        new_namespaces(names)
-        other_user()
+    """Level 1: new namespaces for the next child. A failure is told by OSError.
+
+    Root mounts what another user's process sees before it becomes that user, see :func:`guard`.
+    """
+    if config["other_user"] and not config["root_mounts"]:
+        become_other_user()
+    new_namespaces(config["namespaces"])
 
 
 def main() -> None:
@@ -257,9 +389,14 @@ def main() -> None:
     pid = os.fork()
     if pid == 0:
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        os._exit(code_of(guard(config, notes)))
+        try:
+            os._exit(code_of(guard(config, notes)))
+        except OSError as error:
+            os.write(2, f"the kernel's process could not be isolated: {error}\n".encode())
+        finally:
+            os._exit(96)
     os.closerange(0, 2)
-    code = code_of(os.waitpid(pid, 0)[1])
+    code = code_of(watched(pid, config["memory"]))
     if code > 128:  # the host is to see the signal
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), code - 128)

@@ -9,6 +9,7 @@ shares its process and could undo it. What it cannot undo is that it never sees 
 """
 
 import ctypes
+import errno
 import importlib.util
 import inspect
 import json
@@ -29,6 +30,10 @@ CODES = {"f16": "<f2", "f32": "<f4", "f64": "<f8"} | {
     f"{letter}{8 * size}": f"<{letter}{size}" for letter in "iu" for size in (1, 2, 4, 8)
 }
 MESSAGE = 1000
+ALLOWED = (
+    " (at isolation level 1 a kernel may read Python and its packages, write into its temporary "
+    "folder, and start processes; it has no sockets; docs/grade-kernel.md)"
+)
 M_PERTURB = -6
 """glibc's mallopt: fill memory when it is allocated and freed."""
 
@@ -294,8 +299,10 @@ def answer(
 
 
 def describe(error: BaseException) -> str:
-    """An exception on one line."""
-    return f"{type(error).__name__}: {error}".strip()[:MESSAGE]
+    """An exception on one line; where the isolation may have caused it, what is allowed."""
+    told = f"{type(error).__name__}: {error}".strip()[: MESSAGE - len(ALLOWED)]
+    walls = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EAGAIN)
+    return told + ALLOWED * (isinstance(error, OSError) and error.errno in walls)
 
 
 class Stranger:
