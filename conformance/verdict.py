@@ -42,7 +42,8 @@ ABANDONED = "abandoned"
 """The kind of failure of vectors that were not tested: the backend had been given up."""
 
 Expected = Mapping[str, Sequence[Mapping[str, Any]]]
-"""``known_failures`` and ``required`` as in the footer of a log, each if it was given."""
+"""``known_failures`` and ``required`` as in the footer of a log, each if it was given; ``endings``
+if processes did not end as they should."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,8 @@ def objections(
         yield "the run is inconclusive"
     if score.total.new:
         yield f"{score.total.new} failures are not known ones"
+    if expected.get("endings"):
+        yield "a process of the backend did not end as it should"
     if not score.right:
         yield "no vector with values passed"
     if any(entry["problems"] or entry.get("unsupported") for entry in expected.get("required", ())):

@@ -54,6 +54,9 @@ class Hashing(Executor):
     def allow(self, seconds: float) -> None:
         self._inner.allow(seconds)
 
+    def farewell(self) -> tuple[str, ...]:
+        return self._inner.farewell()
+
     def submit(self, vector: Vector) -> None:
         self._asked.append((vector.case.op, vector.id))
         self._inner.submit(vector)

@@ -192,6 +192,8 @@ def _tone(run: RunLog) -> tuple[str, str]:
         and run.footer["exit_code"] == EXIT_INCONCLUSIVE
     ):
         return "weak", headline
+    if run.footer and run.footer.get("endings") and run.verdict in FAULTLESS:
+        return "bad", "Ended badly"
     if not run.gate_met:
         return "bad", "Gate not met" if run.verdict in FAULTLESS else headline
     if run.verdict == "conformant" and run.evidence and run.evidence.weakest is None:

@@ -13,8 +13,12 @@ from conformance.model import Vector
 from conformance.run import messages, wire
 from conformance.run.executor import Identity
 from conformance.run.process import WorkerProcess
+from conformance.run.staff import ECHOED
 
 TICK = 0.05
+
+QUIET = 0.3
+"""Seconds in which nothing is to happen."""
 
 PAYLOAD = 1 << 28
 """Bytes of arrays that an answer may have."""
@@ -52,6 +56,25 @@ class Conversation:
         except BackendError as error:
             raise Trouble(error.message) from error
 
+    def quiet(self) -> None:
+        """Raises Trouble for a program that does something before it is asked anything."""
+        process, end = self._process, monotonic() + QUIET
+        while monotonic() < end and not process.comes_to_an_end(TICK / 5):
+            pass
+        if len(process.inbox):
+            raise Trouble(
+                f"the process sent {process.inbox.unasked()} after its hello, before any request; "
+                "print nothing on stdout"
+            )
+        if process.ended():
+            process.kill(TICK)
+            raise Trouble(
+                self._with_words(
+                    f"{process.how_it_ended()} after its hello, before any request; "
+                    "read requests until the end of input"
+                )
+            )
+
     def say(self, data: bytes, *pieces: bytes) -> None:
         """Send bytes, then each of some pieces a little later."""
         for piece in (data, *pieces):
@@ -75,17 +98,13 @@ class Conversation:
 
     def farewell(self) -> str:
         """Close the stream of questions, and tell how the program ends."""
-        self._process.hang_up()
-        self._process.kill(self._seconds)
-        how = self._process.how_it_ended()
-        if how == "the process ended with exit code 0":
-            return "exit code 0"
-        if how == "the process closed the pipe for its answers":
-            raise Trouble(
-                f"{self._seconds:g} s after the stream of questions was closed it still runs; "
-                "return from main at the end of input"
-            )
-        raise Trouble(self._with_words(how))
+        process, end = self._process, monotonic() + self._seconds
+        process.hang_up()
+        while not process.comes_to_an_end(TICK) and monotonic() < end:
+            pass
+        if wrong := process.wrong_at_the_end(self._seconds):
+            raise Trouble(self._with_words(f"{wrong}; return 0 from main at the end of input"))
+        return "exit code 0"
 
     def _receive(self, otherwise: str) -> tuple[wire.Header, bytes]:
         process, end = self._process, monotonic() + self._seconds
@@ -97,6 +116,8 @@ class Conversation:
                     process.kill(TICK)
                     raise Trouble(self._with_words(f"{otherwise}: {self._how_it_ended()}"))
                 if monotonic() > end:
+                    if not len(process.inbox) and self._echoes():
+                        raise Trouble(f"{otherwise}: {ECHOED} as cat does")
                     begun = f"; {len(process.inbox)} bytes of it came" if len(process.inbox) else ""
                     raise Trouble(f"{otherwise} within {self._seconds:g} s{begun}")
                 ready, _, _ = select.select([process.answers, process.stderr], [], [], TICK)
@@ -107,6 +128,11 @@ class Conversation:
         except wire.Malformed as error:
             raise Trouble(f"it sent {error}") from error
         return message
+
+    def _echoes(self) -> bool:
+        self._process.send(wire.KNOCK)
+        self._process.comes_to_an_end(QUIET)
+        return self._process.inbox.echoes()
 
     def _how_it_ended(self) -> str:
         how, left = self._process.how_it_ended(), self._process.inbox

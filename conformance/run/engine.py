@@ -38,7 +38,7 @@ from conformance.suite.store import Suite
 Event = dict[str, Any] | Result | Finding
 """A header or footer as JSON data, or a result or finding, in the order of the run log."""
 
-PROBES = 5
+PROBES = 3
 """How many vectors from all over a run tell a dead backend from one that fails on the first."""
 
 
@@ -200,8 +200,9 @@ def run(
                 yield verdict
                 if interrupted:
                     break
+            endings = _endings(asking, interruption)
         except Stopped:
-            interrupted = True
+            interrupted, endings = True, []
 
     ordered = in_suite_order(kept, suite)
     if options.findings:
@@ -228,7 +229,8 @@ def run(
             declared=identity.capabilities,
             min_strength=options.min_strength,
             interrupted=interrupted,
-            expected=watch.summary(whole=not interrupted and options.shard is None),
+            expected=watch.summary(whole=not interrupted and options.shard is None)
+            | ({"endings": endings} if endings else {}),
             strict=options.gate.strict,
         ),
         **({"exit_code": interruption.exit_code} if interrupted else {}),
@@ -236,6 +238,18 @@ def run(
         "seconds": perf_counter() - started,
         "peak_memory_bytes": peak_memory(),
     }
+
+
+def _endings(executor: Executor, interruption: Interruption) -> list[dict[str, str]]:
+    """What was wrong with how processes of the backend ended, once all is answered.
+
+    Raises Stopped where somebody asks to stop meanwhile.
+    """
+    try:
+        with interruption.backend_runs():
+            return [{"message": one} for one in executor.farewell()]
+    except KeyboardInterrupt:
+        raise Stopped from None
 
 
 def _parts(entries: Sequence[Entry]) -> list[Sequence[Entry]]:

@@ -75,6 +75,10 @@ class Executor(ABC):
     def allow(self, seconds: float) -> None:  # noqa: B027 - nothing can be done about most
         """Give each call so many seconds from now on, where one that takes longer can be ended."""
 
+    def farewell(self) -> tuple[str, ...]:
+        """Tell it that no more is asked; what was wrong with how processes of it ended."""
+        return ()
+
     def settings(self) -> dict[str, Any]:
         """How the backend is called, as options of the run log."""
         return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None, "env": None}

@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.errors import UsageError
-from conformance.run import guest
+from conformance.run import guest, tie
 
 WORKER = "conformance.run.worker"
+
+ISOLATED = ("-I", "-S", "-E")
+"""A Python that starts quickly and looks at nothing of its user's."""
 
 _BOOT = """
 import sys
@@ -56,3 +59,10 @@ def command(python: Path | None, words: Sequence[str], *, module: str = WORKER) 
         boot = _BOOT.format(module=module)
         return [sys.executable, "-c", boot, str(len(words)), *words, *sys.path]
     return [str(python), guest.__file__, module, *words]
+
+
+def tied(words: Sequence[str]) -> list[str]:
+    """What starts a program so that it ends with this process, where the system can see to that."""
+    if sys.platform != "linux":
+        return list(words)
+    return [sys.executable, *ISOLATED, tie.__file__, str(os.getpid()), *words]

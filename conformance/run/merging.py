@@ -110,7 +110,7 @@ def merged(
             ops=header["options"]["ops"],
             declared=_declared(parts[0]),
             min_strength=header["options"].get("min_strength"),
-            expected=merged_gate(footers, whole=True),
+            expected=merged_gate(footers, whole=True) | _endings(footers),
             strict=header["options"].get("strict", False),
         ),
         "finished": max(one["finished"] for one in footers),
@@ -119,6 +119,12 @@ def merged(
             (one["peak_memory_bytes"] for one in footers if one["peak_memory_bytes"]), default=None
         ),
     }
+
+
+def _endings(footers: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, str]]]:
+    """How processes ended that did not end as they should; empty if there were none."""
+    told = dict.fromkeys(one["message"] for said in footers for one in said.get("endings", ()))
+    return {"endings": [{"message": message} for message in told]} if told else {}
 
 
 def _in_order(parts: Sequence[ShardLog], selection: Selection) -> Iterator[Result]:

@@ -12,6 +12,7 @@ import selectors
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain, islice
 from time import monotonic
 from typing import Any, Self
 
@@ -26,8 +27,8 @@ from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor, Identity
 from conformance.run.interpreter import python_of
 from conformance.run.limits import Limits, shown_size
-from conformance.run.process import DYING, WorkerProcess, check_descriptors
-from conformance.run.staff import DEPTH, Lost, Ticket, Worker, unloadable
+from conformance.run.process import DYING, ENDING, WorkerProcess, check_descriptors
+from conformance.run.staff import DEPTH, ECHOED, Lost, Ticket, Worker, unloadable
 from conformance.threads import shares
 
 TICK = 0.05
@@ -40,10 +41,16 @@ STARTS = 2
 """How often in a row a new worker may fail to start."""
 
 PATIENCE = 3
-"""How many vectors a backend may lose, having answered none, before others are tried."""
+"""How many vectors in a row a backend may lose before others are tried: it may be dead."""
 
-PATIENCE_LATER = frozenset(8 * 4**n for n in range(10))
-"""How many in a row it may lose later, before others are tried: a device may wedge half-way."""
+TRIED = 3
+"""How many others are tried. One that answers none of them is given up after six starts in all."""
+
+QUIET = 0.1
+"""Seconds after its hello in which a program is to do nothing."""
+
+ECHO = 1.0
+"""Seconds of silence after which a program is looked at: does it send back what it is sent?"""
 
 
 class ProcessExecutor(Executor):
@@ -90,12 +97,15 @@ class ProcessExecutor(Executor):
         self._variables = shares(jobs, usable_cores() or 1, os.environ) | dict(variables or {})
         self._given_up = ""
         self._introduction: Identity | None = None
+        self._entered = False
+        self._endings: list[str] = []
         self._workers: list[Worker] = []
         self._room = jobs
         self._failed_starts = 0
         self._untaken: deque[Ticket] = deque()
         self._pending: deque[Ticket] = deque()
-        self._numbers = self._taken = self._lost = 0
+        self._numbers = self._silent = 0
+        self._survived: tuple[Vector, ...] = ()
         self._clock = self._weighed = monotonic()
         self._selector = selectors.DefaultSelector()
 
@@ -105,6 +115,10 @@ class ProcessExecutor(Executor):
                 self._start()
             while self._introduction is None:
                 self._round()
+            end = monotonic() + (QUIET if is_program(self.spec) else 0.0)
+            while (left := end - monotonic()) > 0:
+                self._round(wait=left)
+            self._entered = True
         except BaseException:
             self.close()
             raise
@@ -126,13 +140,29 @@ class ProcessExecutor(Executor):
         while ticket.outcome is None:
             self._round()
         outcome = ticket.outcome
-        self._taken += not ticket.spared
-        self._lost = self._lost + (not ticket.spared) if outcome.ending in LOST else 0
-        asked = self._lost == self._taken == PATIENCE or self._lost in PATIENCE_LATER
-        if asked and not ticket.spared and not any(map(self._answers, self.probes())):
-            self._give_up("the backend lost its process on every vector that was tried")
+        if outcome.ending not in LOST:
+            self._silent, self._survived = 0, (ticket.vector,)
+        elif not ticket.spared:
+            self._silent += 1
+            if self._silent == PATIENCE:
+                self._try_others()
         self._untaken.popleft()
         return outcome
+
+    def _try_others(self) -> None:
+        """Give the backend up if it is lost on others too; the last that it survived is one."""
+        for vector in islice(chain(self._survived, self.probes()), TRIED):
+            if self._answers(vector):
+                self._silent, self._survived = 0, (vector,)
+                return
+        self._give_up("the backend lost its process on every vector that was tried")
+
+    def _in_doubt(self) -> bool:
+        """Whether others are tried before any vector is sent again: then nothing is started."""
+        counted = (one for one in self._untaken if not one.spared)
+        told = [one.outcome for one in islice(counted, max(0, PATIENCE - self._silent))]
+        lost = all(outcome is not None and outcome.ending in LOST for outcome in told)
+        return lost and len(told) == PATIENCE - self._silent
 
     def allow(self, seconds: float) -> None:
         self.limits = replace(self.limits, timeout=seconds)
@@ -196,8 +226,11 @@ class ProcessExecutor(Executor):
                 spent, worker.spent = worker.spent, 0.0
                 if worker.ready:
                     worker.answered(*message, spent)
+                    self._failed_starts = 0
                 else:
                     self._introduced(worker, message[0])
+            if worker.ready and not worker.tickets and len(process.inbox):
+                raise wire.Malformed(process.inbox.unasked())
         except wire.Malformed as error:
             raise Lost(Ending.CRASHED, f"the process sent {error}") from error
         if over:
@@ -205,6 +238,10 @@ class ProcessExecutor(Executor):
 
     def _check(self, worker: Worker, *, weigh: bool) -> None:
         """Raises Lost for a worker that takes more time or memory than it may."""
+        if not worker.ready and worker.spent > ECHO and is_program(self.spec):
+            worker.knock()
+            if worker.spent > 2 * ECHO and worker.process.inbox.echoes():
+                raise Lost(Ending.CRASHED, ECHOED)
         # Once an answer has begun to come, it has as long again to arrive.
         patience = self.limits.timeout * (2 if len(worker.process.inbox) else 1)
         if not worker.ready and worker.spent > self.limits.start:
@@ -235,7 +272,6 @@ class ProcessExecutor(Executor):
             )
             return
         worker.ready = True
-        self._failed_starts = 0
 
     def _replace(self, worker: Worker, lost: Lost) -> None:
         """Part with a worker: its loss answers its question, the others are sent again."""
@@ -249,7 +285,12 @@ class ProcessExecutor(Executor):
         words = worker.process.last_words()
         if not worker.ready:
             self._not_started(lost.error or unloadable(self.spec, why, words))
-        elif worker.tickets:
+        elif not worker.tickets and not worker.done:
+            self._not_started(unloadable(self.spec, why, words, introduced=True))
+        elif not worker.tickets:
+            self._endings.append(_told(f"between two requests {why}", words))
+        else:
+            self._failed_starts = 0
             told = (why, worker.doing(), words and f"stderr:\n{words}")
             message = "\n".join(filter(None, told))
             ticket = worker.tickets.popleft()
@@ -269,7 +310,7 @@ class ProcessExecutor(Executor):
         """Before the run that is the end of it; else other workers go on, if there are some."""
         if self.env is not None:
             error = BackendError(f"in {self.env}: {error.message}", hint=error.hint)
-        if self._introduction is None and not self._workers:
+        if not self._entered and not self._workers:
             raise error
         self._failed_starts += 1
         if self._failed_starts < STARTS:
@@ -281,7 +322,7 @@ class ProcessExecutor(Executor):
 
     def _hand_out(self) -> None:
         """Start workers where some are missing, and give each as much to do as the others."""
-        while self._pending and len(self._workers) < self._room:
+        while self._pending and len(self._workers) < self._room and not self._in_doubt():
             self._start()
         ready = [worker for worker in self._workers if worker.ready]
         while ready and self._pending:
@@ -320,6 +361,21 @@ class ProcessExecutor(Executor):
         process.kill(patience)
         self._workers.remove(worker)
 
+    def farewell(self) -> tuple[str, ...]:
+        """Let idle programs end by themselves, as they are to do at the end of their input."""
+        idle = [one for one in self._workers if one.ready and one.done and not one.tickets]
+        for worker in idle if is_program(self.spec) else ():
+            worker.process.hang_up()
+        end = monotonic() + ENDING
+        for worker in idle if is_program(self.spec) else ():
+            while not worker.process.comes_to_an_end(TICK) and monotonic() < end:
+                self.waiting()
+            wrong = worker.process.wrong_at_the_end(ENDING)
+            self._end(worker)
+            if wrong:
+                self._endings.append(_told(wrong, worker.process.last_words()))
+        return tuple(dict.fromkeys(self._endings))
+
     def close(self) -> None:
         """End all workers: those with something to do at once, idle ones by themselves."""
         idle = [worker for worker in self._workers if worker.ready and not worker.tickets]
@@ -329,3 +385,8 @@ class ProcessExecutor(Executor):
             worker = self._workers[-1]
             self._end(worker, patience=FAREWELL if worker in idle else 0.0)
         self._selector.close()
+
+
+def _told(what: str, words: str) -> str:
+    """How a process ended, and the last lines of its stderr."""
+    return f"{what}\nstderr:\n{words}" if words else what

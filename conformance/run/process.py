@@ -6,6 +6,7 @@ Nothing here waits for the worker, except for one that is being ended.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from pathlib import Path
 from conformance.backends.program import command_line, is_program
 from conformance.errors import UsageError
 from conformance.run import wire
-from conformance.run.interpreter import command
+from conformance.run.interpreter import command, tied
 from conformance.safe_text import printable
 
 READ = 1 << 20
@@ -40,6 +41,9 @@ HASHED = "hashed"
 
 DYING = 1.0
 """Seconds that the end of a process may take."""
+
+ENDING = 10.0
+"""Seconds that a program may take to end after the last request."""
 
 
 def check_descriptors(jobs: int) -> None:
@@ -82,7 +86,7 @@ class WorkerProcess:
             pipes = (theirs_in, theirs_out)
             own: tuple[int, ...]
             if is_program(spec):
-                words, streams, own = command_line(spec), pipes, ()
+                words, streams, own = tied(command_line(spec)), pipes, ()
             else:
                 more = (HASHED,) if hashed else ()
                 words = command(python, (str(os.getpid()), *map(str, pipes), spec, *more))
@@ -106,6 +110,7 @@ class WorkerProcess:
         self.pid = self._process.pid
         self.inbox = wire.Inbox()
         self.closed = False
+        self._listening = [self.stderr]
         self._outgoing: deque[memoryview] = deque()
         self._tail = b""
         self._code: int | None = None
@@ -179,6 +184,30 @@ class WorkerProcess:
         """Let an idle worker see that no more questions come, so that it ends by itself."""
         os.close(self.questions)
         self.questions = -1
+
+    def comes_to_an_end(self, wait: float) -> bool:
+        """Whether it has ended; what it says until then, or for so many seconds, is taken in."""
+        streams = [] if self.closed else [self.answers]
+        ready, _, _ = select.select([*streams, *self._listening], [], [], wait)
+        if self.answers in ready:
+            self.receive()
+        if self.stderr in ready and not self.listen():
+            self._listening = []
+        if not streams and not self._listening:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(wait)
+        return self.ended()
+
+    def wrong_at_the_end(self, seconds: float) -> str:
+        """What is wrong with how it ended, for which it had so many seconds after the end of its
+        input; empty for exit code 0 and nothing that nobody asked for.
+        """
+        self._code = self._process.poll()
+        if self._code is None:
+            return f"{seconds:g} s after the end of its input the process still runs"
+        if self._code:
+            return f"at the end of its input {self.how_it_ended()}"
+        return f"the process sent {self.inbox.unasked()}" if len(self.inbox) else ""
 
     def kill(self, patience: float = 0.0) -> None:
         """End the process and all in its group, at once or after ``patience`` seconds."""

@@ -42,6 +42,7 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
     with Conversation(spec, seconds) as talk:
         try:
             who = talk.hello()
+            talk.quiet()
         except (Trouble, wire.Malformed) as error:
             yield Check("hello", False, str(error))
             return

@@ -86,6 +86,9 @@ class Repeated(Executor):
     def allow(self, seconds: float) -> None:
         self._inner.allow(seconds)
 
+    def farewell(self) -> tuple[str, ...]:
+        return self._inner.farewell()
+
     def settings(self) -> dict[str, Any]:
         return self._inner.settings()
 

@@ -14,7 +14,7 @@ from conformance.model import Vector
 from conformance.run import messages
 from conformance.run.limits import START
 from conformance.run.process import WorkerProcess
-from conformance.run.wire import Malformed
+from conformance.run.wire import KNOCK, Malformed, after_knock
 
 DEPTH = 3
 """Questions that a worker may have: one that it works on, and others for when it is done."""
@@ -42,13 +42,23 @@ class Worker:
     tickets: deque[Ticket] = field(default_factory=deque)
     spent: float = 0.0
     done: int = 0
+    _knocked: bool = False
+
+    def knock(self) -> None:
+        """Send a program that has been silent the first byte of the first question."""
+        if not self._knocked:
+            self._knocked = True
+            self.process.send(KNOCK)
 
     def ask(self, ticket: Ticket) -> None:
         """Send a question; it is worked on after those that were sent before."""
         if not self.tickets:
             self.spent = 0.0
         self.tickets.append(ticket)
-        self.process.send(messages.question(ticket.number, ticket.vector))
+        message = messages.question(ticket.number, ticket.vector)
+        if self._knocked and not self.done and len(self.tickets) == 1:
+            message = after_knock(message)
+        self.process.send(message)
 
     def answered(self, header: dict[str, Any], payload: bytes, spent: float) -> None:
         """Take the answer to the oldest question, which took so many seconds.
@@ -89,16 +99,23 @@ class Lost(Exception):
         self.error = error
 
 
-def unloadable(spec: str, why: str, words: str = "") -> BackendError:
-    """The error of a backend whose process was lost before it was there; ``words`` are stderr's."""
+ECHOED = "the process sends back what it is sent,"
+"""What is wrong with ``cat``."""
+
+
+def unloadable(spec: str, why: str, words: str = "", *, introduced: bool = False) -> BackendError:
+    """The error of a backend whose process was lost before it was there, or where it is
+    ``introduced`` before it was asked anything; ``words`` are stderr's.
+    """
     said = f"\n{words}" if words else ""
     if is_program(spec):
+        when = "after its hello, before any request" if introduced else "before it said who it is"
         return BackendError(
-            f"{spec}: {why} before it said who it is{said}",
+            f"{spec}: {why} {when}{said}",
             hint="conformance protocol test shows what a program sends; see docs/protocol.md",
         )
     return BackendError(
-        f"{spec}: {why} while the backend was loaded{said}",
+        f"{spec}: {why} {'after' if introduced else 'while'} the backend was loaded{said}",
         hint="import it and make one in Python by itself, where all that it writes can be seen; "
         f"if it takes more than {START:g} s, a longer --timeout holds for loading too",
     )

@@ -157,7 +157,7 @@ def conclude(
         "precision_reached": score.reached,
         "verdict": verdict,
         "sentence": " ".join([_sentence(score, scope, verdict), *told]),
-        "claim": _claim(score, scope, evidence, verdict),
+        "claim": _claim(score, scope, evidence, verdict, ended_badly=bool(expected.get("endings"))),
         "strength": evidence.to_json(),
         "exit_code": exit_code(score, verdict, expected, strict=strict),
     }
@@ -198,7 +198,14 @@ def _of_these(score: ResultCounts) -> str:
     return "none of these new" if score.right else "none of these new, but no value vector passed"
 
 
-def _claim(score: ResultCounts, scope: RunScope, evidence: Evidence, verdict: str) -> str:
+def _claim(
+    score: ResultCounts,
+    scope: RunScope,
+    evidence: Evidence,
+    verdict: str,
+    *,
+    ended_badly: bool = False,
+) -> str:
     """The line that a vendor may publish."""
     total = score.total
     ops = [op for op, one in score.tallies.items() if (one.asked if total.wrong else one.graded)]
@@ -206,8 +213,11 @@ def _claim(score: ResultCounts, scope: RunScope, evidence: Evidence, verdict: st
     graded = f"{total.graded} of {scope.in_suite} graded"
     facts = f"suite {scope.suite}, {graded}, sha256 {scope.sha256}"
     nothing = verdict if verdict in ("interrupted", "nothing graded") else ""
-    if nothing or (scope.no_claim and not total.wrong):
-        return f"{scope.backend}: no claim ({scope.no_claim or nothing}); {facts}"
+    why = scope.no_claim or nothing
+    if ended_badly:
+        why = "a process did not end as it should"
+    if nothing or (why and not total.wrong):
+        return f"{scope.backend}: no claim ({why}); {facts}"
     if total.known:
         facts = f"{total.known} known failures, {facts}"
     if total.wrong:  # one failure is enough, whatever else was tested
@@ -234,6 +244,10 @@ def _untested(ops: Sequence[str]) -> list[str]:
 def _remarks(expected: Expected, *, strict: bool) -> list[str]:
     """Sentences for the verdict; none where all is as expected."""
     said = []
+    endings = [entry["message"].partition("\n")[0] for entry in expected.get("endings", ())]
+    if endings:
+        more = f" (and {len(endings) - 1} other endings)" if len(endings) > 1 else ""
+        said.append(f"A process of the backend did not end as it should: {endings[0]}{more}.")
     lacking = [entry["about"] for entry in expected.get("required", ()) if entry["problems"]]
     if lacking:
         more = f" and {len(lacking) - MOST_REQUIRED} more" if len(lacking) > MOST_REQUIRED else ""

@@ -29,6 +29,10 @@ SHOWN = 60
 """Characters that are shown of what was printed in place of a message."""
 
 
+KNOCK = b" "
+"""The first byte of a question that is sent before it is known what is asked."""
+
+
 class Malformed(ValueError):
     """What came is not a message of this form."""
 
@@ -75,6 +79,15 @@ class Inbox:
             return ""
         return printable(bytes(self._bytes[:SHOWN]).decode("ascii", "replace"))
 
+    def unasked(self) -> str:
+        """What has come though nothing was asked."""
+        text = self.printed()
+        return f"text that nobody asked for: {text!r}" if text else f"{len(self)} bytes unasked"
+
+    def echoes(self) -> bool:
+        """Whether what was sent first has come back, and nothing else."""
+        return self._bytes == KNOCK
+
     def _seen(self, header: int, payload: int, limit: int) -> str:
         """What there is in place of a prefix."""
         if text := self.printed():
@@ -85,6 +98,15 @@ class Inbox:
         if header > MAX_HEADER:
             return f"a message with a header of {header} bytes; at most {MAX_HEADER} are read"
         return f"a message with {payload} bytes of arrays; at most {limit} are read"
+
+
+def after_knock(message: bytes) -> bytes:
+    """The rest of a message whose first byte has been sent: blanks make its header that long."""
+    header, payload = PREFIX.unpack_from(message)
+    more = (KNOCK[0] - header) % 256
+    end = PREFIX.size + header
+    prefix = PREFIX.pack(header + more, payload)
+    return b"".join((prefix[1:], message[PREFIX.size : end], b" " * more, message[end:]))
 
 
 def pack(header: Mapping[str, Any], arrays: Sequence[NDArray[Any]] = ()) -> bytes:

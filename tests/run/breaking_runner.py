@@ -20,7 +20,7 @@ def read(size):
     while len(data) < size:
         more = os.read(QUESTIONS, size - len(data))
         if not more:
-            time.sleep(60 if "stays" in sys.argv else 0)
+            LEAVING.get(sys.argv[1], sys.exit)()
             sys.exit(0)
         data += more
     return data
@@ -180,9 +180,33 @@ ANSWERING = {
     "grows": grow,
 }
 
-LEAVING = ("stays",)
+LEAVING = {
+    "stays": lambda: time.sleep(60),
+    "ends-with-3": lambda: sys.exit(3),
+    "ends-with-segfault": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+    "says-goodbye": lambda: write(b"goodbye\n"),
+}
+
+
+def late():
+    time.sleep(1.4)
+    write(packed({"hello": HELLO}))
+
+
+def says_more_later():
+    write(packed({"hello": HELLO}))
+    time.sleep(0.3)
+    write(b"the device is ready\n")
+
+
+STARTING = {"late": late, "says-more-later": says_more_later}
+"""Ways to start after which a program is asked something."""
 
 INTRODUCING = {
+    "says-more": lambda: write(packed({"hello": HELLO}) + b"ready\n"),
+    "says-hello-twice": lambda: write(packed({"hello": HELLO}) * 2),
+    "leaves": lambda: os._exit(write(packed({"hello": HELLO})) or 0),
+    "echoes": lambda: os.execvp("cat", ["cat"]),
     "silent": lambda: time.sleep(60),
     "gone": lambda: os._exit(4),
     "other-version": lambda: write(packed({"hello": {**HELLO, "protocol": 2}})),
@@ -195,7 +219,11 @@ INTRODUCING = {
 
 
 def main(way):
-    INTRODUCING.get(way, lambda: write(packed({"hello": HELLO})))()
+    if "STARTS" in os.environ:
+        file = os.open(os.environ["STARTS"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(file, f"{os.getpid()}\n".encode())
+        os.close(file)
+    {**INTRODUCING, **STARTING}.get(way, lambda: write(packed({"hello": HELLO})))()
     while True:
         header, payload = struct.unpack("<IQ", read(12))
         question = json.loads(read(header))

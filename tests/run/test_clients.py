@@ -74,6 +74,23 @@ class TestC:
         assert len(header["backend"]["sha256"]) == 64
         assert "python" not in header["environment"]
 
+    def test_a_bad_ending_fails_a_run_in_which_all_passed(self, tmp_path):
+        text = (CLIENTS / "c" / "avgpool.c").read_text()
+        source = tmp_path / "avgpool.c"
+        source.write_text(text.replace("    return cf_serve(", "    return 3 + cf_serve("))
+        program = built("cc", source, tmp_path / "ends", f"-I{CLIENTS / 'c'}")
+        words = ("--backend", f"exec:{program}", "--op", "AvgPool-1", "--suite", "smoke")
+        shown = invoked("check", *words, "--report", tmp_path / "out")
+        assert shown.exit_code == 1, shown.output
+        log = read(tmp_path / "out" / "run.jsonl")
+        assert (log.problems, log.score.total.wrong) == ((), 0)
+        assert log.footer["endings"] == [
+            {"message": "at the end of its input the process ended with exit code 3"}
+        ]
+        assert "no claim (a process did not end as it should)" in log.footer["claim"]
+        assert "ENDED BADLY" in shown.output
+        assert "ended with exit code 3" in shown.output
+
     def test_a_bug_in_it_is_named(self, tmp_path):
         kernel = (CLIENTS / "c" / "avgpool.h").read_text()
         right = "w->begin = lower ? total - total / 2 : total / 2;"

@@ -86,8 +86,8 @@ class TestLoss:
         monkeypatch.setenv("DEVICE_IS_GONE", str(tmp_path / "gone"))
         run = check(suite, "Wedges")
         kinds = [one.kind for one in run.results if one.status is Status.ERROR]
-        assert kinds[:8] == ["crashed"] * 8
-        assert set(kinds[8:]) == {"abandoned"}
+        assert kinds[: pool.PATIENCE] == ["crashed"] * pool.PATIENCE
+        assert set(kinds[pool.PATIENCE :]) == {"abandoned"}
         assert any(one.status is Status.PASS for one in run.results)
         assert "Ended early" in run.footer["sentence"]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import breaking_runner
@@ -12,6 +14,7 @@ import pytest
 from conformance.backends.program import command_line
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import Ending
+from conformance.run import pool
 from conformance.run.isolation import Isolation
 from conformance.run.limits import Limits
 from conformance.run.pool import ProcessExecutor
@@ -32,6 +35,22 @@ def vector():
         for entry in suite.manifest.vectors
         if entry.op == "AvgPool-1" and entry.dtype == "f32" and entry.kind == "value"
     )
+
+
+@pytest.fixture
+def starts(tmp_path, monkeypatch):
+    """The numbers of the processes in which the runner was started."""
+    file = tmp_path / "starts"
+    monkeypatch.setenv("STARTS", str(file))
+    return lambda: file.read_text().split() if file.exists() else []
+
+
+def until(seen):
+    """What is seen, once there is anything."""
+    end = time.monotonic() + 30
+    while not (found := seen()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return found
 
 
 def asked(way, vector, *, count=1, timeout=20.0, memory=None):
@@ -117,6 +136,10 @@ def test_a_program_is_started_again_after_a_loss(vector):
 
 
 NOT_STARTED = {
+    "says-more": "sent text that nobody asked for: 'ready?' after its hello, before any request",
+    "says-hello-twice": "the process sent a response to no request after its hello, before any",
+    "leaves": "the process ended with exit code 0 after its hello, before any request",
+    "echoes": "the process sends back what it is sent, before it said who it is",
     "silent": "more than 0.5 s went by before it said who it is",
     "gone": "the process ended with exit code 4 before it said who it is",
     "other-version": "the program speaks version 2 of the protocol; this is version 1",
@@ -129,11 +152,67 @@ NOT_STARTED = {
 
 
 @pytest.mark.parametrize("way", breaking_runner.INTRODUCING)
-def test_who_does_not_say_who_it_is_ends_the_run(way):
+def test_who_does_not_say_who_it_is_ends_the_run(way, starts):
     limits = Limits(20.0, None, start=0.5 if way == "silent" else 20.0)
     with pytest.raises(BackendError) as caught, ProcessExecutor(spec(way), limits):
         pass
     assert NOT_STARTED[way] in caught.value.message
+    assert len(starts()) == 1
+
+
+@pytest.mark.parametrize("way", ["exits", "says-more-later"])
+def test_one_that_answers_nothing_is_restarted_five_times(way, vector, starts):
+    with ProcessExecutor(spec(way), Limits(20.0)) as executor:
+        executor.probes = lambda: [vector] * 5
+        outcomes = [executor.submit(vector) or executor.take() for _ in range(9)]
+    assert {one.ending for one in outcomes} == {CRASHED, Ending.ABANDONED}
+    assert len(starts()) <= 1 + 5
+
+
+def test_one_that_is_slow_to_start_is_awaited(vector):
+    assert [one.ending for one in asked("late", vector, count=2)] == [RETURNED] * 2
+
+
+ENDINGS = {
+    "careful": "",
+    "stays": "0.5 s after the end of its input the process still runs",
+    "ends-with-3": "at the end of its input the process ended with exit code 3",
+    "ends-with-segfault": "at the end of its input the process was killed by SIGSEGV",
+    "says-goodbye": "the process sent text that nobody asked for: 'goodbye?'",
+}
+
+
+@pytest.mark.parametrize("way", ENDINGS)
+def test_how_it_ends_is_told(way, vector, monkeypatch):
+    monkeypatch.setattr(pool, "ENDING", 0.5 if way == "stays" else 20.0)
+    with ProcessExecutor(spec(way), Limits(20.0)) as executor:
+        executor.submit(vector)
+        assert executor.take().ending is RETURNED
+        told = executor.farewell()
+    assert len(told) == (way != "careful")
+    assert ENDINGS[way] in "".join(told)
+
+
+def gone(pid):
+    """Whether a process has ended; one that nobody waits for counts as ended."""
+    try:
+        return "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system sees to that on Linux only")
+def test_a_hanging_program_ends_with_a_check_that_is_killed(starts):
+    words = ["check", "--backend", spec("hangs"), "--op", "AvgPool-1", "--suite", "smoke"]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    check = subprocess.Popen([sys.executable, "-m", "conformance", *words], **quiet)
+    try:
+        (pid,) = until(starts)
+        assert not gone(pid)
+    finally:
+        check.kill()
+        check.wait()
+    assert until(lambda: gone(pid))
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,10 @@ def up_to(last, checks, *arguments):
         ("raises", "AvgPool-1 in f32", "the program declares this case, and answers 'raised'"),
         ("other-number", "several requests", "a response to another request"),
         ("segfault", "large array", "there is no answer: the process was killed by SIGSEGV"),
-        ("stays", "end of input", "it still runs; return from main at the end of input"),
+        ("stays", "end of input", "the process still runs; return 0 from main at the end of input"),
+        ("says-more", "hello", "text that nobody asked for: 'ready?' after its hello, before any"),
+        ("leaves", "hello", "exit code 0 after its hello, before any request; read requests until"),
+        ("echoes", "hello", "the process sends back what it is sent, as cat does"),
         ("half-an-answer", "pieces", "there is no answer within 1 s; "),
     ],
 )
