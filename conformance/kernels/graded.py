@@ -19,7 +19,8 @@ class KernelRun:
 
     ``isolation`` is the level under which it ran, None for a callable in this process; ``seed``
     that of the data; ``remarks`` are sentences for people. ``left_behind`` says that its process
-    left others running, for which it is refused.
+    left others running, ``changed_late`` that an input was changed after the last call: for either
+    it is refused.
     """
 
     run: api.Run
@@ -27,6 +28,7 @@ class KernelRun:
     seed: int
     remarks: tuple[str, ...]
     left_behind: bool
+    changed_late: bool = False
 
     @property
     def passed(self) -> bool:
@@ -35,14 +37,15 @@ class KernelRun:
 
     @property
     def conformant(self) -> bool:
-        """As :attr:`conformance.Run.conformant`, and no process was left behind."""
-        return self.run.conformant and not self.left_behind
+        """As :attr:`conformance.Run.conformant`, and it is not refused for what it did later."""
+        return self.run.conformant and not (self.left_behind or self.changed_late)
 
     @property
     def exit_code(self) -> int:
         """As ``conformance check`` has it."""
         code = int(self.run.footer["exit_code"])
-        return EXIT_NOT_CONFORMANT if self.left_behind and not code else code
+        refused = self.left_behind or self.changed_late
+        return EXIT_NOT_CONFORMANT if refused and not code else code
 
 
 def grade_kernel(
@@ -108,6 +111,5 @@ def grade_kernel(
 def finished(ready: Prepared, run: api.Run) -> KernelRun:
     """The result of a check of what was ``prepared``, before its folders are gone."""
     remarks = tuple(ready.remarks(run.footer["precision_reached"]))
-    return KernelRun(
-        run, None if ready.inline else ready.how.level, ready.seed, remarks, ready.left_behind
-    )
+    level = None if ready.inline else ready.how.level
+    return KernelRun(run, level, ready.seed, remarks, ready.left_behind, ready.changed_late)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import secrets
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from conformance import parallel
-from conformance.backends.program import is_program
+from conformance.backends.capabilities import Capabilities
+from conformance.backends.program import command_line, is_program
 from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import known, parse_precision, spell
 from conformance.kernels import runner
@@ -54,6 +57,43 @@ class KernelRequest:
     memory: int | str | None = None
 
 
+@dataclass(frozen=True)
+class KernelName:
+    """A kernel as its grader knows it: its file's name, and the SHA-256 of the file."""
+
+    name: str
+    sha256: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.name}, SHA-256 {self.sha256}"
+
+
+class KernelProcesses(ProcessExecutor):
+    """Processes of a kernel's file, of which name, version and claims are not theirs to tell."""
+
+    def __init__(
+        self, words: Sequence[str], limits: Limits, asked: KernelRequest, known: KernelName
+    ):
+        super().__init__(spec_of(words), limits, jobs=asked.jobs)
+        self._asked, self._known = asked, known
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        told = self.identity.capabilities
+        claims: dict[str, Any] = {}
+        if self._asked.dtypes:
+            claims["dtypes"] = tuple(self._asked.dtypes)
+        if self._asked.ranks:
+            claims["ranks"] = tuple(self._asked.ranks)
+        if claims:
+            told = replace(told or Capabilities(), **claims)
+        self.identity = replace(
+            self.identity, name=self._known.name, version=self._known.sha256[:12], capabilities=told
+        )
+        return self
+
+
 @dataclass
 class Prepared:
     """A kernel that is ready to be graded: run :func:`conformance.check` on these two.
@@ -67,12 +107,18 @@ class Prepared:
     seed: int
     precision: str
     inline: bool = False
+    kernel: KernelName | None = None
     _box: Box | None = field(default=None, repr=False)
 
     @property
     def left_behind(self) -> bool:
         """Whether the kernel's process left others running when it ended."""
         return self._box is not None and self._box.left()
+
+    @property
+    def changed_late(self) -> bool:
+        """Whether an input was changed after the last call."""
+        return self._box is not None and self._box.late()
 
     def remarks(self, reached: Mapping[str, Any]) -> list[str]:
         """What a verdict has to say besides; ``reached`` is the footer's ``precision_reached``."""
@@ -84,8 +130,12 @@ class Prepared:
         told = [where, f"Seed: {self.seed} (data that the kernel could not know before)."]
         shown = ", ".join(f"{dtype} {one or 'less'}" for dtype, one in reached.items())
         told.append(f"Precision claimed: {self.precision}; shown: {shown or 'nothing'}.")
+        if self.kernel is not None:
+            told.append(f"Kernel: {self.kernel.sentence}.")
         if self.executor.remark:
             told.append(self.executor.remark)
+        if self.changed_late:
+            told.append("Refused all the same: an input was changed after its call had returned.")
         if self.left_behind:
             told.append("Refused all the same: its process left others behind, which were ended.")
         return told
@@ -119,14 +169,14 @@ def prepared(
     memory = parse_size(asked.memory) if isinstance(asked.memory, str) else asked.memory
     with Box(how, memory) as box:
         inner: Executor
+        who: KernelName | None = None
         if inline:
             inner = _inline(kernel, asked)
         else:
-            words = _words(box, kernel, spec, asked)
             limits = Limits(asked.timeout, None, start=max(START, asked.timeout))
-            with ProcessExecutor(spec_of(words), limits):
+            inner, who = _processes(box, kernel, spec, asked, limits)
+            with _processes(box, kernel, spec, asked, limits)[0]:
                 pass  # one that cannot be loaded is told before a suite is made
-            inner = ProcessExecutor(spec_of(words), limits, jobs=asked.jobs)
         suite = fresh_suite(
             spec,
             box.private / "suite",
@@ -136,19 +186,28 @@ def prepared(
             progress=progress,
         )
         executor = Repeated(inner, suite.specs, asked.level, precision)
-        yield Prepared(suite, executor, how, seed, spell(precision), inline, box)
+        yield Prepared(suite, executor, how, seed, spell(precision), inline, who, box)
 
 
-def _words(box: Box, kernel: Any, spec: OpSpec, asked: KernelRequest) -> list[str]:
+def _processes(
+    box: Box, kernel: Any, spec: OpSpec, asked: KernelRequest, limits: Limits
+) -> tuple[ProcessExecutor, KernelName]:
+    """What runs a kernel in the box, and the kernel as its files tell."""
     if isinstance(kernel, str) and is_program(kernel):
-        return box.program(kernel)
+        words = box.program(kernel)
+        name = command_line(kernel)[0]
+        digest = sha256(Path(shutil.which(name) or name).read_bytes()).hexdigest()
+        run = ProcessExecutor(spec_of(words), limits, jobs=asked.jobs)
+        return run, KernelName(f"the program {Path(name).name}", digest)
     name, source = source_of(kernel)
     claims: dict[str, Any] = {}
     if asked.dtypes:
         claims["dtypes"] = list(asked.dtypes)
     if asked.ranks:
         claims["ranks"] = list(asked.ranks)
-    return box.kernel(name, source, spec.op, asked.convention, json.dumps(claims))
+    words = box.kernel(name, source, spec.op, asked.convention, json.dumps(claims))
+    known = KernelName(name, sha256(source.encode()).hexdigest())
+    return KernelProcesses(words, limits, asked, known), known
 
 
 def source_of(kernel: str | Path) -> tuple[str, str]:
@@ -176,7 +235,6 @@ def source_of(kernel: str | Path) -> tuple[str, str]:
 
 def _inline(kernel: Any, asked: KernelRequest) -> Inline:
     """A callable under the conventions of a file."""
-    from conformance.backends.capabilities import Capabilities
     from conformance.errors import Unsupported
 
     how = asked.convention

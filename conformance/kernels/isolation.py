@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -207,9 +206,8 @@ class Box:
     def kernel(self, name: str, source: str, op: str, convention: str, claims: str) -> list[str]:
         """The command that serves a kernel of this source, isolated."""
         file = self.put(name, source)
-        version = sha256(source.encode()).hexdigest()[:12]
         runner = [sys.executable, "-I", "-B", str(self.folder / "runner.py")]
-        return self.command([*runner, str(file), version, op, convention, claims])
+        return self.command([*runner, str(file), op, convention, claims])
 
     def program(self, spec: str) -> list[str]:
         """The command that starts the program of ``exec:...``, isolated.

@@ -2,10 +2,11 @@
 
 This file stands alone. It is copied beside the kernel and started there, so the kernel's process
 holds no oracle, no specification and no expected value; it needs numpy, and torch for tensors. What
-it checks by itself (inputs that a call changed, poisoned memory) finds honest mistakes: a kernel
-shares its process and could undo it. What it cannot undo is that it never sees an expected value.
+it checks by itself (inputs that were changed in a call or later, poisoned memory) finds honest
+mistakes: a kernel shares its process and could undo it. What it cannot undo is that it never sees
+an expected value.
 
-    python runner.py KERNEL VERSION OP CONVENTION CLAIMS
+    python runner.py KERNEL OP CONVENTION CLAIMS
 """
 
 import ctypes
@@ -18,6 +19,7 @@ import struct
 import sys
 import time
 import traceback
+from collections import deque
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +36,21 @@ ALLOWED = (
     " (at isolation level 1 a kernel may read Python and its packages, write into its temporary "
     "folder, and start processes; it has no sockets; docs/grade-kernel.md)"
 )
+BESIDE = 4096
+"""Bytes before and after each input."""
+
+FORMER = 16
+"""Inputs of earlier calls that are looked at again."""
+
+LARGE = 1 << 20
+"""Bytes of such an input at most."""
+
+PAUSE = 0.1
+"""Seconds after the last call in which a thread of the kernel may give itself away."""
+
+LATE_CODE = 97
+"""The exit code if it did, as :mod:`conformance.kernels.jail` knows it."""
+
 M_PERTURB = -6
 """glibc's mallopt: fill memory when it is allocated and freed."""
 
@@ -91,30 +108,46 @@ def _arrays(function: Any, name: str, convention: str) -> str:
     return "tensors" if name.endswith("_kernel_impl") or "Tensor" in annotated else "arrays"
 
 
+class Meddled(BaseException):
+    """The kernel changed what its caller owns; no exception that a kernel may raise."""
+
+
 class Bound:
     """A kernel under a convention: ``run(inputs, attributes)`` takes and gives numpy arrays."""
 
     def __init__(self, kernel: Any, convention: str) -> None:
         self.kernel, self.convention = kernel, convention
-        self._instance: tuple[str, Any] | None = None
+        self._instance: tuple[str, Any, dict[str, Any]] | None = None
         if convention != "arrays":
             import torch
 
             self._torch = torch
 
     def run(self, inputs: Any, attributes: dict[str, Any]) -> Any:
-        """Raises Unsupported, and whatever the kernel raises."""
-        given = list(inputs)
+        """Raises Unsupported, Meddled where attributes were changed, and what the kernel raises."""
+        key = repr(sorted(attributes.items()))
+        if self._instance is not None and self._instance[0] == key:
+            own = self._instance[2]  # lists that it was made with
+        else:
+            own = {k: list(v) if isinstance(v, list) else v for k, v in attributes.items()}
+        try:
+            return self._run(list(inputs), own, key)
+        finally:
+            changed = [name for name, value in attributes.items() if own[name] != value]
+            if changed:
+                self._instance = None
+                raise Meddled(f"the call changed {', '.join(changed)}, which is its caller's")
+
+    def _run(self, given: list[Any], attributes: dict[str, Any], key: str) -> Any:
         if self.convention == "arrays":
             return self.kernel(*given, **_matched(self.kernel, attributes, len(given)))
         tensors = [self._tensor(one) for one in given]
         if self.convention == "tensors":
             returned = self.kernel(*tensors, **_matched(self.kernel, attributes, len(given)))
         else:
-            key = repr(sorted(attributes.items()))
             if self._instance is None or self._instance[0] != key:
                 made = self.kernel(**_matched(self.kernel, attributes, 0))
-                self._instance = key, made
+                self._instance = key, made, attributes
             with self._torch.no_grad():
                 returned = self._instance[1](*tensors)
         plural = isinstance(returned, (list, tuple))
@@ -160,20 +193,53 @@ def _bf16() -> Any:
 
 
 class Storage:
-    """Memory for the inputs: the same as in the call before where a size is the same."""
+    """Memory for the inputs: the same as in the call before where a size is the same.
+
+    Before and after each input lie bytes that no kernel may write. Inputs of earlier calls are
+    kept a while, and looked at again.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[int, Any] = {}
+        self._former: deque[Any] = deque(maxlen=FORMER)
+        self._beside = np.frombuffer(os.urandom(BESIDE), np.uint8)
+        self._returned: dict[int, bytes] = {}
 
     def array(self, number: int, data: bytes, dtype: Any, shape: list[int]) -> Any:
         """A writable array with these elements."""
         kept = self._kept.get(number)
-        if kept is None or kept.nbytes != len(data):
+        if kept is None or kept.nbytes != len(data) + 2 * BESIDE:
             if kept is not None:
-                kept[:] = 0xFF  # who kept a reference sees no old data
-            kept = self._kept[number] = np.empty(len(data), np.uint8)
-        kept[:] = np.frombuffer(data, np.uint8)
-        return kept.view(dtype).reshape(shape)
+                kept[BESIDE:-BESIDE] = 0xFF  # who kept a reference sees no old data
+                if kept.nbytes <= LARGE:
+                    self._former.append(kept)
+            kept = self._kept[number] = np.empty(len(data) + 2 * BESIDE, np.uint8)
+            kept[:BESIDE] = kept[-BESIDE:] = self._beside
+        own = kept[BESIDE:-BESIDE]
+        own[:] = np.frombuffer(data, np.uint8)
+        return own.view(dtype).reshape(shape)
+
+    def returned(self) -> None:
+        """A call has returned: what its inputs are now they have to stay."""
+        self._returned = {n: one[BESIDE:-BESIDE].tobytes() for n, one in self._kept.items()}
+
+    def late(self) -> str:
+        """What was changed since, before the next call; empty if nothing was."""
+        kept = self._kept.items()
+        if any(one[BESIDE:-BESIDE].tobytes() != self._returned.get(n) for n, one in kept):
+            return "an input was changed after its call had returned"
+        return self.meddled()
+
+    def meddled(self) -> str:
+        """What no call may change and was changed, after a call; empty if nothing was."""
+        every = [*self._kept.values(), *self._former]
+        if not all(
+            (part == self._beside).all() for one in every for part in (one[:BESIDE], one[-BESIDE:])
+        ):
+            return "memory before or after an input was written"
+        if any((one[BESIDE:-BESIDE] != 0xFF).any() for one in self._former):
+            return "an input of an earlier call was changed"
+        return ""
 
 
 class Poison:
@@ -229,12 +295,14 @@ def encoded(returned: list[Any], limit: int) -> tuple[list[Header], bytes]:
             facts.append({"type": type(one).__name__[:100], "dtype": "", "shape": None})
             continue
         name = {"bfloat16": "bf16"}.get(one.dtype.name) or f"{one.dtype.kind}{8 * one.itemsize}"
+        swapped = ""
+        if one.dtype.byteorder == ">":  # nothing is converted for a kernel
+            name, swapped = one.dtype.str, name[:100]
         sent = (name in CODES or name == "bf16") and one.nbytes <= limit
         if sent:
-            swapped = one.dtype.byteorder == ">"
-            parts.append((one.byteswap() if swapped else one).tobytes())
-        shape = list(one.shape)
-        facts.append({"type": "array", "dtype": name[:100], "shape": shape, "sent": sent})
+            parts.append(one.tobytes())
+        told = {"dtype": name[:100], "swapped": swapped, "shape": list(one.shape), "sent": sent}
+        facts.append({"type": "array", **told})
     return facts, b"".join(parts)
 
 
@@ -259,17 +327,17 @@ def answer(
     sizes: set[int],
 ) -> tuple[Header, bytes]:
     """The response to a request: header and payload; ``sizes`` are those of earlier outputs."""
+    wrong = storage.late()
     inputs = decoded(header, payload, storage)
     before = [one.tobytes() for one in inputs]
     formed, usual = forms(inputs), arithmetic()
-    attributes = {k: list(v) if isinstance(v, list) else v for k, v in header["attributes"].items()}
     poison.spread({*map(len, before), *sizes})
     told: Header = {"number": header["number"], "ending": "returned"}
     returned: Any = []
     parts = b""
     began = time.perf_counter()
     try:
-        returned = bound.run(inputs, attributes)
+        returned = bound.run(inputs, header["attributes"])
         told["seconds"] = time.perf_counter() - began
         returned = list(returned) if isinstance(returned, (list, tuple)) else [returned]
         told["outputs"], parts = encoded(returned, header["limit"])
@@ -288,8 +356,11 @@ def answer(
         if after[number] != before[number] or form != formed[number]
     ]
     if arithmetic() != usual:
-        told["ending"] = "aborted"
-        told["message"] = "the call left another rounding mode, or flushes subnormals from now on"
+        wrong = "the call left another rounding mode, or flushes subnormals from now on"
+    wrong = wrong or storage.meddled()
+    storage.returned()
+    if wrong:
+        told["ending"], told["message"] = "aborted", wrong
         told.pop("outputs", None)
         parts = b""
     sizes.clear()
@@ -329,7 +400,7 @@ def load(path: str, op: str, convention: str) -> tuple[ModuleType, Bound]:
 
 def main() -> None:
     """Serve requests until there are no more."""
-    path, version, op, convention, claims = sys.argv[1:6]
+    path, op, convention, claims = sys.argv[1:5]
     del sys.argv[1:]
     requests, answers = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -349,10 +420,10 @@ def main() -> None:
         module, bound = load(path, op, convention)
         declared = dict(getattr(module, "CAPABILITIES", {})) | json.loads(claims)
         capabilities = {**declared, "operators": [op]} if declared else None
-        told = {"protocol": 1, "byte_order": "little", "name": os.path.basename(path)}  # noqa: PTH119
+        told = {"protocol": 1, "byte_order": "little", "capabilities": capabilities}
         facts = {"convention": bound.convention}
-        hello = {**told, "version": version, "capabilities": capabilities, "facts": facts}
-        send({"hello": hello})
+        # Who grades knows the file's name and digest, and takes neither from its process.
+        send({"hello": {**told, "name": "kernel", "version": "unknown", "facts": facts}})
     except BaseException as error:
         hint = "see docs/grade-kernel.md for what a kernel file defines"
         if not isinstance(error, Unusable):
@@ -361,11 +432,17 @@ def main() -> None:
         return
     storage, poison = Storage(), Poison()
     sizes: set[int] = set()
+    served = False
     with os.fdopen(requests, "rb") as stream:
         while prefix := stream.read(PREFIX.size):
             lengths = PREFIX.unpack(prefix)
             header = json.loads(stream.read(lengths[0]))
             send(*answer(bound, header, stream.read(lengths[1]), storage, poison, sizes))
+            served = True
+    if served:
+        time.sleep(PAUSE)
+        if storage.late():  # nobody waits for an answer any more
+            os._exit(LATE_CODE)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """What grade-kernel takes, refuses and says; the bank is in test_bank.py."""
 
+import ctypes
 import itertools
 import re
 import shlex
 import sys
 from dataclasses import replace
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,10 +20,11 @@ import conformance
 from conformance.cli import main
 from conformance.errors import BackendError, UsageError
 from conformance.generate import recorded
-from conformance.kernels import grade_kernel, isolation, runner
+from conformance.kernels import grade_kernel, isolation, jail, runner
 from conformance.kernels.fresh import fresh_suite
 from conformance.kernels.isolation import KernelIsolation
 from conformance.log.reader import read
+from conformance.model import FAILED
 from conformance.spec import loader
 
 OP = bank.OPERATOR
@@ -132,7 +135,7 @@ def test_a_file_that_is_not_there_is_told_of():
 
 @pytest.mark.exhaustive
 def test_a_program_is_graded_and_isolated():
-    words = [sys.executable, "-I", str(Path(runner.__file__)), "KERNEL", "1", OP, "auto", "{}"]
+    words = [sys.executable, "-I", str(Path(runner.__file__)), "KERNEL", OP, "auto", "{}"]
     words[3] = str(bank.HERE / "honest" / "numpy_sum.py")
     level = isolation.best_here().level
     run = grade_kernel("exec:" + shlex.join(words), op=OP, suite="smoke", isolation=level)
@@ -189,6 +192,134 @@ def test_inputs_of_one_size_lie_in_the_same_memory():
     assert second.tobytes() == b"\1" * 8
     assert storage.array(0, b"\2" * 12, np.dtype("<f4"), [3]).ctypes.data != address
     assert first.tobytes() == b"\xff" * 8
+
+
+def answered(storage, kernel, attributes=None, size=4):
+    """How the runner tells of one call of a kernel on the numbers from 0."""
+    header = {
+        "number": 1,
+        "inputs": [{"dtype": "f32", "shape": [size]}],
+        "attributes": attributes or {},
+        "limit": 1 << 20,
+    }
+    data = np.arange(size, dtype="<f4").tobytes()
+    bound = runner.Bound(kernel, "arrays")
+    return runner.answer(bound, header, data, storage, runner.Poison(), set())[0]
+
+
+def test_an_input_that_is_changed_after_its_call_is_told():
+    storage, kept = runner.Storage(), []
+    assert answered(storage, lambda data: kept.append(data) or data + 1)["ending"] == "returned"
+    kept[0][3] += 1
+    assert storage.late() == "an input was changed after its call had returned"
+    later = answered(storage, lambda data: data + 1)
+    assert later["message"] == "an input was changed after its call had returned"
+    assert "outputs" not in later
+
+
+def test_an_input_that_a_later_call_changes_is_told():
+    storage, kept = runner.Storage(), []
+
+    def kernel(data):
+        kept.append(data)
+        kept[0][0] = 1
+        return data + 1
+
+    assert answered(storage, lambda data: kept.append(data) or data + 1)["ending"] == "returned"
+    told = answered(storage, kernel, size=8)
+    assert (told["ending"], told["message"]) == (
+        "aborted",
+        "an input of an earlier call was changed",
+    )
+
+
+@pytest.mark.parametrize("place", [-1, 4])
+def test_a_write_beside_an_input_is_told(place):
+    def kernel(data):
+        wide = np.lib.stride_tricks.as_strided(data, (1,), (4,))
+        address = wide.ctypes.data + 4 * place
+        ctypes.c_float.from_address(address).value = 1.5
+        return data + 1
+
+    told = answered(runner.Storage(), kernel)
+    assert (told["ending"], told["changed"]) == ("aborted", [])
+    assert told["message"] == "memory before or after an input was written"
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_an_attribute_that_is_emptied_is_told(raises):
+    def kernel(data, strides):
+        strides.clear()
+        if raises:
+            raise ValueError("no strides")
+        return data + 1
+
+    told = answered(runner.Storage(), kernel, {"strides": [1, 2]})
+    assert told["ending"] == "aborted"
+    assert "the call changed strides" in told["message"]
+
+
+def test_nothing_is_swapped_for_a_kernel():
+    told = answered(runner.Storage(), lambda data: data.astype(">f4"))
+    (output,) = told["outputs"]
+    assert (output["dtype"], output["swapped"], output["sent"]) == (">f4", "f32", False)
+    swapped = RIGHT.replace("astype(data.dtype)", "astype(data.dtype.newbyteorder('>'))")
+    run = grade_kernel(swapped, op=OP, suite="smoke", isolation=0, dtypes=["f32"], ranks=[3])
+    assert run.exit_code == 1
+
+
+def test_a_change_after_the_last_call_is_told_by_the_exit_code():
+    assert runner.LATE_CODE == jail.LATE_CODE
+    run = grade_kernel(LATE, op=OP, suite="smoke", isolation=0, dtypes=["f32"], ranks=[3], seed=3)
+    graded = [one for one in run.run.results if one.status in FAILED]
+    assert not graded  # all calls were over
+    assert run.changed_late
+    assert (run.exit_code, run.conformant, run.passed) == (1, False, False)
+    assert any("changed after its call had returned" in one for one in run.remarks)
+
+
+LATE = (
+    RIGHT
+    + """
+import os, select, threading
+
+right, last = kernel, []
+
+def kernel(data):
+    if not last:
+        threading.Thread(target=wait, daemon=True).start()
+    last[:] = [data]
+    return right(data)
+
+def wait():  # until there are no more requests
+    poll = select.poll()
+    for descriptor in range(3, 20):
+        link = f"/proc/self/fd/{descriptor}"
+        if os.path.lexists(link) and "pipe" in os.readlink(link):
+            poll.register(descriptor, 0)
+    poll.poll()
+    last[0][...] = 7
+"""
+)
+
+
+def test_name_digest_and_claims_are_not_the_kernels_to_tell():
+    claimed = {"dtypes": ["f32"], "ranks": [3], "suite": "smoke", "isolation": 0}
+    run = grade_kernel(RIGHT + FORGED, op=OP, **claimed)
+    backend = run.run.header["backend"]
+    digest = sha256((RIGHT + FORGED).encode()).hexdigest()
+    assert (backend["name"], backend["version"]) == ("kernel.py", digest[:12])
+    assert any(digest in one for one in run.remarks)
+    assert {(one.dtype, one.rank) for one in run.run.results if one.status == "pass"} == {
+        ("f32", 3)
+    }
+
+
+FORGED = """
+import json
+write, told = json.dumps, {"name": "cuDNN", "version": "9", "capabilities": {"dtypes": ["f64"]}}
+json.dumps = lambda what: write({"hello": {**what["hello"], **told}} if "hello" in what else what)
+"""
 
 
 def test_what_was_returned_is_overwritten_when_it_was_sent():
