@@ -13,6 +13,7 @@ import numpy as np
 from conformance.dtypes import DTYPES
 from conformance.log.causes import Cause, Severity
 from conformance.log.diagnosis import NamedFault, ToldCondition, ToldDiagnosis, diagnosis
+from conformance.log.memory import on_memory
 from conformance.model import Finding
 from conformance.report.elements import Element, Plane, elements, planes, relation
 from conformance.report.picture import SvgPicture, picture, picture_under
@@ -189,6 +190,15 @@ class CauseView:
     def of(self) -> str:
         """Of which operator counts of vectors are, before these; empty if there is one alone."""
         return f"{self.lead.finding.op}: " if len(self.cause.operators) > 1 else ""
+
+    @property
+    def advice(self) -> str:
+        """What to do next where memory may be damaged; empty elsewhere."""
+        told = (
+            on_memory(str(one.header["backend"]["spec"]), one.finding.kind, one.finding.message)
+            for one in self.findings
+        )
+        return next(filter(None, told), "")
 
     @property
     def faults(self) -> tuple[NamedFault, ...]:

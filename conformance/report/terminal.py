@@ -195,6 +195,7 @@ def _cause(number: int, one: CauseView, width: int, paint: _Paint) -> Iterator[s
     for label, text in evidence(finding.witness, one.lead.off):
         yield from _field(label, text, width)
     yield from _message(finding, width)
+    yield from _field("advice", one.advice, width)
     yield from _command("reproduce", finding.reproduce, width)
     if not cause.explained:
         yield from _command("search for smaller cases", one.lead.fuzz, width)

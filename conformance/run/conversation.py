@@ -143,5 +143,4 @@ class Conversation:
         return f"{how}, after {came}"
 
     def _with_words(self, text: str) -> str:
-        words = self._process.last_words()
-        return f"{text}\nstderr:\n{words}" if words else text
+        return self._process.told(text)

@@ -282,17 +282,16 @@ class ProcessExecutor(Executor):
         known = lost.why or lost.error  # else how it ends by itself is what to tell
         self._end(worker, patience=0.0 if known else DYING)
         why = lost.why or worker.process.how_it_ended()
-        words = worker.process.last_words()
+        words = worker.process.told("")
         if not worker.ready:
             self._not_started(lost.error or unloadable(self.spec, why, words))
         elif not worker.tickets and not worker.done:
             self._not_started(unloadable(self.spec, why, words, introduced=True))
         elif not worker.tickets:
-            self._endings.append(_told(f"between two requests {why}", words))
+            self._endings.append(worker.process.told(f"between two requests {why}"))
         else:
             self._failed_starts = 0
-            told = (why, worker.doing(), words and f"stderr:\n{words}")
-            message = "\n".join(filter(None, told))
+            message = worker.process.told(why, worker.doing())
             ticket = worker.tickets.popleft()
             ticket.outcome = Outcome(lost.ending, message=message, seconds=worker.spent)
             self._spare(ticket)
@@ -373,7 +372,7 @@ class ProcessExecutor(Executor):
             wrong = worker.process.wrong_at_the_end(ENDING)
             self._end(worker)
             if wrong:
-                self._endings.append(_told(wrong, worker.process.last_words()))
+                self._endings.append(worker.process.told(wrong))
         return tuple(dict.fromkeys(self._endings))
 
     def close(self) -> None:
@@ -385,8 +384,3 @@ class ProcessExecutor(Executor):
             worker = self._workers[-1]
             self._end(worker, patience=FAREWELL if worker in idle else 0.0)
         self._selector.close()
-
-
-def _told(what: str, words: str) -> str:
-    """How a process ended, and the last lines of its stderr."""
-    return f"{what}\nstderr:\n{words}" if words else what

@@ -1,4 +1,4 @@
-"""A worker process as seen from the run: pipes, and the tail of its stderr.
+"""A worker process as seen from the run: pipes, and what it says on stderr.
 
 Nothing here waits for the worker, except for one that is being ended.
 """
@@ -19,18 +19,11 @@ from conformance.backends.program import command_line, is_program
 from conformance.errors import UsageError
 from conformance.run import wire
 from conformance.run.interpreter import command, tied
-from conformance.safe_text import printable
+from conformance.run.stderr import Stderr
 
 READ = 1 << 20
 PIPE_SIZE = 1 << 20
 F_SETPIPE_SZ = 1031
-KEPT = 16 << 10
-"""Bytes of stderr that are kept: the last ones."""
-
-SHOWN_LINES, SHOWN_FATAL, SHOWN_WIDTH = 10, 6, 160
-"""How many lines of stderr are shown of a lost process, how many of them of a fatal error, and how
-much of each."""
-
 PIPES, SPARE = 3, 20
 """File descriptors that a worker takes in this process, and those that all else takes at most."""
 
@@ -112,7 +105,7 @@ class WorkerProcess:
         self.closed = False
         self._listening = [self.stderr]
         self._outgoing: deque[memoryview] = deque()
-        self._tail = b""
+        self._words = Stderr()
         self._code: int | None = None
 
     @property
@@ -153,7 +146,7 @@ class WorkerProcess:
         """Take in what came from stderr, at most one piece; False once it is closed."""
         data = _read(self.stderr)
         if data:
-            self._tail = (self._tail + data)[-KEPT:]
+            self._words.feed(data)
         return data != b""
 
     def ended(self) -> bool:
@@ -239,14 +232,14 @@ class WorkerProcess:
         return f"the process was killed by signal {-code}"
 
     def last_words(self) -> str:
-        """The last lines of stderr, or those around a fatal error of Python; printable."""
-        lines = self._tail.decode("utf-8", errors="replace").splitlines()
-        lines = [line for line in map(printable, lines) if line.strip()]
-        fatal = [i for i, line in enumerate(lines) if line.startswith("Fatal Python error")]
-        # Below its first lines the traceback of a fatal error is that of this package.
-        end = fatal[-1] + SHOWN_FATAL if fatal else len(lines)
-        shown = lines[max(0, end - SHOWN_LINES) : end]
-        return "\n".join(line[:SHOWN_WIDTH] for line in shown)
+        """The last lines of stderr; printable."""
+        return self._words.last_words()
+
+    def told(self, how: str, doing: str = "") -> str:
+        """How it ended, why by its own account, what it was doing, and its last lines."""
+        why, words = self._words.decisive(), self._words.last_words()
+        lines = (how, why and f"stderr says: {why}", doing, words and f"stderr:\n{words}")
+        return "\n".join(filter(None, lines))
 
 
 def _read(descriptor: int) -> bytes | None:

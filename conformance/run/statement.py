@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.evidence import Evidence
 from conformance.grade.precision import spell
+from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
 from conformance.verdict import NO_CLAIM, Expected, ResultCounts, exit_code, judged, out_of_date
@@ -244,10 +245,11 @@ def _untested(ops: Sequence[str]) -> list[str]:
 def _remarks(expected: Expected, *, strict: bool) -> list[str]:
     """Sentences for the verdict; none where all is as expected."""
     said = []
-    endings = [entry["message"].partition("\n")[0] for entry in expected.get("endings", ())]
+    endings = ["; ".join(entry["message"].split("\n")[:2]) for entry in expected.get("endings", ())]
     if endings:
         more = f" (and {len(endings) - 1} other endings)" if len(endings) > 1 else ""
         said.append(f"A process of the backend did not end as it should: {endings[0]}{more}.")
+        said += filter(None, [on_memory(PROGRAM, "", endings[0])])
     lacking = [entry["about"] for entry in expected.get("required", ()) if entry["problems"]]
     if lacking:
         more = f" and {len(lacking) - MOST_REQUIRED} more" if len(lacking) > MOST_REQUIRED else ""

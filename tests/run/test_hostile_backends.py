@@ -92,9 +92,9 @@ def test_the_run_completes(checked, run, suite):
 def test_what_was_lost_says_where_and_what(by_size):
     message = by_size[3].message.splitlines()
     assert message[0] == "the process was killed by SIGSEGV (Segmentation fault)"
-    assert message[1].startswith("running AdaptiveAvgPool-8 on f32[1, 1, 3], i64[1]")
-    assert message[2] == "stderr:"
-    assert message[3] == "Fatal Python error: Segmentation fault"
+    assert message[1] == "stderr says: Fatal Python error: Segmentation fault"
+    assert message[2].startswith("running AdaptiveAvgPool-8 on f32[1, 1, 3], i64[1]")
+    assert message[3:5] == ["stderr:", "Fatal Python error: Segmentation fault"]
     assert any("hostile.py" in line and "segfault" in line for line in message)
 
 
