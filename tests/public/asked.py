@@ -35,7 +35,8 @@ class Asked:
     def under(self, attributes: Mapping[str, Any], data: Array | None = None) -> list[Array]:
         """The oracle's answer to another question, rounded once into the operator's types."""
         inputs = self.inputs if data is None else [data, *self.inputs[1:]]
-        return evaluate(find(self.op), list(inputs), attributes, exact=False)
+        made = evaluate(find(self.op), list(inputs), attributes, exact=False)
+        return [np.array(one) for one in made]
 
     @property
     def data(self) -> Array:
@@ -93,9 +94,9 @@ class Asked:
     def reduced(
         self, reduce: Callable[[Array], Array], positions: Sequence[Sequence[Array]] | None = None
     ) -> Array:
-        """Each window, (N, C, taps on the data), made one number."""
+        """Each window, (N, C, taps on the data), made one number, in float64."""
         per_axis = self.positions() if positions is None else positions
-        made = np.zeros((*self.data.shape[:2], *map(len, per_axis)), self.right[0].dtype)
+        made = np.zeros((*self.data.shape[:2], *map(len, per_axis)))
         with np.errstate(all="ignore"):
             for at, taps in self.windows(per_axis):
                 made[(..., *at)] = reduce(self.read(taps))

@@ -206,8 +206,8 @@ def tt_metal_taps_by_16(asked: Asked) -> list[Array]:
     thread="https://github.com/tenstorrent/tt-metal/issues/23674",
     op="torch.max_pool-2",
     dtypes=("bf16",),
-    says="Taps are reduced 16 at a time into a buffer for 16 results, and what comes after 256 taps "
-    "has no place.",
+    says="Taps are reduced 16 at a time into a buffer for 16 results, and what comes after 256 "
+    "taps has no place.",
     guessed="that it is left out",
 )
 def tt_metal_taps_above_256(asked: Asked) -> list[Array]:
@@ -241,11 +241,8 @@ def tt_metal_truncated_reciprocal(asked: Asked) -> list[Array]:
     divisor = np.broadcast_to(asked.facts["divisor"], asked.right[0].shape)
     with np.errstate(all="ignore"):
         cut = ((1 / divisor).astype(np.float32).view(np.uint32) & 0xFFFF0000).view(np.float32)
-        sums = asked.reduced(lambda held: held.astype(np.float64).sum(2))
-        exact = np.zeros(sums.shape)
-        for at, taps in asked.windows():
-            exact[(..., *at)] = asked.read(taps).astype(np.float64).sum(2)
-        return [(exact.astype(np.float32) * np.where(divisor == 0, 1, cut)).astype(BF16)]
+        sums = asked.reduced(lambda held: held.astype(np.float64).sum(2)).astype(np.float32)
+        return [(sums * np.where(divisor == 0, np.float32(1), cut)).astype(BF16)]
 
 
 @report(
@@ -308,7 +305,7 @@ def ncnn_border_rows_rescaled(asked: Asked) -> list[Array]:
     if asked.attributes.get("exclude-pad") not in (True, "true"):
         return asked.right
     names = ("kernel", "strides", "pad_begin", "pad_end")
-    made = asked.reduced(lambda held: held.astype(np.float64).sum(2) / asked.taps)
+    made = asked.reduced(lambda held: held.sum(2, dtype=np.float64) / asked.taps)
     per_axis = zip(asked.size, asked.out, *map(asked.axes, names), strict=True)
     with np.errstate(all="ignore"):
         for axis, (size, out, kernel, stride, begin, end) in enumerate(per_axis, 2):
@@ -318,7 +315,7 @@ def ncnn_border_rows_rescaled(asked: Asked) -> list[Array]:
                 line[0] *= np.float32(kernel) / np.float32(kernel - begin)
             if end + tail:
                 line[-1] *= np.float32(kernel) / np.float32(kernel - end - tail)
-    return [made]
+        return [made.astype(np.float32)]
 
 
 @report(
@@ -373,7 +370,7 @@ def one_padding_in_int8(asked: Asked) -> list[Array]:
     values = asked.reduced(
         lambda held: held.max(2) if held.shape[2] else np.full(held.shape[:2], LOWEST), positions
     )
-    return [values, *asked.right[1:]]
+    return [values.astype(np.float32), *asked.right[1:]]
 
 
 @report(
@@ -385,6 +382,8 @@ def one_padding_in_int8(asked: Asked) -> list[Array]:
     ranks=(5,),
     says="In 3D a window is added up in the element type, and the sum divided by its depth, its "
     "height and its width, with a rounding after each.",
+    names=("sums-in-own-type", "sums-in-own-type-in-3d"),
+    known=True,
 )
 def pytorch_divided_axis_by_axis(asked: Asked) -> list[Array]:
     values = asked.right[0]
@@ -437,8 +436,8 @@ def yolov4_stride_1_is_2x2(asked: Asked) -> list[Array]:
     project="PyTorch, CUDA, channels last",
     thread="https://github.com/pytorch/pytorch/pull/34519",
     op="torch.max_pool-2",
-    says="Shared memory grows with channels times rows times columns, and the launch fails where 48 "
-    "KiB do not suffice.",
+    says="Shared memory grows with channels times rows times columns, and the launch fails where "
+    "48 KiB do not suffice.",
     guessed="that it is four bytes of each",
 )
 def pytorch_shared_memory(asked: Asked) -> list[Array]:
