@@ -11,7 +11,8 @@ import conformance
 from conformance.log.causes import Cause, causes
 from conformance.log.diagnosis import diagnosis
 
-KINDS = ("named", "misnamed", "described", "refused", "inconclusive", "missed")
+KINDS = ("named", "described", "refused", "misnamed", "inconclusive", "missed")
+"""What may come of a report, the best first."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiers
-from graded import said
+from graded import KINDS, said
 from reported import BF16, REPORTS, Backend
 
 from conformance.dtypes import Array
@@ -104,5 +104,5 @@ def test_the_table_lists_each_report() -> None:
 
 
 @pytest.mark.parametrize("name", tiers.first(list(REPORTS)))
-def test_a_check_says_what_the_table_has(name: str) -> None:
-    assert said(REPORTS[name]).kind == listed()[name]
+def test_a_check_says_no_less_than_the_table(name: str) -> None:
+    assert KINDS.index(said(REPORTS[name]).kind) <= KINDS.index(listed()[name])
