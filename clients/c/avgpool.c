@@ -3,6 +3,10 @@
  *     cc -O2 -o avgpool avgpool.c
  *     conformance protocol test ./avgpool
  *     conformance check --backend exec:./avgpool --op AvgPool-1
+ *
+ * And on a device that reads files and no pipe (docs/exchange.md):
+ *
+ *     ./avgpool board
  */
 #include "conformance.h"
 
@@ -44,8 +48,9 @@ static int answer(cf_call *call, void *user)
     return CF_OK;
 }
 
-int main(void)
+int main(int count, char **words)
 {
+    if (count == 2) return cf_serve_files(words[1], "avgpool.c", "1.0", answer, NULL);
     return cf_serve("avgpool.c", "1.0", "{\"operators\": [\"AvgPool-1\"], \"dtypes\": [\"f32\"]}",
                     answer, NULL);
 }

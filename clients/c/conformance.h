@@ -1,6 +1,8 @@
 /* conformance.h: a program in C99 or C++ as a backend of `conformance check --backend "exec:..."`.
  *
  * One header, no dependencies, POSIX. The protocol is docs/protocol.md; this is version 1 of it.
+ * For a device that reads files and no pipe there is cf_serve_files: docs/exchange.md. With
+ * CF_NO_STREAMS defined before the header it needs the C library alone.
  *
  *     static int answer(cf_call *call, void *user)
  *     {
@@ -23,6 +25,9 @@
  * and their shapes have that layout. \"index_layout\": [\"HWC\"] says over which axes its indices
  * count. Neither needs code: see docs/backends.md.
  *
+ * An attribute of another kind than is asked for never becomes a default: the call is then refused,
+ * with a message that names the attribute, whatever the function returns for it (see cf_kind).
+ *
  * cf_serve keeps the stream of answers to itself: what the program prints on stdout goes to stderr.
  * It checks after each call whether an input was changed, and fills outputs with 0xff before it, so
  * that an element that is not written shows as NaN or -1.
@@ -33,17 +38,20 @@
 #if !defined(_POSIX_C_SOURCE) && !defined(_GNU_SOURCE)
 #define _POSIX_C_SOURCE 200809L /* for cc -std=c99; in vain if a system header came before */
 #endif
-#include <fcntl.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifndef CF_NO_STREAMS
+#include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <signal.h>
 #include <sys/prctl.h>
+#endif
 #endif
 
 #define CF_PROTOCOL 1
@@ -60,6 +68,9 @@ typedef enum {
 
 /* What the function of cf_serve returns. */
 enum { CF_OK = 0, CF_REJECTED = 1, CF_UNSUPPORTED = 2 };
+
+/* What an attribute may be. */
+typedef enum { CF_ABSENT, CF_INT, CF_BOOL, CF_TEXT, CF_INTS, CF_OTHER } cf_kinds;
 
 /* An array in C order. f16 and bf16 are 16-bit codes (uint16_t); see cf_f16_to_f32. */
 typedef struct {
@@ -84,6 +95,7 @@ typedef struct {
     cf_array inputs[CF_MAX_ARRAYS], outputs[CF_MAX_ARRAYS];
     int input_count, output_count;
     char message[1000];
+    char *wrong;      /* an attribute of another kind than was asked for, in words; owned */
     char *text;       /* the header, owned */
     unsigned char *payload; /* the inputs as they came, owned */
 } cf_call;
@@ -243,13 +255,21 @@ static inline cf_json cf_member(cf_json object, const char *name)
     return cf_none();
 }
 
+/* Reads a number without a fraction that 64 bits hold, whatever the locale is. */
 static inline int cf_whole(cf_json value, long long *number)
 {
-    char *end;
-    if (!value.begin || !(*value.begin == '-' || (*value.begin >= '0' && *value.begin <= '9')))
-        return 0;
-    *number = strtoll(value.begin, &end, 10);
-    return end <= value.end && *end != '.' && *end != 'e' && *end != 'E';
+    const char *at = value.begin;
+    uint64_t size = 0, most = INT64_MAX;
+    int below = at && at < value.end && *at == '-';
+    if (below) at++, most++;
+    if (!at || at >= value.end || *at < '0' || *at > '9') return 0;
+    for (; at < value.end && *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (size > (most - digit) / 10) return 0;
+        size = size * 10 + digit;
+    }
+    *number = !below ? (int64_t)size : size ? -(int64_t)(size - 1) - 1 : 0;
+    return at == value.end || (*at != '.' && *at != 'e' && *at != 'E' && (*at < '0' || *at > '9'));
 }
 
 /* --- attributes, spelled as the document spells them ----------------------------------------- */
@@ -260,59 +280,114 @@ static inline int cf_has(const cf_call *call, const char *name)
     return cf_member(call->attributes, name).begin != NULL;
 }
 
-static inline int64_t cf_int(const cf_call *call, const char *name, int64_t otherwise)
+/* What kind of value an attribute has; CF_OTHER is none that a specification has. */
+static inline cf_kinds cf_kind(const cf_call *call, const char *name)
 {
+    cf_json value = cf_member(call->attributes, name), item;
+    const char *at;
     long long number;
-    return cf_whole(cf_member(call->attributes, name), &number) ? (int64_t)number : otherwise;
+    if (!value.begin) return CF_ABSENT;
+    if (*value.begin == '"') return CF_TEXT;
+    if (*value.begin == 't' || *value.begin == 'f') return CF_BOOL;
+    if (cf_whole(value, &number)) return CF_INT;
+    if (*value.begin != '[') return CF_OTHER;
+    for (at = value.begin + 1; cf_next(&at, value.end, NULL, &item);)
+        if (!cf_whole(item, &number)) return CF_OTHER;
+    return CF_INTS;
 }
 
+/* Remembers that an attribute is not of the kind that was asked for; the first one is told. */
+static inline void cf_other(const cf_call *call, const char *name, const char *wanted)
+{
+    cf_json value = cf_member(call->attributes, name);
+    size_t length = (size_t)(value.end - value.begin);
+    if (!call->wrong || *call->wrong) return;
+    snprintf(call->wrong, sizeof call->message, "attribute %.100s is %.*s, not %s", name,
+             (int)(length < 200 ? length : 200), value.begin, wanted);
+}
+
+/* An integer; true and false are 1 and 0. */
+static inline int64_t cf_int(const cf_call *call, const char *name, int64_t otherwise)
+{
+    cf_json value = cf_member(call->attributes, name);
+    long long number;
+    if (!value.begin) return otherwise;
+    if (cf_whole(value, &number)) return (int64_t)number;
+    if (*value.begin == 't' || *value.begin == 'f') return *value.begin == 't';
+    cf_other(call, name, "an integer");
+    return otherwise;
+}
+
+/* A yes or no. Some documents spell it 1 or 0; any other integer is neither. */
 static inline int cf_bool(const cf_call *call, const char *name, int otherwise)
 {
     cf_json value = cf_member(call->attributes, name);
+    long long number;
     if (!value.begin) return otherwise;
-    return *value.begin == 't' ? 1 : *value.begin == 'f' ? 0 : otherwise;
+    if (*value.begin == 't' || *value.begin == 'f') return *value.begin == 't';
+    if (cf_whole(value, &number) && (number == 0 || number == 1)) return (int)number;
+    cf_other(call, name, "true or false, 1 or 0");
+    return otherwise;
 }
 
-/* Copies a text, cut to the room that there is; `otherwise` where it is absent. */
+/* Copies a text; `otherwise`, or "" where that is NULL, if it is absent. A text for which there is
+ * no room is cut, and told as one of another kind is. */
 static inline const char *cf_text(const cf_call *call, const char *name, char *into, size_t room,
                                   const char *otherwise)
 {
     cf_json value = cf_member(call->attributes, name);
+    const char *at = value.begin;
     size_t used = 0;
-    if (!value.begin || *value.begin != '"') {
-        snprintf(into, room, "%s", otherwise);
+    if (!at || *at != '"') {
+        if (at) cf_other(call, name, "a text");
+        if (room) snprintf(into, room, "%s", otherwise ? otherwise : "");
         return into;
     }
-    for (value.begin++; value.begin < value.end && *value.begin != '"'; value.begin++)
-        if (used + 1 < room) into[used++] = *value.begin;
-    into[used] = 0;
+    for (at++; at < value.end && *at != '"'; at++) {
+        if (used + 1 < room) into[used] = *at;
+        used++;
+    }
+    if (room) into[used < room ? used : room - 1] = 0;
+    if (used >= room) cf_other(call, name, "a text for which there is room");
     return into;
 }
 
-/* Whether the attribute, `otherwise` where it is absent, is that text. */
+/* Whether the attribute, `otherwise` where it is absent, is that text. Absent and NULL is none. */
 static inline int cf_is(const cf_call *call, const char *name, const char *text,
                         const char *otherwise)
 {
-    char found[128];
-    return !strcmp(cf_text(call, name, found, sizeof found, otherwise), text);
+    cf_json value = cf_member(call->attributes, name);
+    size_t length = text ? strlen(text) : 0;
+    if (!value.begin) return text && otherwise && !strcmp(otherwise, text);
+    if (*value.begin != '"') {
+        cf_other(call, name, "a text");
+        return 0;
+    }
+    return text && (size_t)(value.end - value.begin) > length + 1 &&
+           !memcmp(value.begin + 1, text, length) && value.begin[length + 1] == '"';
 }
 
-/* Copies a list of integers, at most `room`; the number of its elements, or -1 if it is no list
- * of integers. A bare integer is a list of one. */
+/* Copies a list of integers, at most `room`; the number of its elements, or -1 if it is absent or no
+ * list of integers. A bare integer is a list of one. */
 static inline int cf_ints(const cf_call *call, const char *name, int64_t *into, int room)
 {
     cf_json list = cf_member(call->attributes, name), value;
+    cf_kinds kind = cf_kind(call, name);
     const char *at;
-    long long number;
+    long long number = 0;
     int count = 0;
-    if (cf_whole(list, &number)) {
+    if (kind == CF_INT) {
+        cf_whole(list, &number);
         if (room > 0) into[0] = (int64_t)number;
         return 1;
     }
-    if (!list.begin || *list.begin != '[') return -1;
+    if (kind != CF_INTS) {
+        if (kind != CF_ABSENT) cf_other(call, name, "a list of integers");
+        return -1;
+    }
     at = list.begin + 1;
     while (cf_next(&at, list.end, NULL, &value)) {
-        if (!cf_whole(value, &number)) return -1;
+        cf_whole(value, &number);
         if (count < room) into[count] = (int64_t)number;
         count++;
     }
@@ -373,6 +448,57 @@ static inline uint16_t cf_f32_to_f16(float value)
     return (uint16_t)(sign | half);
 }
 
+/* --- one call ---------------------------------------------------------------------------------- */
+
+static inline void cf_release(cf_call *call)
+{
+    int i;
+    for (i = 0; i < call->input_count; i++) free(call->inputs[i].data);
+    for (i = 0; i < call->output_count; i++) free(call->outputs[i].data);
+    free(call->wrong);
+    free(call->text);
+    free(call->payload);
+}
+
+/* Calls the function. A case that it took for valid is refused where an attribute was asked for as
+ * what it is not. */
+static inline int cf_call_it(cf_call *call, int (*answer)(cf_call *, void *), void *user)
+{
+    int result;
+    call->wrong = (char *)calloc(1, sizeof call->message);
+    result = answer(call, user);
+    if (result < CF_OK || result > CF_UNSUPPORTED)
+        result = cf_reject(call, "the program returned %d for the call", result);
+    if (result == CF_OK && call->wrong && *call->wrong)
+        result = cf_reject(call, "%s", call->wrong);
+    return result;
+}
+
+/* Writes a text as JSON, without its quotes: ASCII, so that any text passes. */
+static inline void cf_quote(char *into, size_t room, const char *text)
+{
+    size_t used = 0;
+    for (; *text && used + 8 < room; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') {
+            into[used++] = '\\';
+            into[used++] = (char)c;
+        } else {
+            into[used++] = c < 32 || c > 126 ? '?' : (char)c;
+        }
+    }
+    into[used] = 0;
+}
+
+static inline int cf_is_big_endian(void)
+{
+    const uint16_t one = 1;
+    if (*(const unsigned char *)&one) return 0;
+    fprintf(stderr, "conformance.h: this machine is big-endian; all arrays are little-endian\n");
+    return 1;
+}
+
+#ifndef CF_NO_STREAMS
 /* --- streams ---------------------------------------------------------------------------------- */
 
 static inline int cf_read(int from, void *into, size_t size)
@@ -380,6 +506,7 @@ static inline int cf_read(int from, void *into, size_t size)
     unsigned char *at = (unsigned char *)into;
     while (size) {
         ssize_t got = read(from, at, size);
+        if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return 0;
         at += got;
         size -= (size_t)got;
@@ -392,6 +519,7 @@ static inline int cf_write(int to, const void *from, size_t size)
     const unsigned char *at = (const unsigned char *)from;
     while (size) {
         ssize_t put = write(to, at, size);
+        if (put < 0 && errno == EINTR) continue;
         if (put <= 0) return 0;
         at += put;
         size -= (size_t)put;
@@ -418,22 +546,6 @@ static inline int cf_send(int to, const char *text, uint64_t payload)
     cf_put(prefix, strlen(text), 4);
     cf_put(prefix + 4, payload, 8);
     return cf_write(to, prefix, sizeof prefix) && cf_write(to, text, strlen(text));
-}
-
-/* Writes a text as JSON, without its quotes: ASCII, so that any text passes. */
-static inline void cf_quote(char *into, size_t room, const char *text)
-{
-    size_t used = 0;
-    for (; *text && used + 8 < room; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\') {
-            into[used++] = '\\';
-            into[used++] = (char)c;
-        } else {
-            into[used++] = c < 32 || c > 126 ? '?' : (char)c;
-        }
-    }
-    into[used] = 0;
 }
 
 static inline int cf_describe(cf_call *call, cf_json facts, size_t *offset, uint64_t payload)
@@ -510,7 +622,7 @@ static inline int cf_receive(int from, cf_call *call)
 }
 
 /* Writes the answer to a request: 1 if that went well. */
-static inline int cf_respond(int to, const cf_call *call, int result, double seconds)
+static inline int cf_respond(int to, const cf_call *call, int result, long long nanoseconds)
 {
     static const char *const endings[] = {"returned", "raised", "unsupported"};
     char text[16384], message[2 * sizeof call->message];
@@ -519,11 +631,12 @@ static inline int cf_respond(int to, const cf_call *call, int result, double sec
     uint64_t payload = 0;
     int used, i, j;
     cf_quote(message, sizeof message, call->message);
-    if (result < 0 || result > 2) result = CF_REJECTED;
+    /* In integers: a locale may have a comma in a fraction. */
     used = snprintf(text, sizeof text,
-                    "{\"number\":%lld,\"ending\":\"%s\",\"message\":\"%s\",\"seconds\":%.9f,"
-                    "\"changed\":[",
-                    call->number, endings[result], message, seconds);
+                    "{\"number\":%lld,\"ending\":\"%s\",\"message\":\"%s\","
+                    "\"seconds\":%lld.%09lld,\"changed\":[",
+                    call->number, endings[result], message, nanoseconds / 1000000000,
+                    nanoseconds % 1000000000);
     for (i = 0; i < call->input_count; before += call->inputs[i].bytes, i++)
         if (memcmp(before, call->inputs[i].data, call->inputs[i].bytes)) {
             used += snprintf(text + used, sizeof text - used, "%s%d", comma, i);
@@ -550,17 +663,6 @@ static inline int cf_respond(int to, const cf_call *call, int result, double sec
     return 1;
 }
 
-static inline void cf_release(cf_call *call)
-{
-    int i;
-    for (i = 0; i < call->input_count; i++) free(call->inputs[i].data);
-    for (i = 0; i < call->output_count; i++) free(call->outputs[i].data);
-    free(call->text);
-    free(call->payload);
-}
-
-/* --- the main loop ---------------------------------------------------------------------------- */
-
 /* Answers requests until there are no more; what main returns. `capabilities` is JSON as in
  * docs/protocol.md, or NULL for a program that claims everything. */
 static inline int cf_serve(const char *name, const char *version, const char *capabilities,
@@ -568,17 +670,13 @@ static inline int cf_serve(const char *name, const char *version, const char *ca
 {
     char quoted[2][256], *text;
     int from = dup(0), to = dup(1), none = open("/dev/null", O_RDONLY), got = 0;
-    const uint16_t one = 1;
     size_t room = strlen(capabilities ? capabilities : "") + 1024;
     cf_call call;
     if (from < 0 || to < 0 || none < 0 || dup2(none, 0) < 0 || dup2(2, 1) < 0) {
         perror("conformance.h");
         return 2;
     }
-    if (!*(const unsigned char *)&one) {
-        fprintf(stderr, "conformance.h: this machine is big-endian; the protocol is little-endian\n");
-        return 2;
-    }
+    if (cf_is_big_endian()) return 2;
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a kernel that hangs ends with the run that started it */
 #endif
@@ -596,18 +694,251 @@ static inline int cf_serve(const char *name, const char *version, const char *ca
         struct timespec begin, end;
         int result;
         clock_gettime(CLOCK_MONOTONIC, &begin);
-        result = answer(&call, user);
+        result = cf_call_it(&call, answer, user);
         clock_gettime(CLOCK_MONOTONIC, &end);
         fflush(stdout);
         got = cf_respond(to, &call, result,
-                         (double)(end.tv_sec - begin.tv_sec) +
-                             1e-9 * (double)(end.tv_nsec - begin.tv_nsec))
+                         (long long)(end.tv_sec - begin.tv_sec) * 1000000000 +
+                             (end.tv_nsec - begin.tv_nsec))
                   ? 0
                   : -2;
         cf_release(&call);
     }
     if (got == -1) fprintf(stderr, "conformance.h: a request that cannot be read\n");
     return got == -1 ? 2 : 0;
+}
+#endif /* CF_NO_STREAMS */
+
+/* --- files ------------------------------------------------------------------------------------- */
+
+/* Text that grows. */
+typedef struct {
+    char *begin;
+    size_t used, room;
+} cf_buffer;
+
+static inline int cf_add(cf_buffer *text, const char *more)
+{
+    size_t length = strlen(more);
+    if (text->used + length >= text->room) {
+        size_t room = 2 * (text->room + length) + 256;
+        char *larger = (char *)realloc(text->begin, room);
+        if (!larger) return 0;
+        text->begin = larger;
+        text->room = room;
+    }
+    memcpy(text->begin + text->used, more, length + 1);
+    text->used += length;
+    return 1;
+}
+
+/* Reads a word of a line; 0 at the end of the file, or for a word that is too long. */
+static inline int cf_word(FILE *from, char *into, size_t room)
+{
+    size_t used = 0;
+    int c;
+    while ((c = getc(from)) == ' ' || c == '\t' || c == '\n' || c == '\r') continue;
+    for (; c != EOF && c != ' ' && c != '\t' && c != '\n' && c != '\r'; c = getc(from)) {
+        if (used + 1 >= room) return 0;
+        into[used++] = (char)c;
+    }
+    into[used] = 0;
+    return used > 0;
+}
+
+static inline int cf_number(FILE *from, long long *number)
+{
+    char word[32];
+    cf_json text;
+    if (!cf_word(from, word, sizeof word)) return 0;
+    text.begin = word;
+    text.end = word + strlen(word);
+    return cf_whole(text, number);
+}
+
+static inline int cf_expect(FILE *from, const char *expected)
+{
+    char word[32];
+    return cf_word(from, word, sizeof word) && !strcmp(word, expected);
+}
+
+static inline FILE *cf_open(const char *folder, const char *place, const char *name,
+                            const char *mode)
+{
+    char path[1024];
+    FILE *file;
+    int length = snprintf(path, sizeof path, "%s/%s%s%s", folder, place, *place ? "/" : "", name);
+    if (length < 0 || (size_t)length >= sizeof path) return NULL;
+    if (!mode) { /* nothing to open: the file is removed */
+        remove(path);
+        return NULL;
+    }
+    file = fopen(path, mode);
+    if (!file) fprintf(stderr, "conformance.h: %s cannot be opened\n", path);
+    return file;
+}
+
+/* Reads the type and shape of an input, and its elements from its file. */
+static inline int cf_load(FILE *cases, cf_call *call, const char *folder, const char *place)
+{
+    cf_array *array = &call->inputs[call->input_count];
+    char word[32];
+    long long rank, size;
+    size_t got;
+    FILE *file;
+    int i;
+    memset(array, 0, sizeof *array);
+    if (!cf_word(cases, word, sizeof word)) return 0;
+    for (i = 0; i < CF_TYPES && strcmp(word, cf_name_of((cf_dtype)i)); i++) continue;
+    if (i == CF_TYPES || !cf_number(cases, &rank) || rank < 0 || rank > CF_MAX_RANK) return 0;
+    array->dtype = (cf_dtype)i;
+    array->count = 1;
+    for (i = 0; i < rank; i++) {
+        if (!cf_number(cases, &size) || size < 0) return 0;
+        if (size > 0 && array->count > SIZE_MAX / 8 / (size_t)size) return 0;
+        array->shape[array->rank++] = (int64_t)size;
+        array->count *= (size_t)size;
+    }
+    array->bytes = array->count * cf_size_of(array->dtype);
+    array->data = malloc(array->bytes ? array->bytes : 1);
+    if (!array->data) return 0;
+    snprintf(word, sizeof word, "in%d.bin", call->input_count++);
+    file = cf_open(folder, place, word, "rb");
+    if (!file) return 0;
+    got = fread(array->data, 1, array->bytes, file);
+    fclose(file);
+    return got == array->bytes;
+}
+
+/* Reads the name, kind and value of an attribute, and writes them as JSON. */
+static inline int cf_spell(FILE *cases, cf_buffer *json, int first)
+{
+    char word[512], quoted[1100];
+    long long count, i;
+    if (!cf_word(cases, word, sizeof word)) return 0;
+    cf_quote(quoted, sizeof quoted, word);
+    if (!cf_add(json, first ? "\"" : ",\"") || !cf_add(json, quoted) || !cf_add(json, "\":"))
+        return 0;
+    if (!cf_word(cases, word, sizeof word)) return 0;
+    if (!strcmp(word, "ints")) {
+        if (!cf_number(cases, &count) || count < 0 || !cf_add(json, "[")) return 0;
+        for (i = 0; i < count; i++)
+            if (!cf_word(cases, word, sizeof word) || !cf_add(json, i ? "," : "") ||
+                !cf_add(json, word))
+                return 0;
+        return cf_add(json, "]");
+    }
+    if (!strcmp(word, "int")) return cf_word(cases, word, sizeof word) && cf_add(json, word);
+    if (!strcmp(word, "bool"))
+        return cf_number(cases, &count) && cf_add(json, count ? "true" : "false");
+    if (strcmp(word, "text") || !cf_word(cases, word, sizeof word)) return 0;
+    cf_quote(quoted, sizeof quoted, strcmp(word, "-") ? word : "");
+    return cf_add(json, "\"") && cf_add(json, quoted) && cf_add(json, "\"");
+}
+
+/* Reads a case: 1, or 0 at the end of the file, or -1 for a line that cannot be read. */
+static inline int cf_case(FILE *cases, cf_call *call, const char *folder, char *place, size_t room)
+{
+    cf_buffer json = {NULL, 0, 0};
+    long long outputs, inputs, attributes, i;
+    int good;
+    memset(call, 0, sizeof *call);
+    if (!cf_word(cases, place, room)) return 0;
+    good = cf_word(cases, call->op, sizeof call->op) && cf_expect(cases, "outputs") &&
+           cf_number(cases, &outputs) && cf_expect(cases, "inputs") && cf_number(cases, &inputs) &&
+           inputs <= CF_MAX_ARRAYS;
+    for (i = 0; good && i < inputs; i++) good = cf_load(cases, call, folder, place);
+    good = good && cf_expect(cases, "attributes") && cf_number(cases, &attributes) &&
+           cf_add(&json, "{");
+    for (i = 0; good && i < attributes; i++) good = cf_spell(cases, &json, !i);
+    good = good && cf_add(&json, "}");
+    call->text = json.begin;
+    call->attributes.begin = json.begin;
+    call->attributes.end = json.begin ? json.begin + json.used : NULL;
+    return good ? 1 : -1;
+}
+
+/* Writes the outputs of a case, or how it ended without any: 1 if that went well. */
+static inline int cf_store(const cf_call *call, int result, const char *folder, const char *place)
+{
+    FILE *file;
+    char name[32];
+    int i, j, good = 1;
+    cf_open(folder, place, "ending.txt", NULL);
+    cf_open(folder, place, "out.txt", NULL);
+    if (result != CF_OK) {
+        file = cf_open(folder, place, "ending.txt", "w");
+        if (!file) return 0;
+        fprintf(file, "%s %s\n", result == CF_REJECTED ? "raised" : "unsupported", call->message);
+        return !fclose(file);
+    }
+    for (i = 0; good && i < call->output_count; i++) {
+        snprintf(name, sizeof name, "out%d.bin", i);
+        file = cf_open(folder, place, name, "wb");
+        if (!file) return 0;
+        good = fwrite(call->outputs[i].data, 1, call->outputs[i].bytes, file) ==
+               call->outputs[i].bytes;
+        good = !fclose(file) && good;
+    }
+    file = cf_open(folder, place, "out.txt", "w");
+    if (!file) return 0;
+    for (i = 0; i < call->output_count; i++) {
+        fprintf(file, "%s %d", cf_name_of(call->outputs[i].dtype), call->outputs[i].rank);
+        for (j = 0; j < call->outputs[i].rank; j++)
+            fprintf(file, " %lld", (long long)call->outputs[i].shape[j]);
+        fprintf(file, "\n");
+    }
+    return !fclose(file) && good;
+}
+
+/* Writes device.json, with the nonce that index.json has near its beginning. */
+static inline int cf_sign(const char *folder, const char *name, const char *version)
+{
+    char text[4096], quoted[2][256];
+    cf_json whole, nonce;
+    FILE *file = cf_open(folder, "", "index.json", "rb");
+    if (!file) return 0;
+    whole.begin = text;
+    whole.end = text + fread(text, 1, sizeof text - 1, file);
+    text[whole.end - text] = 0;
+    fclose(file);
+    nonce = cf_member(whole, "nonce");
+    if (!nonce.begin || *nonce.begin != '"') {
+        fprintf(stderr, "conformance.h: there is no nonce in %s/index.json\n", folder);
+        return 0;
+    }
+    cf_quote(quoted[0], sizeof quoted[0], name);
+    cf_quote(quoted[1], sizeof quoted[1], version);
+    file = cf_open(folder, "", "device.json", "w");
+    if (!file) return 0;
+    fprintf(file, "{\"name\": \"%s\", \"version\": \"%s\", \"nonce\": %.*s}\n", quoted[0], quoted[1],
+            (int)(nonce.end - nonce.begin), nonce.begin);
+    return !fclose(file);
+}
+
+/* Answers all cases of a folder that `conformance export --format raw` wrote, as docs/exchange.md
+ * says; what main returns. The function is that of cf_serve. */
+static inline int cf_serve_files(const char *folder, const char *name, const char *version,
+                                 int (*answer)(cf_call *, void *), void *user)
+{
+    char place[16];
+    FILE *cases;
+    cf_call call;
+    int got = 0;
+    if (cf_is_big_endian() || !cf_sign(folder, name, version)) return 2;
+    cases = cf_open(folder, "", "cases.txt", "r");
+    if (!cases) return 2;
+    while ((got = cf_case(cases, &call, folder, place, sizeof place)) == 1) {
+        int good = cf_store(&call, cf_call_it(&call, answer, user), folder, place);
+        cf_release(&call);
+        if (!good) break;
+    }
+    if (got < 0) {
+        cf_release(&call);
+        fprintf(stderr, "conformance.h: the line of case %s, or its files, cannot be read\n", place);
+    }
+    fclose(cases);
+    return got ? 2 : 0;
 }
 
 #endif

@@ -148,7 +148,8 @@ def _checked(folder: Path) -> None:
     count = len(stated) if raw else len(there)
     expected = sorted(f"out{i}{suffix}" for i in range(count))
     if there != expected:
-        raise UsageError(f"there are {', '.join(there) or 'none'}, not {', '.join(expected)}")
+        found = f"there are {', '.join(there)}" if there else "there are no outputs"
+        raise UsageError(f"{found}; expected: {', '.join(expected) or 'none'}")
     for i, (dtype, shape) in enumerate(stated):
         needed = math.prod(shape) * DTYPES[dtype].storage.itemsize
         size = (folder / f"out{i}.bin").stat().st_size

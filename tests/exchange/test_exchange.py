@@ -174,20 +174,111 @@ class TestRoundTrip:
 
 @pytest.mark.needs("cc")
 def test_raw_files_are_read_by_a_program_in_c(tmp_path):
-    program = tmp_path / "avgpool_files"
+    program = tmp_path / "avgpool"
     words = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-fsanitize=address,undefined"]
-    subprocess.run([*words, "-o", program, CLIENTS / "avgpool_files.c"], check=True)
+    subprocess.run([*words, "-o", program, CLIENTS / "avgpool.c"], check=True)
     file = tmp_path / "caps.json"
     file.write_text(json.dumps({"operators": ["AvgPool-1"], "dtypes": ["f32"]}))
     out = tmp_path / "out"
     words = ["export", "--format", "raw", "--op", "AvgPool-1", "--capabilities", file, "--out", out]
     assert invoked(*words).exit_code == 0
-    with (out / "cases.txt").open() as cases:
-        subprocess.run([program], cwd=out, stdin=cases, check=True)
-    introduced(out)
+    subprocess.run([program, out], check=True)
     shown = invoked("grade", out, "--op", "AvgPool-1")
     assert shown.exit_code == 0, shown.output
     assert "strength 100 %" in shown.output
+    assert "avgpool.c 1.0" in shown.output
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A program that copies its inputs, built of the header without streams."""
+    folder = tmp_path_factory.mktemp("files")
+    source = folder / "copy.c"
+    source.write_text(
+        '#include "conformance.h"\n'
+        "static int answer(cf_call *call, void *user)\n"
+        "{\n"
+        "    int i;\n"
+        "    (void)user;\n"
+        '    if (!strcmp(call->op, "refuses")) return cf_reject(call, "no");\n'
+        '    if (cf_int(call, "n", 7) != 7 || !cf_is(call, "t", "", "x") || !cf_bool(call, "b", 0))'
+        '        return cf_reject(call, "attributes");\n'
+        "    for (i = 0; cf_input(call, i); i++) {\n"
+        "        const cf_array *in = cf_input(call, i);\n"
+        "        void *out = cf_output(call, in->dtype, in->rank, in->shape);\n"
+        "        if (out) memcpy(out, in->data, in->bytes);\n"
+        "    }\n"
+        "    return CF_OK;\n"
+        "}\n"
+        "int main(int count, char **words)\n"
+        '{ return count == 2 ? cf_serve_files(words[1], "c\\"", "1", answer, NULL) : 9; }\n'
+    )
+    words = ["cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{CLIENTS}"]
+    words += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-DCF_NO_STREAMS"]
+    subprocess.run([*words, "-o", folder / "copy", source], check=True)
+    return folder / "copy"
+
+
+@pytest.mark.needs("cc")
+class TestHeader:
+    def answered(self, files, folder, line, **inputs):
+        place = folder / "000001"
+        place.mkdir(exist_ok=True)
+        (folder / "index.json").write_text('{"suite": "s", "nonce": "06f0"}')
+        (folder / "cases.txt").write_text(line)
+        for name, data in inputs.items():
+            (place / f"{name}.bin").write_bytes(data)
+        done = subprocess.run([files, folder], capture_output=True, text=True, check=False)
+        return done, {one.name: one.read_bytes() for one in place.glob("[oe]*")}
+
+    def test_inputs_and_attributes_are_read_and_outputs_written(self, files, tmp_path):
+        line = (
+            "000001 op outputs 2 inputs 2 f32 1 2 i64 2 1 0 attributes 3 n int 7 t text - b bool 1"
+        )
+        done, found = self.answered(files, tmp_path, line, in0=b"12345678", in1=b"")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert found == {
+            "out0.bin": b"12345678",
+            "out1.bin": b"",
+            "out.txt": b"f32 1 2\ni64 2 1 0\n",
+        }
+        told = json.loads((tmp_path / "device.json").read_text())
+        assert told == {"name": 'c"', "version": "1", "nonce": "06f0"}
+
+    @pytest.mark.parametrize(
+        ("value", "shown"), [("text x", '"x"'), ("ints 2 3 4", "[3,4]"), ("int 1e3", "1e3")]
+    )
+    def test_an_attribute_of_another_kind_is_refused(self, files, tmp_path, value, shown):
+        line = f"000001 op outputs 0 inputs 0 attributes 3 n {value} t text - b bool 1\n"
+        done, found = self.answered(files, tmp_path, line)
+        assert done.returncode == 0
+        assert found == {"ending.txt": f"raised attribute n is {shown}, not an integer\n".encode()}
+
+    def test_an_old_ending_is_replaced(self, files, tmp_path):
+        line = "000001 op outputs 0 inputs 0 attributes 2 t text - b bool 1\n"
+        self.answered(files, tmp_path, line.replace(" op ", " refuses "))
+        assert (tmp_path / "000001" / "ending.txt").read_text() == "raised no\n"
+        _, found = self.answered(files, tmp_path, line)
+        assert found == {"out.txt": b""}
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "000001 op outputs 1 inputs 1 f33 1 2 attributes 0",
+            "000001 op outputs 1 inputs 1 f32 17 1 attributes 0",
+            "000001 op outputs 1 inputs 99 f32 1 1 attributes 0",
+            "000001 op outputs 1 inputs 1 f32 2 9223372036854775807 9 attributes 0",
+            "000001 op outputs 1 inputs 1 f32 1 3 attributes 0",
+            "000001 op outputs 1 inputs 0 attributes 1 n float 1",
+            "000001 op outputs 1 inputs 0 attributes 1 n ints 4 1",
+            "000001 op outputs 1",
+        ],
+    )
+    def test_a_line_that_cannot_be_read_ends_it(self, files, tmp_path, line):
+        done, found = self.answered(files, tmp_path, line, in0=b"12345678")
+        assert done.returncode == 2
+        assert "the line of case 000001, or its files, cannot be read" in done.stderr
+        assert found == {}
 
 
 class TestModels:
@@ -293,10 +384,16 @@ class TestWhatComesBack:
         ("damage", "said"),
         [
             (lambda place: shutil.rmtree(place), "the folder is missing"),
-            (lambda place: (place / "out0.bin").unlink(), "there are none, not out0.bin"),
+            (
+                lambda place: (place / "out0.bin").unlink(),
+                "there are no outputs; expected: out0.bin",
+            ),
             (lambda place: (place / "out.txt").unlink(), "there is no out0.bin with out.txt"),
             (lambda place: (place / "out0.bin").write_bytes(b"abc"), "out0.bin has 3 bytes; bf16"),
-            (lambda place: (place / "out1.bin").write_bytes(b""), "out0.bin, out1.bin, not out0"),
+            (
+                lambda place: (place / "out1.bin").write_bytes(b""),
+                "out0.bin, out1.bin; expected: out0",
+            ),
             (
                 lambda place: (place / "out.txt").write_text("f32 2 1"),
                 "line 1 of out.txt is 'f32 2",

@@ -45,12 +45,13 @@ def avgpool(tmp_path_factory):
 
 @pytest.mark.needs("cc")
 class TestC:
-    def test_the_header_is_c99_and_c_plus_plus(self, tmp_path):
-        built("cc", CLIENTS / "c" / "avgpool.c", tmp_path / "c99", "-std=c99")
-        source = tmp_path / "program.cpp"
-        source.write_text('#include "conformance.h"\nint main() { return 0; }\n')
-        if not needs.missing("c++"):
-            built("c++", source, tmp_path / "cpp", "-std=c++11")
+    @pytest.mark.parametrize("more", [(), ("-DCF_NO_STREAMS",)])
+    def test_the_header_is_c99_and_c_plus_plus(self, tmp_path, more):
+        for compiler, name, standard in (("cc", "c", "c99"), ("c++", "cpp", "c++11")):
+            source = tmp_path / f"program.{name}"
+            source.write_text('#include "conformance.h"\nint main(void) { return 0; }\n')
+            if not needs.missing(compiler):
+                built(compiler, source, tmp_path / name, f"-std={standard}", *more)
 
     def test_the_runner_is_short(self):
         lines = (CLIENTS / "c" / "avgpool.c").read_text().splitlines()
@@ -77,7 +78,7 @@ class TestC:
     def test_a_bad_ending_fails_a_run_in_which_all_passed(self, tmp_path):
         text = (CLIENTS / "c" / "avgpool.c").read_text()
         source = tmp_path / "avgpool.c"
-        source.write_text(text.replace("    return cf_serve(", "    return 3 + cf_serve("))
+        source.write_text(text.replace('    return cf_serve("', '    return 3 + cf_serve("'))
         program = built("cc", source, tmp_path / "ends", f"-I{CLIENTS / 'c'}")
         words = ("--backend", f"exec:{program}", "--op", "AvgPool-1", "--suite", "smoke")
         shown = invoked("check", *words, "--report", tmp_path / "out")
@@ -166,10 +167,49 @@ class TestHeader:
         found = self.asked(
             echo, "attributes", **{
                 "list": [2, -3, 4], "empty": [], "whole": -(1 << 62), "yes": True, "no": False,
-                "text": "a {long] text", "nested": [[1, "]"], [2]], "exclude-pad": False,
+                "short": "a {long", "text": "a {long] text", "nested": [[1, "]"], [2]],
+                "exclude-pad": False,
             },
         )  # fmt: skip
         assert found.ending is Ending.RETURNED, found.message
+
+    @pytest.mark.parametrize(
+        ("attributes", "value"),
+        [
+            ({}, 5 - 1000 + 10_000),
+            ({"number": 7, "flag": True, "list": [1, 2], "text": "abc"}, 7 + 100 + 2000 + 30_000),
+            ({"flag": 1, "number": True, "list": 4}, 1 + 100 + 1000 + 10_000),
+            ({"flag": 0, "number": False, "list": []}, 10_000),
+            ({"number": -(1 << 63), "list": [], "text": ""}, -(1 << 63)),
+        ],
+    )
+    def test_attributes_have_their_values(self, echo, attributes, value):
+        found = self.asked(echo, "kinds", **attributes)
+        assert found.ending is Ending.RETURNED, found.message
+        assert found.returned[0].tolist() == [value]
+
+    @pytest.mark.parametrize(
+        ("name", "value", "wanted"),
+        [
+            *(("number", value, "an integer") for value in ("diagonal", 1.5, 1 << 63, [1], None)),
+            *(("flag", value, "true or false, 1 or 0") for value in (2, -1, "true", [True], 1.0)),
+            *(("list", value, "a list of integers") for value in ("2", [1, "2"], [1.5], True)),
+            *(("text", value, "a text") for value in (3, False, ["a"])),
+            ("text", "12345678", "a text for which there is room"),
+        ],
+    )
+    def test_another_kind_of_value_is_refused_by_name(self, echo, name, value, wanted):
+        found = self.asked(echo, "kinds", **{name: value})
+        assert found.ending is Ending.RAISED
+        shown = json.dumps(value, separators=(",", ":"))
+        assert found.message == f"attribute {name} is {shown}, not {wanted}"
+
+    def test_a_result_of_no_meaning_is_told(self, echo):
+        assert self.asked(echo, "strange").message == "the program returned 42 for the call"
+
+    def test_numbers_do_not_depend_on_the_locale(self):
+        header = (CLIENTS / "c" / "conformance.h").read_text()
+        assert re.findall(r"%[-+ #0-9.]*l?[aefg]|strto[dfl]\b|\bato[fil]\b|scanf", header) == []
 
     def test_every_type_and_shape_goes_both_ways(self, echo):
         inputs = [np.arange(12).astype(row.numpy).reshape(3, 4) for row in DTYPES.values()]
