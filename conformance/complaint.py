@@ -33,7 +33,8 @@ _PLACES = (
 )
 _PLACE = re.compile("|".join(_PLACES))
 _FILE = re.compile(r"[^ ]*\.\w{1,4}:\d+:?")
-_NUMBER = re.compile(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*")
+NUMBERS = re.compile(r"0x[0-9a-fA-F]+|(?:(?<!\w)-)?\d+(?:[\s,.x]+-?\d+)*")
+"""Numbers with their signs, several in a row: ``8x1x-1``, ``1, -2, 3``."""
 
 _LIST = re.compile(r"(?:[-(\[{]\s*)*#(?:[-\s,()\[\]{}]*#)*(?:,?\s*[)\]}])*")
 """Numbers in a row, with their signs and brackets, where ``#`` stands for one."""
@@ -52,7 +53,7 @@ def unnumbered(message: str) -> str:
     would depend on how long these are.
     """
     text = _bare(message) or message.partition("\n")[0].strip()
-    return _NUMBER.sub("#", text)[:MAX_UNNUMBERED].rstrip(f" {CUT}")
+    return NUMBERS.sub("#", text)[:MAX_UNNUMBERED].rstrip(f" {CUT}")
 
 
 def alike(message: str, op: str) -> str:
@@ -60,7 +61,7 @@ def alike(message: str, op: str) -> str:
     text = said(message)
     name = op.rpartition("-")[0].rpartition(".")[2] or op
     text = re.sub(rf"{re.escape(name)}(?:_\d+)?", "#", text)
-    text = _LIST.sub("#", _NUMBER.sub("#", text))
+    text = _LIST.sub("#", NUMBERS.sub("#", text))
     # A word that is cut is another one in a message with longer numbers.
     head, cut, _ = text.partition(CUT)
     text = head.rpartition(" ")[0] if cut else text

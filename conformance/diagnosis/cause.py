@@ -148,7 +148,11 @@ def _sentence(found: Explanation) -> str:
     several = [" ".join(fault.says for fault in faults) for faults in candidates(found)]
     said = several[0] if len(several) == 1 else f"One of: {' Or: '.join(several)}"
     where = _words(_scope(found))
-    return f"{said} Only {where}." if where else said
+    said = f"{said} Only {where}." if where else said
+    if not found.beside:
+        return said
+    there = found.beside.removeprefix("only ")
+    return f"{said} {found.with_more:,} of these vectors are wrong {there}, too."
 
 
 def _deciding(found: Explanation, decides: str | None, backend: str) -> str:

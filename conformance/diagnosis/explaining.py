@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.observed import OperatorEvidence
+from conformance.diagnosis.places import SOME, Region, Wrong, mostly
+from conformance.diagnosis.placing import lines_of, wrong_elements
 from conformance.diagnosis.search import Search
-from conformance.model import Result, Vector
+from conformance.model import OPEN_BIT, Answer, Result, Status, Vector
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
+
+EVERY = sum(OPEN_BIT.values())
+"""An element that is not graded at any precision."""
 
 
 def explanations(
@@ -28,29 +35,125 @@ def explanations(
 
     What no faults explain is looked at again, without the outputs that are right in all of it: a
     kernel that computes values and indices apart may have a bug in one of them. Fewer outputs show
-    less, so such faults are told only where they explain most of what was left. ``chosen`` as for
+    less, so such faults are told only where they explain most of what was left. So it is without
+    the elements of a place, where most of what is left is wrong there alone. ``chosen`` as for
     :class:`conformance.diagnosis.search.Search`, the rest as for
     :class:`conformance.diagnosis.observed.OperatorEvidence`.
     """
-    evidence = OperatorEvidence(
-        spec, results, read=read, noticed=noticed, precision=precision, level=level
-    )
+    arguments = _Arguments(noticed, precision, level)
+    evidence = arguments.evidence(spec, results, read)
     found = Search(evidence, bank, chosen=chosen).run()
+    found = _beside_a_place(evidence, results, found, bank, read, arguments, chosen) or found
     explained = {vector for one in found for vector in one.agrees}
     left = [one for vector, one in evidence.failed.items() if vector not in explained]
     wrong = sorted(frozenset[int]().union(*(one.wrong_outputs for one in left)))
     if not 0 < len(wrong) < len(spec.outputs):
         return found
-    part = OperatorEvidence(
-        spec,
-        [one for one in results if one.id not in explained],
-        read=read,
-        noticed=noticed,  # what notices nothing in all outputs does not in some
-        precision=precision,
-        level=level,
-        only=wrong,
-    )
+    unexplained = [one for one in results if one.id not in explained]
+    # What notices nothing in all outputs does not in some.
+    part = arguments.evidence(spec, unexplained, read, only=wrong)
     names = tuple(left[0].vector.answers[number].name for number in wrong)
     more = Search(part, bank, chosen=chosen).run()
     most = (one for one in more if 2 * len(one.agrees) > len(left))
     return [*found, *(replace(one, outputs=names) for one in most)]
+
+
+@dataclass(frozen=True)
+class _Arguments:
+    """What all evidence of one operator is looked at with."""
+
+    noticed: Mapping[str, Sequence[str]]
+    precision: Mapping[str, str]
+    level: str
+
+    def evidence(
+        self,
+        spec: OpSpec,
+        results: Sequence[Result],
+        read: Callable[[str], Vector],
+        only: Sequence[int] | None = None,
+    ) -> OperatorEvidence:
+        return OperatorEvidence(
+            spec,
+            results,
+            read=read,
+            noticed=self.noticed,
+            precision=self.precision,
+            level=self.level,
+            only=only,
+        )
+
+
+def _beside_a_place(
+    evidence: OperatorEvidence,
+    results: Sequence[Result],
+    found: Sequence[Explanation],
+    bank: Sequence[Fault],
+    read: Callable[[str], Vector],
+    arguments: _Arguments,
+    chosen: bool,
+) -> list[Explanation] | None:
+    """What explains the failures if the elements of one place are left out, which explains others;
+    None where there is no such place, or no more is explained.
+
+    Failures that are wrong nowhere else count as passed: whatever else the backend does, elsewhere
+    their elements are right.
+    """
+    spec, along = evidence.spec, lines_of(evidence.spec)
+    explained = {vector for one in found for vector in one.agrees}
+    failed = [one for one in results if one.id in evidence.failed]
+    left = [one for one in failed if one.id not in explained]
+    if along is None or len(left) <= SOME:
+        return None
+    wrong = dict(wrong_elements(left, read, arguments.precision, arguments.level))
+    most = mostly(list(wrong.values()), along)
+    if most is None or len(most[1]) == len(left):
+        return None
+    shared, at = most
+    names = list(wrong)
+    lost = {names[number] for number in at}
+
+    def without(id: str) -> Vector:
+        vector = read(id)
+        return _without(vector, shared.region) if id in evidence.failed else vector
+
+    elsewhere = [
+        replace(one, status=Status.PASS, returned=None) if one.id in lost else one
+        for one in results
+    ]
+    part = arguments.evidence(spec, elsewhere, without)
+    more = Search(part, bank, chosen=chosen).run()
+    if len({v for one in more for v in one.agrees}) <= len(explained):
+        return None
+    return [_with_place(one, shared.region, wrong) for one in more]
+
+
+def _with_place(found: Explanation, region: Region, wrong: Mapping[str, Wrong]) -> Explanation:
+    """An explanation that says in how many of its failures elements of a place are wrong, too."""
+    places = {
+        vector: [(mask, region.elements(mask.shape)) for mask in wrong[vector].masks]
+        for vector in found.agrees
+        if vector in wrong
+    }
+    more = sum(
+        any(there is not None and (mask & there).any() for mask, there in pairs)
+        for pairs in places.values()
+    )
+    return replace(found, beside=str(region), with_more=more) if more else found
+
+
+def _without(vector: Vector, region: Region) -> Vector:
+    """A vector of which the elements in a region are not graded."""
+    readings = {name: _ungraded(answers, region) for name, answers in vector.readings.items()}
+    return replace(vector, answers=_ungraded(vector.answers, region), readings=readings)
+
+
+def _ungraded(answers: Sequence[Answer], region: Region) -> tuple[Answer, ...]:
+    found = []
+    for one in answers:
+        there = region.elements(one.expected.shape)
+        if there is not None:
+            known = 0 if one.open is None else one.open
+            one = replace(one, open=np.where(there, np.uint8(EVERY), known).astype(np.uint8))
+        found.append(one)
+    return tuple(found)

@@ -22,7 +22,8 @@ class Explanation:
     and ``passing`` passed, all as an implementation with these faults may; ``strained`` of these
     would have failed, had it added up its terms in order. ``elsewhere`` are the other places.
     ``outputs`` are the names of those that are as the faults have them, where the others are right;
-    empty for all.
+    empty for all. ``beside`` is a place whose elements were left out, where more is wrong: so it is
+    in ``with_more`` of the failures.
     """
 
     faults: Faults
@@ -34,6 +35,8 @@ class Explanation:
     strained: int = 0
     alternatives: tuple[Faults, ...] = ()
     outputs: tuple[str, ...] = ()
+    beside: str = ""
+    with_more: int = 0
 
     @property
     def whole(self) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,15 @@ UNLIKELY = 0.01
 FILLED = 0.5
 """Indices of a place that are wrong, of those that it has, at least; and vectors that are wrong at
 the index with which it begins."""
+
+SOME = 4
+"""Failures that share a place beside others that do not, at least."""
+
+SHARE = 1 / 3
+"""Failures that do, of all, at least."""
+
+BEGINNINGS = 3
+"""First wrong numbers of a line from which all are taken to be wrong, beside other failures."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,12 @@ class Line:
         first, end = self._ends(shape)
         return prod(shape[first:end]) if self.fixed <= first < end <= len(shape) else 0
 
+    def spread(self, numbers: Mask, shape: Shape) -> Mask:
+        """What holds by number, for each element of an output of a shape that has this line."""
+        first, end = self._ends(shape)
+        one = (*(1,) * first, *shape[first:end], *(1,) * (len(shape) - end))
+        return np.broadcast_to(numbers.reshape(one), shape)
+
     def _ends(self, shape: Shape) -> tuple[int, int]:
         rank = len(shape)
         first = self.first + rank if self.first < 0 else self.first
@@ -87,6 +103,17 @@ class Region:
     def size(self, length: int) -> int:
         """How many numbers it has on a line of so many."""
         return min(length, 1) if self.kind == "first" else max(0, length - self.begins(length))
+
+    def elements(self, shape: Shape) -> Mask | None:
+        """The elements of an output that lie in it; None where it has none, or has all."""
+        length = self.line.length(shape)
+        size = self.size(length) if length else 0
+        if not 0 < size < length:
+            return None
+        numbers = np.zeros(length, np.bool_)
+        begin = self.begins(length)
+        numbers[begin : begin + size] = True
+        return self.line.spread(numbers, shape)
 
     def holds(self, hit: Mask) -> bool:
         """Whether some numbers are hit, and all that are lie in it."""
@@ -175,6 +202,53 @@ def shared(failures: Sequence[Wrong], along: Sequence[Line]) -> Shared | None:
     # One that is wider and surer is no better: the narrower holds as well.
     *_, region = min(found, key=lambda one: one[:2])
     return Shared(region, len(failures), sum(one.count for one in failures))
+
+
+def mostly(failures: Sequence[Wrong], along: Sequence[Line]) -> tuple[Shared, list[int]] | None:
+    """The region that has all wrong elements of most of some failures, and which these are, by
+    their places; None where there is none, or where that may be chance.
+
+    A backend with several bugs fails elsewhere, too. A failure whose whole line is in the region
+    shows nothing and is none of them. Chance is that of :func:`shared`, for any choice of as many
+    failures.
+    """
+    found: list[tuple[int, float, int, Region, list[int]]] = []
+    for line in along:
+        hits = [[line.along(mask) for mask in one.masks] for one in failures]
+        length = max((len(hit) for some in hits for hit in some), default=0)
+        tried = 2 + len(GROUPS) + (length if line.single else 0)
+        for rank, region in enumerate(_some_regions(line, hits)):
+            at = [
+                number
+                for number, some in enumerate(hits)
+                if some
+                and all(region.holds(hit) and region.size(len(hit)) < len(hit) for hit in some)
+            ]
+            if len(at) < max(SOME, SHARE * len(failures)):
+                continue
+            own = [hit for number in at for hit in hits[number]]
+            owners = [number for number in at for _ in hits[number]]
+            chosen = len(along) * tried * comb(len(failures), len(at))
+            if _filled(region, own) and chosen * _chance(region, own, owners) <= UNLIKELY:
+                share = sum(region.size(len(hit)) / len(hit) for hit in own) / len(own)
+                found.append((-len(at), share, rank, region, at))
+    if not found:
+        return None
+    *_, region, at = min(found, key=lambda one: one[:3])
+    return Shared(region, len(at), sum(failures[number].count for number in at)), at
+
+
+def _some_regions(line: Line, hits: Sequence[Sequence[Mask]]) -> Iterator[Region]:
+    """What may be of some of several failures, the plainest first."""
+    yield Region(line, "last")
+    yield Region(line, "first")
+    if line.single:
+        begins = Counter(int(hit.argmax()) for some in hits for hit in some if hit.any())
+        for begin, _ in begins.most_common(BEGINNINGS):
+            if begin:
+                yield Region(line, "from", begin)
+    for group in GROUPS:
+        yield Region(line, "tail", group)
 
 
 def _regions(line: Line, hits: Sequence[Mask]) -> Iterator[Region]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.diagnosis.places import Shared, Wrong, lines, shared
+from conformance.diagnosis.places import Line, Shared, Wrong, lines, mostly, shared
 from conformance.grade.match import decisive, matches
 from conformance.grade.returned import unpacked
 from conformance.model import Result, Vector
@@ -42,16 +42,25 @@ def placed(
     level: str,
 ) -> Iterator[Placed]:
     """The places of failures of one operator: one of all, else one for each element type, else
-    for each rank, of what then is left, that has one.
+    for each rank, of what then is left, that has one; in the end one of most that are left.
 
     Failures whose elements were not compared, or whose outputs were not kept, have none.
     """
     by_id = {one.id: one for one in failed}
-    left = dict(_wrong(failed, read, precision, level))
-    names = spec.outputs[0].shape
-    if any(output.shape != names for output in spec.outputs):
+    along = lines_of(spec)
+    if along is None:
         return
-    along = lines(names, spec.layout.planes, bool(spec.layout.spread))
+    left = dict(wrong_elements(failed, read, precision, level))
+
+    def told(ids: Sequence[str], found: Shared) -> Placed:
+        like = {(by_id[name].dtype, by_id[name].rank) for name in ids}
+        seen = [one.id for one in passed if (one.dtype, one.rank) in like]
+        seen = seen[:PASSED_LOOKED_AT]
+        there = sum(found.is_in(_shapes(read(name))) for name in seen)
+        for name in ids:
+            del left[name]
+        return Placed(frozenset(ids), found, (there, len(seen)))
+
     for alike in (lambda _: "", lambda one: one.dtype, lambda one: one.rank):
         groups: dict[object, list[str]] = defaultdict(list)
         for name in left:
@@ -59,20 +68,27 @@ def placed(
         for ids in groups.values():
             found = shared([left[name] for name in ids], along)
             if found is not None:
-                like = {(by_id[name].dtype, by_id[name].rank) for name in ids}
-                seen = [one.id for one in passed if (one.dtype, one.rank) in like]
-                seen = seen[:PASSED_LOOKED_AT]
-                there = sum(found.is_in(_shapes(read(name))) for name in seen)
-                yield Placed(frozenset(ids), found, (there, len(seen)))
-                for name in ids:
-                    del left[name]
+                yield told(ids, found)
+    most = mostly(list(left.values()), along)
+    if most is not None:
+        found, at = most
+        names = list(left)
+        yield told([names[number] for number in at], found)
+
+
+def lines_of(spec: OpSpec) -> list[Line] | None:
+    """The lines of an operator's outputs; None where these have different dimensions."""
+    names = spec.outputs[0].shape
+    if any(output.shape != names for output in spec.outputs):
+        return None
+    return lines(names, spec.layout.planes, bool(spec.layout.spread))
 
 
 def _shapes(vector: Vector) -> Iterable[tuple[int, ...]]:
     return (answer.expected.shape for answer in vector.answers)
 
 
-def _wrong(
+def wrong_elements(
     failed: Iterable[Result],
     read: Callable[[str], Vector],
     precision: Mapping[str, str],

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from conformance.complaint import NUMBERS
 from conformance.model import FAILED, GRADED, Finding, Result, Status
 
 WORDS = {
@@ -197,7 +198,7 @@ def _caused_alike(result: Result, cause: str) -> tuple[str, ...]:
 
 def normalised(message: str) -> str:
     """The message with addresses, numbers and lists of numbers replaced by ``#``."""
-    return re.sub(r"0x[0-9a-fA-F]+|\d+(?:[\s,.x]+\d+)*", "#", message)
+    return NUMBERS.sub("#", message)
 
 
 def _rank(failures: Sequence[Result]) -> tuple[bool, bool, int]:

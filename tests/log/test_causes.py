@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.complaint import alike, said
+from conformance.grade.findings import normalised
 from conformance.log.causes import Severity, causes, slug
 from conformance.log.reader import read
 from conformance.model import Finding, Result, Status
@@ -249,6 +250,17 @@ def test_numbers_names_and_where_it_was_cut_tell_no_exceptions_apart():
 @pytest.mark.parametrize("list_", ["(3,)", "(-3,)", "(1, -2)", "[[0, -1], [2]]", "-7", "{4,-4}"])
 def test_neither_signs_nor_how_long_a_list_is_tell_exceptions_apart(list_):
     assert alike(f"E: pads {list_} are too large", "A-1") == "pads # are too large"
+
+
+def test_a_minus_sign_is_part_of_a_number() -> None:
+    """Two failures of timm: an empty output, and one of a negative size."""
+    empty, negative = (
+        f"E: Given input size: (1x5x7). Calculated output size: ({size}). Output size is too small"
+        for size in ("17x1x0", "8x1x-1")
+    )
+    assert alike(empty, "A-1") == alike(negative, "A-1")
+    assert normalised(empty) == normalised(negative)
+    assert normalised("axis-3 of x") == "axis-# of x"
 
 
 @pytest.mark.parametrize(

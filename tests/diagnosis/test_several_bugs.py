@@ -1,0 +1,72 @@
+"""Of several bugs together those are named that the catalogue knows, and the others by place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from faulty import Kept, answered, bank, searched, vector
+
+from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.placing import placed
+from conformance.dtypes import Array
+from conformance.model import FAILED, Result, Status, Vector
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.loader import find
+from conformance.suite.entries import Entry
+
+LOST = 17
+"""What stands where nothing was written, which no mutant gives."""
+
+
+def results(op: str, mutants: Sequence[str], group: int) -> list[Result]:
+    """Those of a backend with some mutants that loses the rest of a row after full groups."""
+    spec = find(op)
+    altered = Altered(spec, *(bank(op)[one].variant for one in mutants))
+
+    def made(one: Vector, _: list[Array]) -> list[Array]:
+        given = [a.copy() for a in Subject(spec, one.case, one.inputs, Kept()).under(altered)]
+        for array in given:
+            row = array.shape[-1]
+            if row > group and row % group:
+                array[..., row // group * group :] = LOST
+        return given
+
+    return answered(op, made, images)
+
+
+def images(entry: Entry) -> bool:
+    return entry.dtype == "f32" and entry.id.split("-")[1].count("x") == 3
+
+
+def named(found: Sequence[Explanation]) -> set[str]:
+    return {fault.id for one in found for fault in one.faults}
+
+
+@pytest.mark.parametrize(
+    ("op", "mutants"),
+    [
+        ("onnx.AveragePool-22", ["divisor-counts-overhang", "same-lower-like-upper"]),
+        ("MaxPool-14", ["valid-forgets-dilations", "same-upper-like-lower"]),
+        ("torch.avg_pool-2", ["kernel-1-ignores-strides", "end-pads-not-counted"]),
+    ],
+)
+def test_a_lost_tail_hides_no_other_bug(op: str, mutants: list[str]) -> None:
+    seen = results(op, mutants, 8)
+    assert named(searched(op, seen)) == set(mutants)
+
+
+def test_failures_with_a_lost_tail_alone_share_its_place() -> None:
+    op, mutants = "onnx.AveragePool-22", ["divisor-counts-overhang", "same-lower-like-upper"]
+    seen = results(op, mutants, 8)
+    found = searched(op, seen)
+    explained = {name for one in found for name in one.agrees}
+    failed = [one for one in seen if one.status in FAILED and one.id not in explained]
+    passed = [one for one in seen if one.status is Status.PASS]
+    (there,) = placed(find(op), failed, passed, read=vector, precision={}, level="must")
+    assert str(there.found.region) == (
+        "only in the last elements of the last axis that fill no group of 8"
+    )
+    assert len(there.ids) == len(failed)
+    rows = [vector(name).answers[0].expected.shape[-1] for name in explained]
+    assert sum(one.with_more for one in found) == sum(n > 8 and n % 8 > 0 for n in rows) > 0
