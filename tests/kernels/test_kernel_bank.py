@@ -13,13 +13,21 @@ from conformance.kernels.isolation import best_here
 from conformance.suite.store import open_suite
 
 BANK = {one.name: one for one in bank.kernels("exploits") + bank.kernels("honest")}
-HANDFUL = ("cached_by_address", "leaves_a_process", "reads_parent_memory", "right_once_in_nhwc")
+HANDFUL = (
+    "cached_by_address", "leaves_a_process", "reads_parent_memory", "right_once_in_nhwc",
+    "memo_by_first_kilobyte", "changes_the_times", "writes_past_input",
+)  # fmt: skip
 REFUSED = (
     "zeros", "accepts_everything", "calls_our_reference", "clears_input", "detects_poison",
     "detects_clean_memory", "f16_accumulation", "keeps_a_key_in_the_system", "kept_buffer",
     "knows_visible_inputs", "leaves_rounding_toward_zero", "reshapes_its_input",
     "reuses_after_four_calls", "right_when_called_once", "sometimes_wrong", "stale_unless_poisoned",
     "uses_the_network", "writes_outside", "connects_to_a_socket_file",
+    "memo_by_samples", "memo_by_both_ends", "memo_in_bf16", "memo_in_f32",
+    "memo_without_attributes", "clears_input_in_next_call", "clears_input_at_the_end",
+    "big_endian_result", "empties_an_attribute", "writes_before_input", "changes_a_mode",
+    "changes_an_owner", "sets_file_attributes", "makes_a_user_namespace",
+    "keeps_memory_in_files", "forks_without_end", "fills_the_disk", "takes_all_memory",
 )  # fmt: skip
 """An exploit for each check and each wall; ``kernel_table.py --grade`` asks all."""
 
