@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
-from conformance.data import directory
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
 from conformance.grade.precision import DEFAULT, parse_precision, spell
@@ -40,6 +39,7 @@ from conformance.run.isolation import Isolation, words
 from conformance.run.merging import ShardLog, merged
 from conformance.run.shard import Shard
 from conformance.spec import loader
+from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
 
 __all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "merge", "reference"]
@@ -121,6 +121,7 @@ def check(
     earlier: RunLog | None = None,
     findings: bool = True,
     kept: Path | None = None,
+    work: Work | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Run:
     """Run every vector of a suite through a backend and judge the outputs.
@@ -149,7 +150,8 @@ def check(
     and are not asked again; if it is complete it is the answer.
     ``findings`` False leaves out the distinct failures, which :func:`merge` finds. ``kept`` is
     where the suite is going to lie, if elsewhere, as commands in the log name it.
-    ``on_event`` sees each event as it happens.
+    ``work`` says how recorded cases are evaluated that are not in the cache: in this process, and
+    silently, unless it says otherwise. ``on_event`` sees each event as it happens.
 
     Ctrl-C, SIGTERM and SIGHUP end the call: its workers end, ``on_event`` sees the findings so far
     and the footer, and then the signal is the host program's. A handler of its own is called, once;
@@ -197,6 +199,7 @@ def check(
         shard=None if shard is None else Shard.parse(shard),
         done={(one.op, one.id): one for one in earlier.results} if earlier else {},
         findings=findings,
+        work=work or Work(),
     )
     collected = _Collected(on_event)
     interruption = Interruption()
@@ -310,8 +313,7 @@ def suite_option(suite: Suite | str | Path | None) -> tuple[str, ...]:
     if suite is None:
         return ()
     if isinstance(suite, Suite):
-        shipped = suite.path == directory("vectors").resolve()
-        return ("--suite", suite.name if shipped else str(suite.path))
+        return ("--suite", suite.name if suite.is_shipped else str(suite.path))
     return ("--suite", str(suite))
 
 

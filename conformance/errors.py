@@ -105,6 +105,12 @@ class SuiteError(ConformanceError):
     """A suite or a vector file that is damaged, incomplete, unsafe or of another version."""
 
 
+class EvaluationDefect(ConformanceError):
+    """An evaluation that is not what was recorded: nothing may be graded by it."""
+
+    exit_code: ClassVar[int] = EXIT_DEFECT
+
+
 class LogError(ConformanceError):
     """A run log that is damaged, cut short or of another version."""
 

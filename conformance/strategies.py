@@ -65,7 +65,7 @@ def inputs(case: Case, op: str | None = None) -> list[Array]:
     The same case has the same arrays for ever. bf16 is ``ml_dtypes.bfloat16``. ``op`` is the
     specification file, for an operator that is not shipped.
     """
-    from conformance.generate.values import data_of, operands_of
+    from conformance.reference.values import data_of, operands_of
 
     spec = find(op or case.op)
     return [*data_of(spec, case), *operands_of(spec, case)]

@@ -10,16 +10,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
-from conformance.data import directory
 from conformance.model import Case
-from conformance.suite import manifest as manifests
+from conformance.suite import vector_cache
 
 if TYPE_CHECKING:
     from conformance.suite.store import Suite
@@ -32,6 +30,12 @@ settings.load_profile("tests")
 
 # Tests run side by side already: more threads for one small product of matrices only wait.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+# Evaluated once for all tests and all runs in this checkout, and not into the user's own cache.
+os.environ.setdefault(
+    vector_cache.VARIABLE, str(Path(__file__).resolve().parent.parent / ".pytest_cache" / "vectors")
+)
 
 
 def hand_on(prefix: str) -> None:
@@ -86,24 +90,6 @@ def no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("conformance.cli.progress.EVERY", 1e6)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def parsed_once() -> Iterator[Callable[[bytes, str], manifests.Manifest]]:
-    """Commands in the tests' process parse the shipped manifest once: it takes half a second.
-
-    Yields what does parse it, for a test of that.
-    """
-    parse = manifests.parse
-    kept = lru_cache(maxsize=1)(lambda data: parse(data, "the shipped manifest"))
-
-    def parsed(data: bytes, where: str, *root: Path) -> manifests.Manifest:
-        return kept(data) if data == shipped else parse(data, where, *root)
-
-    shipped = (directory("vectors") / "manifest.json").read_bytes()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifests, "parse", parsed)
-        yield parse
-
-
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
 POOL = {
@@ -152,7 +138,7 @@ def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
 
     The vector of AvgPool-1 has the reading ``clip-divisor``, that of AdaptiveMaxPool-8 ties.
     """
-    from conformance.generate.build import build
+    from conformance.reference.build import build
     from conformance.spec.loader import find
     from conformance.suite.writer import write_suite
 

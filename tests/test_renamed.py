@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,7 @@ from conformance.grade.gate import load_known
 from conformance.log.events import finding_from_event, result_from_event
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import shipped
-from conformance.suite import cases, manifest
-
-Parse = Callable[[bytes, str], manifest.Manifest]
+from conformance.suite import manifest
 
 LOG = Path(__file__).parents[1] / "reports" / "sample" / "openvino" / "run.jsonl.gz"
 
@@ -29,7 +27,7 @@ FAULT, EDGE = "same-upper-like-lower", "same-upper-odd"
 
 
 @pytest.fixture
-def renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parsed_once: Parse) -> Iterator[None]:
+def renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A catalogue and a specification in which both have other names now."""
     specs = tmp_path / "specs"
     (specs / "faults" / "any").mkdir(parents=True)
@@ -44,7 +42,6 @@ def renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parsed_once: Parse
     text = yaml.safe_dump({"faults": {**entry, **each}}, sort_keys=False)
     (specs / "faults" / "any" / "any.yaml").write_text(text)
     monkeypatch.setattr(renamed, "directory", lambda name: tmp_path / name)
-    monkeypatch.setattr(manifest, "parse", parsed_once)
     renamed.fault_names.cache_clear()
     renamed.edge_names.cache_clear()
     yield
@@ -62,14 +59,6 @@ class TestOldNames:
         assert renamed.edges("AvgPool-14", [EDGE]) == ("odd-pad",)  # it builds on that
         assert renamed.edges("own.Pool-1", [EDGE]) == (EDGE,)
         assert renamed.edges("../AvgPool-1", [EDGE]) == (EDGE,)
-
-    def test_recorded_cases_of_today(self) -> None:
-        read = cases.read(directory("specs") / "cases" / "AvgPool-1.jsonl")
-        killed = {fault for one in read.recorded for fault in one.kills}
-        assert {"upper-like-lower", "tail-8"} <= killed <= set(read.faults)
-        assert not {FAULT, "row-tail-unwritten-8"} & killed
-        groups = {fault for group in read.indistinguishable for fault in group}
-        assert not {FAULT, "row-tail-unwritten-8"} & groups
 
     def test_the_manifest_of_today(self) -> None:
         read = manifest.read(directory("vectors") / "manifest.json")

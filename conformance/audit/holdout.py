@@ -72,4 +72,4 @@ def _select(
         yield from ((rank, entry.dtype, edge) for edge in entry.edges)
         yield from ((rank, *pair) for pair in combinations(sorted(entry.edges), 2))
 
-    return cover(entries, shows, lambda entry: entry.bytes)
+    return cover(entries, shows, lambda entry: entry.elements)

@@ -167,6 +167,10 @@ class Capabilities:
             and None not in self.restrictions(op)
         )
 
+    def names(self, op: str) -> bool:
+        """Whether an operator is among those declared."""
+        return _is_any(op, self.operators)
+
     def narrows(self, op: str) -> bool:
         """Whether less than all cases of an operator may be claimed."""
         return self.dtypes is not None or self.ranks is not None or bool(self.restrictions(op))

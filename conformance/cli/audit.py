@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.checking import evaluate
 from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, ops_option, processes_option
 from conformance.cli.part import part_options
@@ -117,6 +118,7 @@ def audit(
     if claimed is not None:
         suite = part(suite, asked, claimed)
     there = [op for op in asked if op in suite.manifest.ops]
+    evaluate(suite, suite.manifest.of(there))
     crew = Crew(processes, cluster, insecure)
     with crew.working() as workers, Progress(1, "auditing") as progress:
         scores = run.audit(suite, there, processes=workers, progress=progress.at)

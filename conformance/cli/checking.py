@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,13 @@ if TYPE_CHECKING:
     from conformance.parallel import Workers
     from conformance.run.engine import Event
     from conformance.run.executor import Executor
+    from conformance.suite.entries import Entry
+    from conformance.suite.evaluation import Work
+    from conformance.suite.store import Suite
 
 LOG = "run.jsonl"
+
+MOST_PROCESSES = 8
 
 
 def checked(
@@ -54,6 +60,7 @@ def checked(
                 suite,
                 backend,
                 **asked,
+                work=work(stack),
                 earlier=None if earlier is None else earlier.run,
                 on_event=_Watch(stack, report, wanted, earlier).see,
             )
@@ -65,6 +72,36 @@ def checked(
     if earlier is not None and earlier.run.complete:
         click.echo("nothing to resume: the run is complete", err=True)
     return run
+
+
+def evaluate(suite: Suite, entries: Iterable[Entry]) -> None:
+    """Evaluate recorded cases that are not at hand, before a command begins with them."""
+    with ExitStack() as stack:
+        suite.ready(entries, work(stack))
+
+
+def work(stack: ExitStack, label: str = "evaluating") -> Work:
+    """How a command evaluates recorded cases: beside itself, with progress that ends with
+    ``stack``."""
+    from conformance.suite.evaluation import Work
+
+    shown: list[Progress] = []
+    own = stack.enter_context(ExitStack())
+
+    def progress(what: str, done: float, total: int) -> None:
+        if not shown:
+            shown.append(own.enter_context(Progress(total, label)))
+        shown[0].at(what, done, total)
+        if done == total:
+            own.close()
+            shown.clear()
+
+    return Work(processes(), lambda text: click.echo(text, err=True), progress)
+
+
+def processes() -> int:
+    """How many processes evaluate cases: the cores of this machine, few enough for its memory."""
+    return max(1, min(os.cpu_count() or 1, MOST_PROCESSES))
 
 
 def _merged(

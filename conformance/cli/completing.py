@@ -41,6 +41,7 @@ def completed(
     for a suite that cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
     """
     from conformance.audit.run import operators
+    from conformance.cli.checking import evaluate
     from conformance.cli.part import claims_of
     from conformance.generate import lacking
     from conformance.generate.suites import versions
@@ -51,6 +52,8 @@ def completed(
     asked = None if backend is None else claims_of(backend, specs, env)
     if asked is not None:
         specs = {op: spec for op, spec in specs.items() if op in asked.by_op}
+    whole, base = base, base.only(specs) if base.is_shipped else base
+    evaluate(base, base.manifest.of(specs))
     bases = base.specs.bases()
     check_target(out, bases)
     there = {}
@@ -80,7 +83,7 @@ def completed(
     manifest = base.manifest
     strength = {one.op: _strength(manifest.strength[one.op], one) for one in added}
     if not new and all(manifest.strength[op] == known for op, known in strength.items()):
-        return base
+        return whole
     told = {one.op for one in added if one.strata}
     gaps = [gap for gap in manifest.uncovered if gap.op not in told]
     old = {entry.id: entry for entry in manifest.listed}

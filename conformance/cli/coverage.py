@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.checking import evaluate
 from conformance.cli.options import ops_option, processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
@@ -104,6 +105,7 @@ def coverage(
     complete = True
     strata: list[RankCoverage] = []
     there = [op for op in asked if op in suite.manifest.ops]
+    evaluate(suite, suite.manifest.of(there))
     with Progress(len(there), "measuring") as progress:
         for number, op in enumerate(there):
             progress.at(op, number)

@@ -30,12 +30,11 @@ def draw(
     """Write a drawn suite; what an interrupted run of the same command has done is kept."""
     from conformance import __version__
     from conformance.cli.part import claims_of
-    from conformance.generate import recorded
     from conformance.generate.drawn import draw_all, pieces
     from conformance.generate.suites import versions
     from conformance.spec import loader
     from conformance.spec.catalogue import faults
-    from conformance.suite import origin, strict_json
+    from conformance.suite import origin, shipped_suite, strict_json
     from conformance.suite.manifest import Manifest
     from conformance.suite.packing import Packer, conclude
     from conformance.suite.store import open_suite
@@ -56,7 +55,7 @@ def draw(
         seed=root,
         versions={"zlib": zlib.ZLIB_RUNTIME_VERSION, **versions()},
         listed=(),
-        strength={op: recorded.unmeasured(spec) for op, spec in specs.items()},
+        strength={op: shipped_suite.unmeasured(spec) for op, spec in specs.items()},
         specifications={basis.op: basis.origin for basis in bases},
     )
     plan = {

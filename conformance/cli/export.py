@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.checking import evaluate
 from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
 from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
@@ -89,7 +90,9 @@ def export(
     opened = open_suite(suite)
     options = Options(ops=ops or None, only=only, level=level)
     declared = _declared(backend, capabilities)
-    total = len(selected(opened, options).entries)
+    entries = selected(opened, options, declared).entries
+    evaluate(opened, entries)
+    total = len(entries)
     with Progress(total, "exporting") as progress:
         found = write(
             opened,

@@ -130,7 +130,7 @@ def generate(
     from conformance.generate.suites import versions
     from conformance.spec import loader
     from conformance.spec.catalogue import faults
-    from conformance.suite import cases, origin
+    from conformance.suite import cases, origin, shipped_suite
     from conformance.suite.writer import check_target, write_suite
 
     crew = Crew(processes, cluster, insecure)
@@ -186,7 +186,7 @@ def generate(
             versions=versions(),
             kills={i: killed for one in known for i, killed in one.kills.items()} | new["kills"],
             excused={i: some for one in known for i, some in one.excused.items()} | new["excused"],
-            strength={one.op: recorded.strength(specs[one.op], one) for one in known}
+            strength={one.op: shipped_suite.strength(specs[one.op], one) for one in known}
             | new["strength"],
             uncovered=new["uncovered"],
             withdrawn={i: why for one in known for i, why in one.withdrawn.items()},
@@ -242,12 +242,12 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
     """Say what is going to be done, and what will be missing, before it takes its time."""
     from importlib.util import find_spec
 
-    from conformance.generate import recorded
+    from conformance.suite import shipped_suite
 
     if known:
         number = sum(len(one.recorded) for one in known)
         click.echo(f"evaluating {number} recorded cases; --seed N selects new ones", err=True)
-    for one in (one for one in known if recorded.outdated(specs[one.op], one)):
+    for one in (one for one in known if shipped_suite.outdated(specs[one.op], one)):
         click.echo(
             f"warning: {one.op} has changed since its cases were recorded, so their kills may be "
             "out of date; see conformance suite record --help",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.checking import evaluate
 from conformance.cli.options import ops_option, processes_option
 from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
@@ -54,7 +55,7 @@ def lint(ctx: click.Context, name: str | None) -> None:
     change nothing, duplicate vectors, and vectors that a trivial implementation (all zeros,
     identity, ...) passes although none of their coverage targets exempts them. For your own suite
     it checks that the vectors are cases of the specifications it carries; for the shipped suite,
-    that the manifest matches the recorded cases.
+    that what is recorded of each operator is of its specification, and consistent.
 
     Exits with 2 if there is any problem.
     """
@@ -64,8 +65,9 @@ def lint(ctx: click.Context, name: str | None) -> None:
     from conformance.suite.store import open_suite
 
     opened = open_suite(name)
+    evaluate(opened, opened.manifest.listed)
     vacuity = VacuityGate(opened.specs)
-    problems = [*(derived.problems(opened.manifest, opened.specs) if name is None else ())]
+    problems = [*(derived.problems() if name is None else ())]
     problems = [*problems, *lint_suite(opened, vacuity.look)] or vacuity.problems
     for problem in problems:
         click.echo(problem)
@@ -246,6 +248,7 @@ def pack(name: str | None, out: Path, force: bool) -> None:
 
     base = open_suite(name)
     _keep_another(base, out, force)
+    evaluate(base, base.manifest.listed)
     _tell_written(packing.pack(base, out), out)
 
 

@@ -35,7 +35,7 @@ def decider(
         return kernel_of(spec, read(entry.id).case) in places
 
     ids = [{fault.id for fault in one} for one in candidates]
-    some = [one for one in sorted(entries, key=lambda one: (one.bytes, one.id)) if one.kills]
+    some = [one for one in sorted(entries, key=lambda one: (one.elements, one.id)) if one.kills]
     all_killed = []
     for entry in some:
         killed = [not one.isdisjoint(entry.kills) for one in ids]

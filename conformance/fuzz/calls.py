@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from conformance.errors import ConformanceError
-from conformance.generate.build import build
 from conformance.grade.outcome import Outcome
 from conformance.model import FAILED, GRADED, Case, Result, Status, Vector
+from conformance.reference.build import build
 from conformance.run.asking import answered
 from conformance.run.executor import Executor
 from conformance.run.single import Examiner

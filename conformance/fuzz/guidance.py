@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.audit.kills import Bank
-from conformance.generate.build import build
 from conformance.generate.looking import Seen
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.spec.batch_values import Bools
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from conformance.fuzz.failures import Failures
 from conformance.fuzz.guidance import Guidance
-from conformance.generate.build import build
 from conformance.generate.suites import versions
 from conformance.model import Vector
+from conformance.reference.build import build
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import shipped
 from conformance.spec.model import OpSpec

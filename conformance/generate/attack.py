@@ -9,11 +9,11 @@ from conformance import parallel
 from conformance.audit.kills import Bank
 from conformance.audit.membership import parts
 from conformance.audit.standing import reason
-from conformance.generate.build import build
 from conformance.generate.candidates import Candidates, aims_of
 from conformance.generate.pool import draw_fast
-from conformance.generate.values import data_of
 from conformance.model import Case
+from conformance.reference.build import build
+from conformance.reference.values import data_of
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 from conformance.suite.parts import Part

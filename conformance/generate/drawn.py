@@ -9,13 +9,13 @@ from typing import Any
 
 from conformance import parallel
 from conformance.errors import UsageError
-from conformance.generate.build import build
 from conformance.generate.looking import sound
 from conformance.generate.narrow import Claim, narrowed
 from conformance.generate.pool import draw_fast
 from conformance.generate.reject import reject_cases
 from conformance.generate.strategies import SEEDS
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.replacement import replacing
 from conformance.spec.model import OpSpec
 from conformance.suite.containers import MAX_BYTES, MOST

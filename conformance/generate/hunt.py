@@ -15,12 +15,12 @@ from conformance.audit.cover import cover
 from conformance.audit.kills import SLICE, Bank
 from conformance.audit.score import achievements
 from conformance.audit.vacuity import vacuous
-from conformance.generate.build import build
 from conformance.generate.candidates import Candidates
 from conformance.generate.looking import rarity
-from conformance.generate.values import data_of
 from conformance.model import Case, Vector
 from conformance.reference.batches import batch_of
+from conformance.reference.build import build
+from conformance.reference.values import data_of
 from conformance.spec.batch_values import Bools
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec

@@ -13,7 +13,6 @@ from conformance.audit.kills import Kill
 from conformance.audit.membership import left_out
 from conformance.audit.standing import parts_of, standings
 from conformance.audit.vacuity import vacuous
-from conformance.generate.build import build
 from conformance.generate.candidates import Candidates
 from conformance.generate.killers import Killers
 from conformance.generate.narrow import Claim, as_claimed, narrowed
@@ -23,6 +22,7 @@ from conformance.generate.settle import settle
 from conformance.generate.smaller import relatives
 from conformance.generate.suites import with_twins
 from conformance.model import Vector
+from conformance.reference.build import build
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import is_stratum, strata_of

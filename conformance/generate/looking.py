@@ -19,10 +19,10 @@ from conformance.audit.membership import base_type
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError, EvaluationError
 from conformance.generate.crossing import case_of
-from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.batches import CaseBatch, batch_of
+from conformance.reference.values import data_of
 from conformance.spec.batch_values import Bools, code, word
 from conformance.spec.expressions import compile_expression
 from conformance.spec.model import OpSpec

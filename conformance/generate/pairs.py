@@ -13,12 +13,12 @@ from conformance.audit.membership import base_type
 from conformance.audit.vacuity import vacuous
 from conformance.audit.wanted import wanted_pairs, wanted_types
 from conformance.feasible import CaseLimits, Feasible, Infeasible, Prover, Unknown
-from conformance.generate.build import build
 from conformance.generate.crossing import case_of
 from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, together
 from conformance.generate.pool import draw, draw_aimed, draw_at_edges
 from conformance.generate.strategies import Aim
 from conformance.model import Case
+from conformance.reference.build import build
 from conformance.spec.batch_values import Bools, code
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import Strata, strata_of

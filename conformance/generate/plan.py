@@ -13,7 +13,6 @@ from conformance.audit.kills import Bank
 from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
 from conformance.errors import SpecError
-from conformance.generate.build import build
 from conformance.generate.candidates import any_case
 from conformance.generate.hunt import Item, hunt
 from conformance.generate.killers import Kills
@@ -25,6 +24,7 @@ from conformance.generate.reject import reject_cases
 from conformance.generate.sampled_lint import no_valid_case
 from conformance.generate.suites import smoke, with_twins
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of

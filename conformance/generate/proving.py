@@ -10,14 +10,14 @@ import numpy as np
 from conformance import parallel
 from conformance.audit.inert import inert
 from conformance.errors import UsageError
-from conformance.generate.build import edges_of
 from conformance.generate.condense import choose
 from conformance.generate.disprover import Disprover
 from conformance.generate.killers import proven
 from conformance.generate.pairs import Effort, Pair, Pool
 from conformance.generate.settle import settle, witnesses
-from conformance.generate.values import data_of
 from conformance.model import Case
+from conformance.reference.build import edges_of
+from conformance.reference.values import data_of
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec

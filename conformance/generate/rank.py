@@ -11,7 +11,6 @@ import numpy as np
 from conformance import parallel
 from conformance.audit.kills import Kill
 from conformance.audit.vacuity import vacuous
-from conformance.generate.build import build
 from conformance.generate.candidates import Candidates
 from conformance.generate.condense import asked, breed, choose
 from conformance.generate.killers import Killers, selecting
@@ -19,6 +18,7 @@ from conformance.generate.pairs import Effort, Pair, Pool
 from conformance.generate.settle import settle
 from conformance.generate.suites import with_twins
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.spec.batch_values import Bools
 from conformance.spec.model import OpSpec
 from conformance.suite.lint import question

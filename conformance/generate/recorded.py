@@ -14,14 +14,12 @@ from math import prod
 from conformance import parallel
 from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
-from conformance.generate.build import build
 from conformance.generate.reduce import reduced
 from conformance.generate.suites import smoke
 from conformance.model import Case, Vector
-from conformance.spec.catalogue import faults
+from conformance.reference.build import build
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
-from conformance.spec.strata import strata_of
 from conformance.suite import cases, proofs
 from conformance.suite.cases import Cases, Recorded
 from conformance.suite.manifest import COMPLEMENT
@@ -88,27 +86,6 @@ def part(recorded: Cases, suite: str) -> Cases:
     return replace(recorded, recorded=chosen, parts=Parts())
 
 
-def strength(spec: OpSpec, recorded: Cases) -> Strength:
-    """What nothing can kill or cover of an operator: proofs, the catalogue's word, measurements."""
-    return replace(
-        unmeasured(spec), indistinguishable=recorded.indistinguishable, parts=recorded.parts
-    )
-
-
-def unmeasured(spec: OpSpec) -> Strength:
-    """What nothing can kill or cover of an operator, before any of its vectors is looked at."""
-    return Strength(
-        infeasible=proofs.of(spec),
-        strata=strata_of(spec).meaning if proofs.current(spec) else "",
-        equivalent={fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent},
-    )
-
-
-def outdated(spec: OpSpec, recorded: Cases) -> bool:
-    """Whether the specification has changed since its cases were selected."""
-    return recorded.specification != digest(spec)
-
-
 def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, Proofs]:
     """The cases of one operator of a suite, with what an audit of them found, and its proofs.
 
@@ -138,6 +115,8 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
                 kills=tuple(sorted(kill.fault for kill in kills)),
                 excused=tuple(sorted(kill.fault for kill in kills if not kill.must)),
                 withdrawn=manifest.withdrawn.get(entry.id),
+                edges=entry.edges,
+                digest=entry.content,
             )
         )
     spec, before = suite.specs[op], read(op)
@@ -153,6 +132,7 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
         recorded=tuple(found),
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
+        targets=before.targets if before else (),
         parts=parts_of(spec, standings(spec, score.faults, valued, score.kills, inert)),
     )
     kept = proofs.known(spec)

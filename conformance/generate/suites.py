@@ -9,8 +9,8 @@ from dataclasses import replace
 from conformance.audit.cover import cover
 from conformance.audit.membership import base_type
 from conformance.audit.score import Score, achievements
-from conformance.generate.build import build
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.spec.model import OpSpec
 
 

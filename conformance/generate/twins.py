@@ -14,11 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from conformance.errors import ConformanceError
-from conformance.generate.build import build
 from conformance.generate.looking import askable
 from conformance.generate.strategies import SEEDS
-from conformance.generate.values import LATE, LOW, ONE, PLACES, varied
 from conformance.model import OPEN_BIT, Answer, Case, Vector
+from conformance.reference.build import build
+from conformance.reference.values import LATE, LOW, ONE, PLACES, varied
 from conformance.spec.model import OpSpec
 from conformance.verdict import SMOKE
 

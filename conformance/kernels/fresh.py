@@ -17,16 +17,16 @@ from conformance.audit.kills import Bank, Kill
 from conformance.audit.score import achievements
 from conformance.audit.standing import parts_of, standings
 from conformance.generate import plan, recorded
-from conformance.generate.build import build
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
 from conformance.generate.suites import versions
 from conformance.generate.twins import APART, other_data, with_twins
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.spec import loader
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
-from conformance.suite import origin
+from conformance.suite import origin, shipped_suite
 from conformance.suite.cases import Recorded
 from conformance.suite.store import Suite
 from conformance.suite.strength import Strength
@@ -115,7 +115,7 @@ def fresh_suite(
                 missing -= gained
                 killed |= gained
     kills = {vector.id: own for vector, own in found}
-    strength = recorded.unmeasured(spec)
+    strength = shipped_suite.unmeasured(spec)
     if measured:
         valued = {v.id: v.case for v, _ in found if v.case.reject is None}
         inert = {part: one.inert for part, one in known.parts.survivors.items()}

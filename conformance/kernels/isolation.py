@@ -21,6 +21,7 @@ from conformance import data
 from conformance.backends.program import MARK, command_line, is_program
 from conformance.errors import UsageError
 from conformance.kernels import jail
+from conformance.suite import vector_cache
 
 HERE = Path(__file__).parent
 PROBE_SECONDS = 60.0
@@ -243,7 +244,10 @@ class Box:
         return self.notes.is_file() and jail.LATE in self.notes.read_text(encoding="utf-8")
 
     def _config(self, words: Sequence[str], readable: Sequence[str]) -> Mapping[str, Any]:
-        hidden = [HERE.parent, data.directory("specs"), data.directory("vectors"), self.private]
+        hidden = [
+            *(HERE.parent, data.directory("specs"), data.directory("vectors")),
+            *(vector_cache.folder(), self.private),
+        ]
         own = (sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parent))
         roots = dict.fromkeys((*SYSTEM, *own, *packages()))
         way = self.how.way

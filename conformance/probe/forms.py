@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES
 from conformance.errors import ConformanceError
-from conformance.generate.values import operands_of
 from conformance.model import Case, Vector
 from conformance.reference import facts
+from conformance.reference.values import operands_of
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.validity import violations
 

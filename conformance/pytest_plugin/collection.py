@@ -18,9 +18,10 @@ from conformance.model import Result, Status
 from conformance.pytest_plugin.failure import failure
 from conformance.run.isolation import Isolation
 from conformance.run.prediction import Prediction
-from conformance.run.selection import select
+from conformance.run.selection import declared_operators, select
 from conformance.run.single import Examiner
 from conformance.suite.entries import Entry
+from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
 
 NAME = "conformance"
@@ -79,10 +80,24 @@ class VectorCollector(pytest.Collector):
                     executor.__enter__(), self.suite.specs, question.level, precision
                 )
                 self.config.add_cleanup(lambda: executor.__exit__(None, None, None))
+                if question.ops is None and not any(question.named):
+                    declared = self.examiner.executor.identity.capabilities
+                    entries = select(
+                        self.suite.manifest,
+                        ops=declared_operators(self.suite.manifest, declared),
+                        only=(),
+                    ).entries
+                self.examiner.evaluate(self.suite, entries, Work(say=self._say))
         except ConformanceError as error:
             raise self.CollectError(f"conformance: {error}") from error
         for entry in entries:
             yield VectorItem.from_parent(self, name=f"{entry.op}/{entry.id}", entry=entry)
+
+    def _say(self, text: str) -> None:
+        """Write a line where those of pytest stand, and nothing where it has none."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.write_line(f"conformance: {text}")
 
 
 class VectorItem(pytest.Item):
@@ -111,7 +126,7 @@ class VectorItem(pytest.Item):
             # so change what it answers.
             with warnings.catch_warnings():
                 warnings.simplefilter("default")
-                vector = collector.suite.read(self.entry)
+                vector = collector.examiner.vector(collector.suite, self.entry)
                 result, outcome = collector.examiner.ask(vector)
         except ConformanceError as error:
             pytest.fail(str(error), pytrace=False)

@@ -33,10 +33,11 @@ def in_suite_order(results: Sequence[Result], suite: Suite) -> Sequence[Result]:
     """The results in the order of the suite, so that what is said of them never depends on when
     they came.
     """
-    listed = ((entry.op, entry.id) for entry in suite.manifest.vectors)
+    entries = suite.manifest.of({result.op for result in results})
+    listed = ((entry.op, entry.id) for entry in entries)
     if all((result.op, result.id) in listed for result in results):
         return results  # each was found after the one before it
-    place = {(entry.op, entry.id): i for i, entry in enumerate(suite.manifest.vectors)}
+    place = {(entry.op, entry.id): i for i, entry in enumerate(entries)}
     return sorted(results, key=lambda result: place[result.op, result.id])
 
 

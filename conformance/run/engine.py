@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from conformance import __version__
+from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import digest
 from conformance.backends.protocol import Backend
 from conformance.errors import UsageError
@@ -29,10 +30,11 @@ from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.interruption import Interruption, Stopped
 from conformance.run.prediction import Prediction
-from conformance.run.selection import Selection, select
+from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
 from conformance.run.single import Examiner
 from conformance.suite.entries import Entry
+from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite
 
 Event = dict[str, Any] | Result | Finding
@@ -54,7 +56,8 @@ class Options:
     has the results that are known already, by operator and id: they come first, and the backend is
     not asked again. ``min_strength`` is the percent of mutants that the vectors of each part have
     to kill, None for the usual bar. ``findings`` False leaves out what several results tell
-    together, for a shard that is merged at once.
+    together, for a shard that is merged at once. ``work`` says how cases of the suite are evaluated
+    that are not at hand.
     """
 
     ops: Sequence[str] | None = None
@@ -71,13 +74,16 @@ class Options:
     min_strength: float | None = None
     done: Mapping[tuple[str, str], Result] = field(default_factory=dict)
     findings: bool = True
+    work: Work = field(default_factory=Work)
 
 
-def selected(suite: Suite, options: Options) -> Selection:
-    """The vectors that a run tests. Raises UsageError for a filter that matches nothing."""
+def selected(suite: Suite, options: Options, declared: Capabilities | None = None) -> Selection:
+    """The vectors that a run tests; of the shipped suite those of the operators that a backend
+    declares, where none are named. Raises UsageError for a filter that matches nothing.
+    """
     return select(
         suite.manifest,
-        ops=options.ops,
+        ops=options.ops or declared_operators(suite.manifest, declared, options.only),
         only=options.only,
         shard=options.shard,
         shuffle=options.shuffle,
@@ -114,26 +120,8 @@ def run(
         )
     if options.repeat < 1:
         raise UsageError(f"repeat is {options.repeat}", hint="run each vector once or more")
-    selection = selected(suite, options)
-    for op in selection.by_op:
-        suite.specs.get(op)  # a specification that cannot be used is found before the first result
-    watch = options.gate.watch(
-        suite.manifest.vectors,
-        selection.entries,
-        lambda vector: suite.get(vector).case,
-        Prediction(suite, level, precision),
-    )
-    if selection.whole:
-        suite.manifest.confirm()  # what a claim names has to be what is tested
+    selected(suite, options)  # a filter that matches nothing is found before anything is loaded
     interruption = interruption or Interruption()
-    done = [
-        (e.op, e.id)
-        for e in (selection.entries if options.done else ())
-        if (e.op, e.id) in options.done
-    ]
-    missing = selection.entries
-    if done:
-        missing = [e for e in selection.entries if (e.op, e.id) not in options.done]
     kept, outputs = Results() if results is None else results, OutputLimit()
     interrupted = False
 
@@ -147,6 +135,30 @@ def run(
             raise KeyboardInterrupt from None
         examiner = Examiner(executor, suite.specs, level, precision)
         executor, identity = examiner.executor, executor.identity
+        selection = selected(suite, options, identity.capabilities)
+        for op in selection.by_op:
+            suite.specs.get(op)  # one that cannot be used is found before the first result
+        watch = options.gate.watch(
+            suite.manifest.vectors,
+            selection.entries,
+            lambda vector: suite.get(vector).case,
+            Prediction(suite, level, precision),
+        )
+        if selection.whole:
+            suite.manifest.confirm()  # what a claim names has to be what is tested
+        done = [
+            (e.op, e.id)
+            for e in (selection.entries if options.done else ())
+            if (e.op, e.id) in options.done
+        ]
+        missing = selection.entries
+        if done:
+            missing = [e for e in selection.entries if (e.op, e.id) not in options.done]
+        try:
+            with interruption.backend_runs():  # nothing else would hear of Ctrl-C
+                examiner.evaluate(suite, missing, options.work)
+        except Stopped:
+            raise KeyboardInterrupt from None
         queue = Again(executor)
         yield _header(suite, executor, options, selection, precision)
         started = perf_counter()
@@ -170,11 +182,12 @@ def run(
         def vectors() -> Iterator[Vector]:
             for entry in missing:
                 interruption.stop_if_requested()
-                yield suite.read(entry)
+                yield examiner.vector(suite, entry)
 
         def probes() -> Iterator[Vector]:
             for part in _parts(missing):
-                asked = (v for v in map(suite.read, part) if examiner.unasked(v) is None)
+                read = (examiner.vector(suite, entry) for entry in part)
+                asked = (vector for vector in read if examiner.unasked(vector) is None)
                 yield from islice(asked, 1)
 
         executor.probes = probes

@@ -17,7 +17,7 @@ from conformance.log.results import OutputLimit, Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.run.conclusion import footer, found, in_suite_order
-from conformance.run.selection import Selection, select
+from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
 from conformance.suite.store import Suite
 
@@ -219,9 +219,11 @@ def _entries(part: ShardLog) -> list[tuple[str, bool]]:
 
 def _selection(header: Mapping[str, Any], suite: Suite, shard: Shard | None) -> Selection:
     asked = header["options"]
+    declared = header["backend"]["capabilities"]
+    known = None if declared is None else Capabilities.from_json(declared)
     return select(
         suite.manifest,
-        ops=asked["ops"],
+        ops=asked["ops"] or declared_operators(suite.manifest, known, asked["only"]),
         only=asked["only"],
         shard=shard,
         shuffle=asked.get("shuffle"),

@@ -77,7 +77,7 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
 def _claimed(who: Identity, suite: Suite) -> Mapping[tuple[str, str], Vector]:
     """The smallest vector of each operator and element type that the program declares."""
     found: dict[tuple[str, str], Vector] = {}
-    for entry in sorted(suite.manifest.listed, key=lambda entry: entry.bytes):
+    for entry in sorted(suite.manifest.listed, key=lambda entry: entry.elements):
         spec = suite.specs.get(entry.op)
         if entry.kind != "value" or spec is None or (entry.op, entry.dtype) in found:
             continue

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from itertools import islice
 
+from conformance.backends.capabilities import Capabilities
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.grade.precision import matching
 from conformance.replacement import unused
@@ -15,6 +16,8 @@ from conformance.spec.loader import names
 from conformance.suite.entries import Entry
 from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
+from conformance.suite.recordings import Recordings
+from conformance.suite.shipped_suite import CORE
 from conformance.suite.store import NEAR
 from conformance.suite.vector_ids import means
 
@@ -73,6 +76,21 @@ def select(
     entries = chosen if shuffle is None else shuffled(chosen, shuffle)
     in_suite = sum(of["value"] for of in counted(of_ops).values())
     return Selection(entries, counts, in_suite, shard is None and not only, shard)
+
+
+def declared_operators(
+    manifest: Manifest, declared: Capabilities | None, only: Sequence[str] = ()
+) -> tuple[str, ...] | None:
+    """The operators of the shipped suite that a backend declares; None where that tells nothing.
+
+    The shipped suite has every operator, so without this most of its vectors would be unsupported.
+    Who names vectors, or has a suite of his own, means what is in it.
+    """
+    if declared is None or declared.operators is None or only or manifest.name != CORE:
+        return None
+    if not isinstance(manifest.listed, Recordings):
+        return None
+    return tuple(op for op in manifest.ops if declared.names(op)) or None
 
 
 def untested(

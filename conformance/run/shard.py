@@ -55,7 +55,7 @@ class Shard:
             )
         if isinstance(entries, Listing):
             return entries.part(self.number, self.of)
-        dealt = sorted(entries, key=lambda entry: (entry.op, entry.kind, entry.bytes, entry.id))
+        dealt = sorted(entries, key=lambda entry: (entry.op, entry.kind, entry.elements, entry.id))
         mine = {(entry.op, entry.id) for entry in dealt[self.number - 1 :: self.of]}
         return tuple(entry for entry in entries if (entry.op, entry.id) in mine)
 

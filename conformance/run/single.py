@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -18,6 +18,9 @@ from conformance.run.executor import Executor
 from conformance.run.interpretations import with_observations
 from conformance.run.paired import paired
 from conformance.spec.model import OpSpec
+from conformance.suite.entries import Entry
+from conformance.suite.evaluation import Work
+from conformance.suite.store import Suite
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,20 @@ class Examiner:
         """The valid vector that a negative test was made from, where one is found."""
         spec = self.specs.get(vector.case.op)
         return None if spec is None or vector.case.reject is None else paired(spec, vector)
+
+    def vector(self, suite: Suite, entry: Entry) -> Vector:
+        """The vector of an entry; without arrays where it is recorded and is not asked."""
+        outline = suite.outline(entry)
+        if outline is not None and self.unasked(outline) is not None:
+            return outline
+        return suite.read(entry)
+
+    def evaluate(self, suite: Suite, entries: Iterable[Entry], work: Work) -> None:
+        """Evaluate the recorded cases that the backend will be asked and that are not at hand."""
+        outlines = ((entry, suite.outline(entry)) for entry in entries)
+        suite.ready(
+            (e for e, outline in outlines if outline and self.unasked(outline) is None), work
+        )
 
     def unasked(self, vector: Vector) -> Result | None:
         """The result of a vector that the level or the backend's declaration leaves out."""

@@ -66,9 +66,11 @@ def _seen(
     results: Iterable[Result], manifest: Manifest, level: str
 ) -> dict[tuple[str, str, int], _Seen]:
     found: dict[tuple[str, str, int], _Seen] = {}
+    results = list(results)
+    ops = {result.op for result in results}
     # Where nobody knows what can show, it does not matter what was killed.
-    known = any(one.parts for one in manifest.strength.values())
-    listed = iter(manifest.vectors if known else ())
+    known = any(_known(op, manifest) for op in ops)
+    listed = iter(manifest.of(ops) if known else ())
     for result in results:
         if result.reject is not None:
             continue

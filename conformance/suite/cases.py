@@ -1,46 +1,59 @@
 """Recorded cases of an operator, the source of vectors and manifest.
 
 One file an operator, ``specs/cases/<op>.jsonl``: a line about all of them, then one line a case, in
-the order of the manifest. Selecting cases is dear, evaluating one takes milliseconds; so what a
+the order of the suite. Selecting cases is dear, evaluating one takes milliseconds; so what a
 selection found is kept as text, and arrays are derived from it. The format: docs/case-format.md.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__, renamed
+from conformance import __version__
 from conformance.data import directory
+from conformance.errors import SuiteError
 from conformance.model import LEVELS, Case
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.suite import parts, strict_json
+from conformance.suite.archive import DAMAGED
 from conformance.suite.parts import Parts
 from conformance.suite.strict_json import JsonObject
+from conformance.suite.totals import Count
 
-FORMAT = 1
+FORMAT = 2
 TOOL = f"opconform {__version__}"
 
-_HEAD = ("format", "op", "specification", "seed", "versions", "faults", "indistinguishable")
+_TABLES = ("types", "shapes", "attributes", "operands")
+"""Parts of a case that have names: the first line lists them, each case gives values only."""
+_HEAD = (
+    *("format", "op", "specification", "seed", "versions", *_TABLES, "suites"),
+    *("edges", "faults", "indistinguishable", "counts", "withdrawn", "digest"),
+)
 _LATER = ("parts",)
-"""What files did not always have."""
+"""What is not known of all files."""
 CASE = ("types", "shapes", "attributes", "operands", "pattern", "seed", "reject")
-_LINE = ("id", *CASE, "level", "suites", "kills", "excused", "withdrawn")
+_LINE = ("id", *CASE, "level", "suites", "edges", "kills", "excused", "digest")
 
 
 @dataclass(frozen=True)
 class Recorded:
     """A case, and what is dear to know of it.
 
-    ``kills`` are the faults of the catalogue that its vector notices at level should, ``excused``
-    those among them that an allowed reading excuses at level must; both sorted. ``withdrawn`` is
-    the reason why a vector that was found wrong is not asked any more.
+    ``kills`` are the mutants of the catalogue that its vector kills at level should, ``excused``
+    those among them that an allowed interpretation excuses at level must, ``edges`` the coverage
+    targets that it meets; all sorted. ``withdrawn`` is the reason why a vector that was found wrong
+    is not used any more. ``digest`` is that of its vector
+    (:func:`conformance.suite.vector_file.content_digest`): what is evaluated has to have it.
     """
 
     case: Case
@@ -49,6 +62,8 @@ class Recorded:
     kills: tuple[str, ...] = ()
     excused: tuple[str, ...] = ()
     withdrawn: str | None = None
+    edges: tuple[str, ...] = ()
+    digest: str = ""
 
     @property
     def achieved(self) -> frozenset[tuple[str, str]]:
@@ -65,7 +80,8 @@ class Cases:
     (:func:`conformance.spec.digest.digest`), ``seed`` and ``versions`` are what the selection
     depends on besides. ``indistinguishable`` are groups of faults that every vector answers alike.
     ``parts`` says of each element type and rank what the vectors do not kill; empty if not known.
-    ``faults`` is the table of the file that they were read from, or are to take the place of.
+    ``faults`` is the table of the file that they were read from, or are to take the place of, and
+    ``targets`` that of coverage targets.
     """
 
     op: str
@@ -75,6 +91,7 @@ class Cases:
     recorded: tuple[Recorded, ...] = field(repr=False)
     indistinguishable: tuple[tuple[str, ...], ...] = ()
     faults: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    targets: tuple[str, ...] = field(default=(), repr=False, compare=False)
     parts: Parts = field(default_factory=Parts, repr=False)
 
     @cached_property
@@ -88,6 +105,25 @@ class Cases:
         where the parts are, which nobody can weigh without them.
         """
         return {one.case.id: one.excused for one in self.recorded if self.parts}
+
+    @property
+    def count(self) -> Count:
+        """How many have values, and how many must be rejected."""
+        reject = sum(one.case.reject is not None for one in self.recorded)
+        return Count(len(self.recorded) - reject, reject)
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """The suites that some case belongs to, those of the first case first."""
+        return tuple(_in_order([one.suites for one in self.recorded]))
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the vectors that are not withdrawn
+        (:func:`conformance.suite.totals.digest_of`)."""
+        asked = [one for one in self.recorded if one.withdrawn is None]
+        lines = (f"{one.digest}  {one.case.id}\n" for one in sorted(asked, key=lambda o: o.case.id))
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     @cached_property
     def withdrawn(self) -> Mapping[str, str]:
@@ -114,23 +150,21 @@ def of(spec: OpSpec) -> tuple[Case, ...]:
 
 
 def shipped() -> tuple[str, ...]:
-    """The operators whose vectors are shipped, in the order of the shipped suite."""
-    file = directory("specs") / "cases" / "shipped.json"
-    where = str(file)
-    document = strict_json.loads(strict_json.content(file), where)
-    strict_json.check_format(document, where, FORMAT, TOOL)
-    return JsonObject(document, where, ("format", "operators")).texts("operators")
+    """The operators that have recorded cases: those of the shipped suite, in its order."""
+    return tuple(sorted(file.stem for file in (directory("specs") / "cases").glob("*.jsonl")))
 
 
 def dump(cases: Cases) -> bytes:
     """The content of a file of recorded cases.
 
-    Faults are told by their places in a table in the first line; names would be most of the file.
-    New ones come last, so that the places of the others, and the lines that hold them, stay.
+    Names stand in tables of the first line; in each line they would be most of the file. New
+    mutants and targets come last, so that the places of the others, and their lines, stay.
     """
-    known = set(cases.faults)
-    new = {fault for one in cases.recorded for fault in one.kills} | cases.parts.mutants
-    faults = [*cases.faults, *sorted(new - known)]
+    recorded = [one.case for one in cases.recorded]
+    tables = {key: _in_order([list(getattr(one, key)) for one in recorded]) for key in _TABLES}
+    suites = cases.suites
+    faults = _table(cases.faults, (one.kills for one in cases.recorded), cases.parts.mutants)
+    edges = _table(cases.targets, (one.edges for one in cases.recorded))
     places = {fault: place for place, fault in enumerate(faults)}
     head = {
         "format": FORMAT,
@@ -138,21 +172,62 @@ def dump(cases: Cases) -> bytes:
         "specification": cases.specification,
         "seed": cases.seed,
         "versions": dict(sorted(cases.versions.items())),
+        **tables,
+        "suites": list(suites),
+        "edges": edges,
         "faults": faults,
         "indistinguishable": [list(group) for group in cases.indistinguishable],
+        "counts": vars(cases.count),
+        "withdrawn": dict(cases.withdrawn),
+        "digest": cases.digest,
         **({"parts": cases.parts.to_json(places)} if cases.parts else {}),
     }
-    lines = [head]
+    lines: list[Any] = [head]
     for one in cases.recorded:
+        case = one.case
         lines.append(
-            {"id": one.case.id}
-            | told(one.case)
-            | {"level": one.level, "suites": list(one.suites)}
-            | {"kills": sorted(places[fault] for fault in one.kills)}
-            | {"excused": sorted(places[fault] for fault in one.excused)}
-            | {"withdrawn": one.withdrawn}
+            [
+                case.id,
+                *([getattr(case, key).get(name) for name in tables[key]] for key in _TABLES),
+                case.pattern,
+                case.seed,
+                case.reject,
+                one.level,
+                [suites.index(name) for name in one.suites],
+                _bits(one.edges, edges),
+                _bits(one.kills, faults),
+                _bits(one.excused, faults),
+                _text(bytes.fromhex(one.digest)),
+            ]
         )
-    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
+    compact = (",", ":")
+    return "".join(
+        f"{json.dumps(line, ensure_ascii=False, separators=compact)}\n" for line in lines
+    ).encode()
+
+
+def _table(
+    known: Sequence[str], used: Iterable[Iterable[str]], more: Iterable[str] = ()
+) -> list[str]:
+    """A table with what is new at its end."""
+    return [*known, *sorted({*more}.union(*used).difference(known))]
+
+
+def _in_order(lists: Sequence[Sequence[str]]) -> list[str]:
+    """All names, in the order of the longest lists."""
+    longest = sorted(lists, key=len, reverse=True)
+    return list(dict.fromkeys(name for names in longest for name in names))
+
+
+def _bits(names: Iterable[str], table: Sequence[str]) -> str:
+    """Names as a set of bits, the first of the table the lowest of the first byte."""
+    places = {name: place for place, name in enumerate(table)}
+    number = sum(1 << places[name] for name in names)
+    return _text(number.to_bytes((number.bit_length() + 7) // 8, "little"))
+
+
+def _text(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def read(path: Path) -> Cases:
@@ -166,52 +241,169 @@ def parse(data: bytes, where: str) -> Cases:
     head = strict_json.loads(lines[0] if lines else b"", f"{where}:1")
     strict_json.check_format(head, f"{where}:1", FORMAT, TOOL)
     record = JsonObject(head, f"{where}:1", _HEAD, _LATER)
-    op, faults = record.text("op"), record.texts("faults")
-    if len(set(faults)) != len(faults):
-        record.refuse("a mutant is in the table more than once")
-    recorded = tuple(_recorded(lines[1:], op, faults, where))
+    faults, edges = record.texts("faults"), record.texts("edges")
+    for table, what in ((faults, "a mutant"), (edges, "a coverage target")):
+        if len(set(table)) != len(table):
+            record.refuse(f"{what} is in the table more than once")
+    withdrawn = record.texts_by_name("withdrawn")
+    reader = _Lines(record, where, withdrawn)
+    recorded = tuple(reader.read(number, line) for number, line in enumerate(lines[1:], start=2))
     ids = {one.case.id for one in recorded}
     if len(ids) != len(recorded):
         record.refuse("a case is in the file more than once")
-    return Cases(
-        op=op,
+    if unknown := withdrawn.keys() - ids:
+        record.refuse(f"withdraws {min(unknown)[:200]!r}, which is no case of the file")
+    found = Cases(
+        op=record.text("op"),
         specification=record.text("specification"),
         seed=record.whole("seed"),
         versions=record.texts_by_name("versions"),
         recorded=recorded,
         indistinguishable=tuple(
-            renamed.faults(JsonObject({"group": group}, record.where, ("group",)).texts("group"))
+            JsonObject({"group": group}, record.where, ("group",)).texts("group")
             for group in record.items("indistinguishable")
         ),
-        faults=renamed.faults(faults),
-        parts=parts.parse(record.raw("parts"), f"{record.where}: parts", renamed.faults(faults))
+        faults=faults,
+        targets=edges,
+        parts=parts.parse(record.raw("parts"), f"{record.where}: parts", faults)
         if record.has("parts")
         else Parts(),
     )
+    for stated, counted in (
+        (record.raw("counts"), vars(found.count)),
+        (record.raw("digest"), found.digest),
+    ):
+        if stated != counted:
+            record.refuse(f"says {str(stated)[:80]}, and the lines give {counted}")
+    return found
 
 
-def _recorded(
-    lines: Sequence[bytes], op: str, faults: Sequence[str], where: str
-) -> Iterator[Recorded]:
-    for number, line in enumerate(lines, start=2):
-        place = f"{where}:{number}"
-        record = JsonObject(strict_json.loads(line, place), place, _LINE)
-        case = case_of(record, op)
+@dataclass(frozen=True)
+class Head:
+    """What the first line of a file says of all cases."""
+
+    op: str
+    specification: str
+    seed: int
+    versions: Mapping[str, str]
+    suites: tuple[str, ...]
+    count: Count
+    withdrawn: Mapping[str, str]
+    digest: str
+
+
+def read_head(path: Path) -> Head:
+    """The first line of a file, without reading the others; :func:`read` holds it against them."""
+    where = f"{path}:1"
+    try:
+        with path.open("rb") as file:
+            line = file.readline(strict_json.MAX_BYTES)
+    except OSError as error:
+        raise SuiteError(
+            f"{path}: cannot be read: {error.strerror or error}", hint=DAMAGED
+        ) from error
+    document = strict_json.loads(line, where)
+    strict_json.check_format(document, where, FORMAT, TOOL)
+    record = JsonObject(document, where, _HEAD, _LATER)
+    counts = JsonObject(record.raw("counts"), f"{where}: counts", ("value", "reject"))
+    return Head(
+        op=record.text("op"),
+        specification=record.text("specification"),
+        seed=record.whole("seed"),
+        versions=record.texts_by_name("versions"),
+        suites=record.texts("suites"),
+        count=Count(counts.whole("value"), counts.whole("reject")),
+        withdrawn=record.texts_by_name("withdrawn"),
+        digest=record.text("digest"),
+    )
+
+
+class _Lines:
+    """Reads the lines of a file by the tables of its first."""
+
+    def __init__(self, head: JsonObject, where: str, withdrawn: Mapping[str, str]) -> None:
+        self._where = where
+        self._withdrawn = withdrawn
+        self._op = head.text("op")
+        self._tables = {key: head.texts(key) for key in (*_TABLES, "suites")}
+        self._edges, self._faults = _Named(head.texts("edges")), _Named(head.texts("faults"))
+
+    def read(self, number: int, line: bytes) -> Recorded:
+        """The case of a line. Raises SuiteError, which names the line, for what is no case."""
+        where = f"{self._where}:{number}"
+        values = strict_json.loads(line, where)
+        if type(values) is not list or len(values) != len(_LINE):
+            raise SuiteError(f"{where}: is not a list of {len(_LINE)} values", hint=DAMAGED)
+        by_name: dict[str, Any] = dict(zip(_LINE, values, strict=True))
+        for key in _TABLES:
+            by_name[key] = self._by_name(key, by_name[key], where)
+        record = JsonObject(by_name, where, _LINE)
+        case = case_of(record, self._op)
         if record.text("id") != case.id:
             record.refuse(f"the id is {record.text('id')!r}, the case makes {case.id!r}")
         if record.text("level") not in LEVELS:
             record.refuse(f"level {record.text('level')!r} is not one of {', '.join(LEVELS)}")
-        kills, excused = _faults(record, "kills", faults), _faults(record, "excused", faults)
+        kills, excused = self._faults.of(record, "kills"), self._faults.of(record, "excused")
         if not set(excused) <= set(kills):
             record.refuse("'excused' holds mutants that are not among 'kills'")
-        yield Recorded(
+        return Recorded(
             case=case,
             level=record.text("level"),
-            suites=record.texts("suites"),
+            suites=record.named("suites", self._tables["suites"]),
             kills=kills,
             excused=excused,
-            withdrawn=record.optional_text("withdrawn"),
+            withdrawn=self._withdrawn.get(case.id),
+            edges=self._edges.of(record, "edges"),
+            digest=_decoded(record, "digest").hex(),
         )
+
+    def _by_name(self, key: str, values: object, where: str) -> dict[str, Any]:
+        """What a line gives of a table; null stands for what it leaves out."""
+        names = self._tables[key]
+        if type(values) is not list or len(values) != len(names):
+            raise SuiteError(
+                f"{where}: {key!r} holds {repr(values)[:80]}, where {len(names)} values belong",
+                hint=DAMAGED,
+            )
+        return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
+
+class _Named:
+    """A table of names, and the sets of bits that were read of it: many lines have the same."""
+
+    def __init__(self, table: Sequence[str]) -> None:
+        self._table = table
+        self._read: dict[str, tuple[str, ...]] = {}
+        self._bytes: dict[tuple[int, int], list[str]] = {}
+
+    def of(self, record: JsonObject, key: str) -> tuple[str, ...]:
+        """The names in a set of bits, sorted."""
+        text = record.text(key)
+        if text not in self._read:
+            data = _decoded(record, key)
+            if int.from_bytes(data, "little").bit_length() > len(self._table):
+                record.refuse(f"{key!r} has places behind the table of {len(self._table)}")
+            names: list[str] = []
+            for place, byte in enumerate(data):
+                if byte:
+                    names += self._of_byte(place, byte)
+            self._read[text] = tuple(sorted(names))
+        return self._read[text]
+
+    def _of_byte(self, place: int, byte: int) -> list[str]:
+        if (place, byte) not in self._bytes:
+            eight = self._table[8 * place : 8 * place + 8]
+            self._bytes[place, byte] = [name for bit, name in enumerate(eight) if byte >> bit & 1]
+        return self._bytes[place, byte]
+
+
+def _decoded(record: JsonObject, key: str) -> bytes:
+    """The bytes in a text of base64url without padding."""
+    text = record.text(key)
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        record.refuse(f"{key!r} is {text[:80]!r}, which is not base64url")
 
 
 def told(case: Case) -> dict[str, Any]:
@@ -243,8 +435,3 @@ def case_of(record: JsonObject, op: str) -> Case:
 
 def _is_scalar(value: object) -> bool:
     return type(value) in (int, bool) or strict_json.is_text(value)
-
-
-def _faults(record: JsonObject, key: str, table: Sequence[str]) -> tuple[str, ...]:
-    """Mutants by their indices into the table, each by its current name."""
-    return tuple(sorted(renamed.faults(record.named(key, table))))

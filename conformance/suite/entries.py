@@ -12,22 +12,25 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from conformance import renamed
 from conformance.model import LEVELS, Vector
+from conformance.suite.cases import Recorded
 from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import PATH_PART, Table, Totals
 
 SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
 SHA256 = re.compile(r"[0-9a-f]{64}")
+CONTENT = re.compile(r"[0-9a-f]{32}")
 
 KINDS = ("value", "reject")
 
 _OF_VECTOR = ("id", "op", "level", "dtype", "reject")
-_KEYS = (*_OF_VECTOR, "suites", "edges", "kills", "bytes", "sha256")
-_LATER = ("content", "excused")
-"""What entries of older suites do not have."""
+_KEYS = (*_OF_VECTOR, "suites", "edges", "kills", "bytes", "sha256", "content")
+_LATER = ("excused",)
+"""What not every entry has."""
 
 Names = Mapping[str, Sequence[str]]
 
@@ -54,13 +57,14 @@ class Container:
 
 @dataclass(frozen=True)
 class Entry:
-    """One vector of a suite and its file; ``dtype`` is the case's first type.
+    """One vector of a suite; ``dtype`` is the case's first type.
 
     ``kills`` are the faults of the catalogue that it notices at level should, ``excused`` those
     among them that an allowed reading excuses at level must, told where the operator's strength has
-    parts. Like ``edges`` they are sorted. ``content`` is a digest of what the file holds, whatever
-    packed it (:func:`conformance.suite.archive.digest`); empty where a suite says none. ``inside``
-    is the container that holds the file, None where it is a file of its own.
+    parts. Like ``edges`` they are sorted. ``content`` is a digest of what it asks and accepts
+    (:func:`conformance.suite.vector_file.content_digest`). ``bytes`` and ``sha256`` are those of
+    its file, ``inside`` the container that holds it, None where it is a file of its own. One of
+    the shipped suite has no file, and is ``recorded``: evaluated when it is first needed.
     """
 
     id: str
@@ -76,11 +80,18 @@ class Entry:
     content: str = ""
     excused: tuple[str, ...] = ()
     inside: Container | None = dataclasses.field(default=None, compare=False, repr=False)
+    recorded: Recorded | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def path(self) -> str:
         """The file, relative to the suite's folder, with ``/``."""
         return f"{self.op}/{self.id}.npz"
+
+    @property
+    def elements(self) -> int:
+        """How many elements its inputs have, which its id tells."""
+        shape = self.id.partition("-")[2].partition("-")[0]
+        return prod(int(size) for size in shape.split("x") if size.isdecimal())
 
     @property
     def kind(self) -> str:
@@ -93,10 +104,10 @@ def entry_of(
     content: bytes,
     suites: tuple[str, ...],
     kills: tuple[str, ...] = (),
-    unpacked: str = "",
+    digest: str = "",
     excused: tuple[str, ...] = (),
 ) -> Entry:
-    """The entry of a vector whose file is ``content``, and its members' digest ``unpacked``."""
+    """The entry of a vector whose file is ``content``, and of what that holds the ``digest``."""
     return Entry(
         id=vector.id,
         op=vector.case.op,
@@ -108,8 +119,27 @@ def entry_of(
         kills=tuple(sorted(kills)),
         bytes=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
-        content=unpacked,
+        content=digest,
         excused=tuple(sorted(excused)),
+    )
+
+
+def of_record(op: str, one: Recorded, *, weighed: bool) -> Entry:
+    """The entry of a recorded case; ``weighed`` as for :attr:`Cases.excused`: parts are known."""
+    return Entry(
+        id=one.case.id,
+        op=op,
+        level=one.level,
+        dtype=next(iter(one.case.types.values())),
+        reject=one.case.reject,
+        suites=one.suites,
+        edges=one.edges,
+        kills=one.kills,
+        bytes=0,
+        sha256="",
+        content=one.digest,
+        excused=one.excused if weighed else (),
+        recorded=one,
     )
 
 
@@ -125,7 +155,7 @@ def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
         {
             key: value
             for key, value in vars(entry).items()
-            if key != "inside" and (key not in _LATER or value)
+            if key not in ("inside", "recorded") and (key not in _LATER or value)
         }
         | {"edges": [edges[entry.op][name] for name in entry.edges]}
         | {"kills": [faults[entry.op][name] for name in entry.kills]}
@@ -232,5 +262,5 @@ def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
         excused=excused,
         bytes=record.whole("bytes"),
         sha256=matching(SHA256, record, "sha256"),
-        content=matching(SHA256, record, "content") if record.has("content") else "",
+        content=matching(CONTENT, record, "content"),
     )

@@ -30,9 +30,10 @@ def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[
     need not read them again. Duplicates are looked for in all of a folder, and within a container.
     """
     where = manifests.FILE_NAME
-    problems = [
-        f"{where}: {problem}" for problem in schema.problems("manifest", _as_read(suite.manifest))
-    ]
+    problems: list[str] = []
+    if not suite.is_shipped:  # that has no manifest of files
+        found_by_schema = schema.problems("manifest", _as_read(suite.manifest))
+        problems = [f"{where}: {problem}" for problem in found_by_schema]
     unfit = list(_specification_problems(suite))
     problems += unfit
     asked: dict[str, str] = {}

@@ -13,8 +13,10 @@ from conformance import remote, renamed
 from conformance.suite import containers, entries, origin, strength, strict_json, totals
 from conformance.suite.containers import TOOL, Packed
 from conformance.suite.entries import Container, Entry
+from conformance.suite.lazily import Lazily
 from conformance.suite.listing import Listing
 from conformance.suite.origin import Origin
+from conformance.suite.recordings import Recordings
 from conformance.suite.strength import Strength
 from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import Count, Table, Totals, digest_of
@@ -84,6 +86,9 @@ class Manifest:
         """The entries of some operators (None: of all) that are not withdrawn."""
         if ops is None:
             return self.vectors
+        if isinstance(self.listed, Recordings):
+            found = self.listed.of(ops)
+            return tuple(entry for entry in found if entry.id not in self.withdrawn)
         if isinstance(self.vectors, Listing):
             return self.vectors.of(ops)
         return tuple(entry for entry in self.vectors if entry.op in ops)
@@ -112,7 +117,7 @@ class Manifest:
         """What the listed vectors add up to; a packed suite states it, see :meth:`confirm`."""
         if self.packed is not None:
             return self.packed.totals
-        return Totals.of(self.listed).knowing(self.unnoticed)
+        return Totals.of(self.listed)
 
     @property
     def unnoticed(self) -> Table:
@@ -122,33 +127,49 @@ class Manifest:
     @property
     def counts(self) -> Mapping[str, Count]:
         """Listed vectors of each operator."""
-        return self.totals.counts
+        return self.listed.counts if isinstance(self.listed, Recordings) else self.totals.counts
 
-    @property
+    @cached_property
     def edges(self) -> Mapping[str, Mapping[str, int]]:
         """How many listed vectors cover each target, by operator."""
-        return self.totals.edges
+        return Lazily(self.counts, self._edges)
 
-    @property
+    @cached_property
     def faults(self) -> Mapping[str, Mapping[str, int]]:
         """How many listed vectors notice each fault, by operator; 0 of those that only the parts
         of its strength name.
         """
-        return self.totals.faults
+        return Lazily(self.counts, self._faults)
+
+    def _edges(self, op: str) -> Mapping[str, int]:
+        return self._totals_of(op).edges[op]
+
+    def _faults(self, op: str) -> Mapping[str, int]:
+        unnoticed = self.strength[op].parts.mutants if op in self.strength else ()
+        counted = self._totals_of(op).faults[op]
+        return dict(sorted({**dict.fromkeys(unnoticed, 0), **counted}.items()))
+
+    def _totals_of(self, op: str) -> Totals:
+        """The totals of an operator; of recorded cases no others are read for it."""
+        if isinstance(self.listed, Recordings):
+            return Totals.of(self.listed.of((op,)))
+        return self.totals
 
     @property
     def ops(self) -> tuple[str, ...]:
         """Operators in the order of their first vector."""
-        return tuple(self.totals.counts)
+        return tuple(self.counts)
 
     @property
     def suites(self) -> tuple[str, ...]:
         """The names of the subsets that the vectors belong to, sorted."""
-        return self.totals.suites
+        return self.listed.suites if isinstance(self.listed, Recordings) else self.totals.suites
 
     @cached_property
     def digest(self) -> str:
-        """The digest of ``vectors``, see :func:`conformance.suite.entries.digest_of`."""
+        """The digest of ``vectors``, see :func:`conformance.suite.totals.digest_of`."""
+        if isinstance(self.listed, Recordings):
+            return self.listed.digest
         return digest_of(self.vectors) if self.packed is None else self.packed.digest
 
     def confirm(self) -> None:
@@ -187,7 +208,7 @@ class Manifest:
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
             **({"specifications": origins} if origins else {}),
-            **self.totals.to_json(),
+            **self._complete.to_json(),
             "strength": {
                 op: known.to_json(entries.places(self.faults.get(op, ())))
                 for op, known in self.strength.items()
@@ -197,9 +218,14 @@ class Manifest:
             **self._what_is_listed(),
         }
 
+    @cached_property
+    def _complete(self) -> Totals:
+        """The totals with the faults that nothing notices, as they stand in a file."""
+        return self.totals.knowing(self.unnoticed)
+
     def _what_is_listed(self) -> dict[str, Any]:
         if self.packed is None:
-            return {"vectors": entries.to_json(self.listed, self.totals)}
+            return {"vectors": entries.to_json(self.listed, self._complete)}
         size, sha256 = self.packed.index
         return {
             "suites": list(self.suites),

@@ -128,8 +128,8 @@ def pack(suite: Suite, out: Path) -> Suite:
     manifest, bases = suite.manifest, suite.specs.bases()
     with replaced(out, bases) as folder:
         packer = Packer(folder, manifest.withdrawn)
-        for entry in manifest.listed:
-            content = suite.content(entry)
+        for one in manifest.listed:
+            entry, content = suite.filed(one)
             with disk(out):
                 packer.take(entry, content)
         with disk(out):
@@ -141,11 +141,11 @@ def unpack(suite: Suite, out: Path) -> Suite:
     """Writes a packed suite as the folder ``out``, of the same files."""
     with replaced(out, suite.specs.bases()) as folder:
         entries = []
-        for entry in suite.manifest.listed:
-            content = suite.content(entry)
+        for one in suite.manifest.listed:
+            entry, content = suite.filed(one)
             with disk(out):
                 write_vector(folder, entry, content)
-            entries.append(dataclasses.replace(entry, inside=None))
+            entries.append(entry)
         head = manifests.dump(dataclasses.replace(suite.manifest, listed=tuple(entries)))
         with disk(out):
             write(folder / manifests.FILE_NAME, head)

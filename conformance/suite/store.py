@@ -1,30 +1,36 @@
-"""An open suite: a folder with ``manifest.json`` and ``<op>/<id>.npz``, or containers of these.
+"""An open suite: a folder with ``manifest.json`` and ``<op>/<id>.npz``, or containers of these;
+or the shipped suite, whose vectors are evaluated when they are first needed.
 
-It may also carry the specifications that its vectors were made from, in ``specifications/``.
+A folder may also carry the specifications that its vectors were made from, in ``specifications/``.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
-from conformance import data, remote
+import numpy as np
+
+from conformance import remote
+from conformance.dtypes import DTYPES
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.model import Vector
+from conformance.suite import evaluation, shipped_suite
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
-from conformance.suite.archive import digest as unpacked_digest
 from conformance.suite.containers import opened
 from conformance.suite.entries import Entry, entry_of
 from conformance.suite.files import bounded, check_sha256
 from conformance.suite.manifest import Manifest
+from conformance.suite.recordings import Recordings
 from conformance.suite.specifications import Specifications
-from conformance.suite.vector_file import content_of, decode
+from conformance.suite.vector_file import content_digest, content_of, decode
 from conformance.suite.vector_ids import means
 
 MAX_FILE = 64 * 2**20  # bytes
@@ -37,7 +43,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 @dataclass(frozen=True)
 class Suite:
-    """Vectors on disk, read one at a time; each file is checked against the manifest first.
+    """Vectors, read one at a time; each file is checked against the manifest first.
 
     ``manifest`` lists what belongs to this suite (for ``smoke``, that subset alone), so that
     ``manifest.vectors`` and :meth:`vectors` are the same vectors in the same order. A withdrawn
@@ -50,8 +56,12 @@ class Suite:
     def __reduce__(self) -> tuple[Callable[..., Suite], tuple[Path | None, Manifest]]:
         """Without what was read, and the shipped one without its folder, which is another where
         it is sent to."""
-        shipped = self.path == data.directory("vectors").resolve()
-        return _sent, (None if shipped else self.path, self.manifest)
+        return _sent, (None if self.is_shipped else self.path, self.manifest)
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether it is the suite, or a part of it, that comes with this program."""
+        return self.path == shipped_suite.path()
 
     @property
     def name(self) -> str:
@@ -106,7 +116,7 @@ class Suite:
         """
         if not text or text in self.manifest.withdrawn or self._entry(text) is not None:
             return self.get(text)
-        found = [entry.id for entry in self.manifest.vectors if means(text, entry.id)]
+        found = [entry.id for entry in self._naming(text) if means(text, entry.id)]
         if len(found) > 1:
             raise UsageError(
                 f"{len(found)} vectors of the suite {self.name!r} begin with {text!r}",
@@ -121,10 +131,15 @@ class Suite:
         """
         file, content = self._place(entry), self.content(entry)
         vector = decode(content, str(file), strict=strict, answers=answers)
-        if strict and entry.content not in ("", unpacked_digest(content_of(content, str(file)))):
+        # Of an evaluation it was compared before.
+        if entry.recorded is None and entry.content != content_digest(
+            content_of(content, str(file))
+        ):
             raise SuiteError(
                 f"{file}: what it holds has another digest than the manifest says", hint=DAMAGED
             )
+        if entry.recorded is not None:
+            entry = replace(entry, bytes=len(content), sha256=sha256(content).hexdigest())
         told = (entry.suites, entry.kills, entry.content, entry.excused)
         if entry_of(vector, content, *told) != entry:
             raise SuiteError(
@@ -138,8 +153,22 @@ class Suite:
         same = {edge: edge for edge in entry.edges}
         return replace(vector, id=entry.id, edges=tuple(same[edge] for edge in vector.edges))
 
+    def outline(self, entry: Entry) -> Vector | None:
+        """What is known of a recorded case before it is evaluated: a vector whose inputs have their
+        types and shapes and no values, and that has no answers. None of others."""
+        if entry.recorded is None:
+            return None
+        case, dtype = entry.recorded.case, DTYPES[entry.dtype].numpy
+        blank = (np.broadcast_to(np.zeros((), dtype), shape) for shape in case.shapes.values())
+        return Vector(case.id, case, entry.level, entry.edges, "", "", tuple(blank), ())
+
     def content(self, entry: Entry) -> bytes:
-        """The bytes of a listed file, whose digest is checked."""
+        """The bytes of a listed file, whose digest is checked.
+
+        Raises EvaluationDefect for a recorded case that is evaluated to something else.
+        """
+        if entry.recorded is not None:
+            return evaluation.content(self.specs[entry.op], entry.recorded)
         file = self._place(entry)
         if entry.inside is None:
             content = bounded(file, entry.bytes, MAX_FILE)
@@ -153,6 +182,35 @@ class Suite:
         if entry.inside is None:
             return self.path / entry.path
         return self.path / entry.inside.file / f"{entry.id}.npz"
+
+    def only(self, ops: Collection[str]) -> Suite:
+        """What there is of some operators, as a suite of its own digest."""
+        manifest = self.manifest
+        listed = manifest.of(ops)
+        ids = {entry.id for entry in listed}
+        return Suite(
+            self.path,
+            replace(
+                manifest,
+                listed=listed,
+                strength={op: manifest.strength[op] for op in manifest.strength if op in ops},
+                uncovered=tuple(gap for gap in manifest.uncovered if gap.op in ops),
+                withdrawn={i: why for i, why in manifest.withdrawn.items() if i in ids},
+                specifications={
+                    op: origin for op, origin in manifest.specifications.items() if op in ops
+                },
+            ),
+        )
+
+    def ready(self, entries: Iterable[Entry], work: evaluation.Work = evaluation.HERE) -> None:
+        """Evaluate what of these entries is not at hand; see :func:`evaluation.ready`."""
+        evaluation.ready(self.specs, entries, work)
+
+    def filed(self, entry: Entry) -> tuple[Entry, bytes]:
+        """The bytes of an entry, and the entry as one of a file of its own."""
+        content = self.content(entry)
+        found = sha256(content).hexdigest()
+        return replace(entry, bytes=len(content), sha256=found, inside=None, recorded=None), content
 
     def verify(self) -> tuple[str, ...]:
         """Reads every file, withdrawn ones too; returns what is wrong with each."""
@@ -180,8 +238,18 @@ class Suite:
             yield None, error.message
 
     def _entry(self, vector_id: str) -> Entry | None:
+        if isinstance(self.manifest.listed, Recordings):
+            found = (entry for entry in self._naming(vector_id) if entry.id == vector_id)
+            return next(found, None)
         packed = self.manifest.packed
         return self._entries.get(vector_id) if packed is None else packed.find(vector_id)
+
+    def _naming(self, text: str) -> Sequence[Entry]:
+        """The entries among which those that a text names are, if there are any."""
+        listed = self.manifest.listed
+        if isinstance(listed, Recordings):
+            return self.manifest.of(listed.containing(text))
+        return self.manifest.vectors
 
     @cached_property
     def _entries(self) -> dict[str, Entry]:
@@ -190,7 +258,7 @@ class Suite:
 
 def _sent(path: Path | None, manifest: Manifest) -> Suite:
     """A suite of another process."""
-    return Suite(data.directory("vectors").resolve() if path is None else path, manifest)
+    return Suite(shipped_suite.path() if path is None else path, manifest)
 
 
 def open_suite(path: Path | str | None = None) -> Suite:
@@ -201,12 +269,11 @@ def open_suite(path: Path | str | None = None) -> Suite:
     write ``./smoke`` for a folder of that name. Raises SuiteError for a folder that is not a
     whole suite: everything but the content of the files is checked here.
     """
-    shipped = data.directory("vectors")
     if path is None:
-        return _open_folder(shipped)
+        return _open_shipped()
     if isinstance(path, str):
         if _NAME.fullmatch(path):
-            return _open_name(path, shipped)
+            return _open_name(path)
         path = remote.place(path) if remote.is_address(path) else Path(path)
     return _open_folder(path)
 
@@ -221,19 +288,24 @@ def argument(folder: Path) -> str:
 
 def hides(name: str) -> bool:
     """Whether a name is that of a shipped suite, so that a folder called so needs ``./``."""
-    if not _NAME.fullmatch(name):
+    if not _NAME.fullmatch(name) or not shipped_suite.exists():
         return False
-    shipped = data.directory("vectors")
-    if not (shipped / manifests.FILE_NAME).is_file():
-        return False
-    suite = _open_folder(shipped)
+    suite = _open_shipped()
     return name == suite.name or name in suite.manifest.suites
 
 
-def _open_name(name: str, shipped: Path) -> Suite:
+def _open_shipped() -> Suite:
+    if not shipped_suite.exists():
+        raise SuiteError(
+            "no recorded cases are shipped", hint="install the package again, or give --suite DIR"
+        )
+    return Suite(shipped_suite.path(), shipped_suite.manifest())
+
+
+def _open_name(name: str) -> Suite:
     names: tuple[str, ...] = ()
-    if (shipped / manifests.FILE_NAME).is_file():
-        suite = _open_folder(shipped)
+    if shipped_suite.exists():
+        suite = _open_shipped()
         if name == suite.name:
             return suite
         names = suite.manifest.suites

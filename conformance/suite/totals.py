@@ -112,26 +112,41 @@ class Totals:
 
 
 def digest_of(entries: Iterable[Entry]) -> str:
-    """SHA-256 over the lines ``<sha256>  <path>`` of entries, sorted by path.
+    """SHA-256 over a line ``<digest>  <op>`` of each operator, sorted; the digest of an operator is
+    that over the lines ``<content>  <id>`` of its entries, sorted by id.
 
-    These are the lines that ``sha256sum`` prints, each with its newline. So the digest says
-    exactly what is asked: it changes with a file, and with a withdrawal.
+    So it says exactly what is asked, whatever packed it: it changes with a vector, and with a
+    withdrawal.
     """
     return digest_of_lines(sorted(map(line, entries)))
 
 
+def digest_of_operators(digests: Mapping[str, str]) -> str:
+    """The digest of a suite from those of its operators."""
+    return hashlib.sha256(
+        "".join(f"{digests[op]}  {op}\n" for op in sorted(digests)).encode()
+    ).hexdigest()
+
+
+def digests_of_lines(ordered: Iterable[bytes]) -> dict[str, str]:
+    """The digests of operators, by the lines of their entries in order."""
+    found: dict[str, Any] = {}
+    for one in ordered:
+        path, _, content = one.partition(b"\0")
+        op, _, vector_id = path.decode().rpartition("/")
+        digest = found.setdefault(op, hashlib.sha256())
+        digest.update(f"{content.hex()}  {vector_id.removesuffix('.npz')}\n".encode())
+    return {op: digest.hexdigest() for op, digest in found.items()}
+
+
 def line(entry: Entry) -> bytes:
     """What the digest of a suite takes of an entry, in the fewest bytes that sort by path."""
-    return f"{entry.path}\0".encode() + bytes.fromhex(entry.sha256)
+    return f"{entry.path}\0".encode() + bytes.fromhex(entry.content)
 
 
 def digest_of_lines(ordered: Iterable[bytes]) -> str:
     """The digest of entries by their lines in order."""
-    found = hashlib.sha256()
-    for one in ordered:
-        path, _, sha256 = one.partition(b"\0")
-        found.update(f"{sha256.hex()}  {path.decode()}\n".encode())
-    return found.hexdigest()
+    return digest_of_operators(digests_of_lines(ordered))
 
 
 def parse(record: JsonObject, suites: tuple[str, ...]) -> Totals:

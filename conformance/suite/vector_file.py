@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +35,8 @@ _CASE_KEYS = (
     *("format", "id", "op", "level", "description", "source", "edges", "reject", "attributes"),
     *("types", "shapes", "operands", "pattern", "seed", "inputs", "outputs", "readings"),
 )
+DIGESTED = ("id", "op", "level", "inputs", "outputs", "readings")
+"""The keys of ``case.json``, in its order, that the digest of a vector covers."""
 _INPUT_KEYS = ("name", "dtype", "shape", "array")
 
 
@@ -40,6 +45,11 @@ def encode(vector: Vector) -> bytes:
 
     Raises ValueError for arrays that are not of the types and number that the vector states.
     """
+    return pack(list(members_of(vector).items()))
+
+
+def members_of(vector: Vector) -> dict[str, bytes]:
+    """The unpacked members of a vector's file, in order; raises as :func:`encode` does."""
     case = vector.case
     for name in vector.readings:
         if not READING_NAME.fullmatch(name):
@@ -71,7 +81,24 @@ def encode(vector: Vector) -> bytes:
             for name, answers in vector.readings.items()
         },
     }
-    return pack([(CASE, strict_json.dumps(document)), *writer.written])
+    return {CASE: strict_json.dumps(document), **dict(writer.written)}
+
+
+def content_digest(found: Mapping[str, bytes]) -> str:
+    """A digest of what a vector asks and what it accepts, from the members of its file.
+
+    It covers the arrays, and of ``case.json`` what says which array is what; the id covers the
+    case. It leaves out what people read and what names the coverage targets, so better words do not
+    change it, and does not depend on what packed the file. docs/vector-format.md says how to
+    compute it elsewhere. It is the first 128 bits of a SHA-256: they tell files apart that were not
+    made to be alike, and a file follows from its case.
+    """
+    document = strict_json.loads(found[CASE], CASE)
+    text = json.dumps({key: document[key] for key in DIGESTED}, separators=(",", ":"))
+    lines = [f"{hashlib.sha256(text.encode()).hexdigest()}  {CASE}\n"]
+    for name in sorted(found.keys() - {CASE}):
+        lines.append(f"{hashlib.sha256(found[name]).hexdigest()}  {name}\n")
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:32]
 
 
 def content_of(data: bytes, source: str) -> Archive:

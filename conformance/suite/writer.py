@@ -15,14 +15,14 @@ from pathlib import Path
 from conformance.errors import SuiteError
 from conformance.model import Vector
 from conformance.suite import manifest as manifests
-from conformance.suite.archive import digest
+from conformance.suite.archive import pack
 from conformance.suite.containers import INDEX
 from conformance.suite.entries import Entry, entry_of
 from conformance.suite.manifest import Manifest, Uncovered
 from conformance.suite.origin import Basis
 from conformance.suite.store import Suite, open_suite, set_aside
 from conformance.suite.strength import Strength
-from conformance.suite.vector_file import content_of, decode, encode
+from conformance.suite.vector_file import content_digest, decode, members_of
 
 # What may lie in a folder beside vectors: all that is not a vector file or the manifest. Before
 # a folder has a manifest, only files with these names show that it was meant for a suite.
@@ -193,9 +193,10 @@ def listed(
 
     It is read back, so that a vector that nobody could read is found where it is made.
     """
-    content = encode(vector)
-    unpacked = digest(content_of(content, vector.id))
-    return entry_of(decode(content, vector.id), content, suites, kills, unpacked, excused), content
+    members = members_of(vector)
+    content = pack(list(members.items()))
+    digest = content_digest(members)
+    return entry_of(decode(content, vector.id), content, suites, kills, digest, excused), content
 
 
 def write_vector(folder: Path, entry: Entry, content: bytes) -> None:
@@ -213,15 +214,15 @@ def _copied(
 ) -> tuple[Entry, ...]:
     """The entries of a suite, with what is known of them now; their files are copied."""
     entries = []
-    for entry in suite.manifest.listed:
-        content = suite.content(entry)
+    for one in suite.manifest.listed:
+        entry, content = suite.filed(one)
         with disk(out):
             write_vector(folder, entry, content)
         if entry.id in kills:
             killed = tuple(sorted(kills[entry.id]))
             allowed = tuple(sorted(excused.get(entry.id, ())))
             entry = replace(entry, kills=killed, excused=allowed)
-        entries.append(replace(entry, inside=None))
+        entries.append(entry)
     return tuple(entries)
 
 

@@ -24,15 +24,15 @@ from conformance.model import Case
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.strata import strata_of
+from conformance.suite.cases import file_of
 from conformance.suite.entries import Entry
-from conformance.suite.manifest import FILE_NAME
 from conformance.suite.parts import Part
 from conformance.suite.store import Suite
 
 OPS = tiers.core().manifest.ops
 MAX_SMOKE = 85
 MAX_CORE = 1700
-MAX_BYTES = 50 * 10**6
+MAX_LINE = 350  # bytes of a recorded case, its share of the first line included; 277 on average
 
 EACH = pytest.mark.parametrize("op", OPS)
 
@@ -164,9 +164,7 @@ class TestCore:
 
     def test_is_small(self, op: str) -> None:
         assert len(entries("core", op)) <= MAX_CORE
-        manifest = (suite("core").path / FILE_NAME).stat().st_size
-        files = sum(entry.bytes for entry in suite("core").manifest.listed)
-        assert files + manifest <= MAX_BYTES
+        assert file_of(op).stat().st_size <= MAX_LINE * len(entries("core", op))
 
     def test_notices_what_the_manifest_says(self, op: str, exhaustive: bool) -> None:
         """On some vectors; on all of smoke see above."""

@@ -17,7 +17,8 @@ C = fault("c", {"kernel": "1"}, kind="window")
 SAME = fault("same", {"divisor": "2"}, kind="special", equivalent="It is the same.")
 
 
-def entry(vector_id: str, *edges: str, size: int = 10, dtype: str = "f32") -> Entry:
+def entry(vector_id: str, *edges: str, dtype: str = "f32") -> Entry:
+    """Its id ends in the number of its elements."""
     return Entry(
         id=vector_id,
         op="AvgPool-1",
@@ -27,7 +28,7 @@ def entry(vector_id: str, *edges: str, size: int = 10, dtype: str = "f32") -> En
         suites=("core",),
         edges=edges,
         kills=(),
-        bytes=size,
+        bytes=10,
         sha256=hashlib.sha256(vector_id.encode()).hexdigest(),
     )
 
@@ -67,14 +68,20 @@ def test_each_kind_is_held_out_of_both_suites_and_equivalent_faults_are_not() ->
 
 def test_core_asks_for_types_pairs_and_ranks_and_smoke_for_edges_alone() -> None:
     entries = [
-        entry("pair", "p", "q"),
-        entry("typed", "p", dtype="f16"),
-        entry("higher", "p"),
-        entry("first", "p", size=1),
-        entry("second", "q", size=1),
+        entry("pair-10", "p", "q"),
+        entry("typed-10", "p", dtype="f16"),
+        entry("higher-10", "p"),
+        entry("first-1", "p"),
+        entry("second-1", "q"),
     ]
-    kills = {"pair": ("a",), "typed": ("b",), "higher": ("c",), "first": (), "second": ()}
-    ranks = {one.id: 4 if one.id == "higher" else 3 for one in entries}
+    kills = {
+        "pair-10": ("a",),
+        "typed-10": ("b",),
+        "higher-10": ("c",),
+        "first-1": (),
+        "second-1": (),
+    }
+    ranks = {one.id: 4 if one.id == "higher-10" else 3 for one in entries}
     found = held(entries, kills, ranks)
     # Without a's kind core still takes the pair; without b's and c's also the type and the rank.
     assert found["core", "divisor"].missed == ()
@@ -85,9 +92,9 @@ def test_core_asks_for_types_pairs_and_ranks_and_smoke_for_edges_alone() -> None
 
 
 def test_the_cheaper_of_two_that_show_the_same_is_selected() -> None:
-    entries = [entry("large", "edge", size=9), entry("small", "edge", size=3)]
+    entries = [entry("large-9", "edge"), entry("small-3", "edge")]
     by_size = {}
-    for dear in ("large", "small"):
-        kills = {"large": (), "small": (), dear: ("a",)}
+    for dear in ("large-9", "small-3"):
+        kills = {"large-9": (), "small-3": (), dear: ("a",)}
         by_size[dear] = held(entries, kills)["core", "divisor"].missed
-    assert by_size == {"large": ("a",), "small": ()}
+    assert by_size == {"large-9": ("a",), "small-3": ()}

@@ -13,7 +13,7 @@ from conformance.audit.kills import Bank, Kill
 from conformance.audit.membership import base_type, parts, within
 from conformance.audit.standing import stand, standings
 from conformance.generate.disprover import Disprover, settled
-from conformance.generate.values import data_of
+from conformance.reference.values import data_of
 from conformance.spec.catalogue import Fault, Stated, faults
 from conformance.spec.loader import find, names
 from conformance.spec.model import OpSpec

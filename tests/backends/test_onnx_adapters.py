@@ -16,8 +16,8 @@ from conformance.backends.onnxruntime import CAPABILITIES
 from conformance.backends.protocol import Backend, capabilities_of, environment_of
 from conformance.dtypes import name_of
 from conformance.errors import Unsupported
-from conformance.generate.values import data_of
 from conformance.model import Case
+from conformance.reference.values import data_of
 from conformance.spec.loader import find
 from conformance.suite import cases
 

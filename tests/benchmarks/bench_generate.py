@@ -20,13 +20,13 @@ import numpy as np
 
 import conformance
 from conformance.audit.kills import Bank
-from conformance.generate.build import build
 from conformance.generate.drawn import Drawing
 from conformance.generate.looking import Sight
 from conformance.generate.pool import draw
-from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import answers
+from conformance.reference.build import build
+from conformance.reference.values import data_of
 from conformance.spec import loader
 from conformance.spec.catalogue import faults
 from conformance.spec.table import table_of

@@ -21,7 +21,6 @@ import numpy as np
 import conformance
 from conformance.backends.discovery import load
 from conformance.model import Status
-from conformance.suite.manifest import FILE_NAME
 from conformance.suite.store import Suite
 
 RUNS = 3
@@ -74,16 +73,12 @@ def bench() -> None:
     times = measure.interleaved(RUNS, {**calls, "all": lambda: check(whole, table)})
     for op in ops:
         entries = of(whole, op).manifest.vectors
-        size = sum(entry.bytes for entry in entries) / 1e6
-        note = f"{len(entries)} vectors, {size:.2f} MB"
+        note = f"{len(entries)} vectors"
         measure.show(op, [seconds * 1e3 for seconds in times[op]], "ms", note)
-    manifest = (whole.path / FILE_NAME).stat().st_size
-    size = sum(entry.bytes for entry in whole.manifest.vectors)
-    note = f"{len(whole)} vectors, {size / 1e6:.2f} MB and a manifest of {manifest / 1e6:.2f} MB"
+    note = f"{len(whole)} vectors"
     measure.show("all", [seconds * 1e3 for seconds in times["all"]], "ms", note)
     sums = [sum(times[op][run] for op in ops) for run in range(RUNS)]
     measure.show("all at once / each alone", measure.ratios(times["all"], sums), "times")
-    measure.show_one("manifest", manifest / len(whole), "bytes", "a vector")
 
 
 if __name__ == "__main__":

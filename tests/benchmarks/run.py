@@ -5,6 +5,7 @@ from __future__ import annotations
 import bench_check
 import bench_diagnosis
 import bench_exact
+import bench_first_check
 import bench_generate
 import bench_packed
 import bench_program
@@ -23,6 +24,7 @@ if __name__ == "__main__":
         bench_reference.bench,
         bench_exact.bench,
         bench_check.bench,
+        bench_first_check.bench,
         bench_program.bench,
         bench_diagnosis.bench,
         bench_generate.bench,

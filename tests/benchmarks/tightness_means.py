@@ -37,11 +37,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, Array, DType
-from conformance.generate.values import data_of
 from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference import answers, facts
 from conformance.reference.exact import as_wide, decode, round_ratio
 from conformance.reference.mean_bounds import accumulator
+from conformance.reference.values import data_of
 from conformance.spec.loader import find
 from conformance.suite.store import Suite
 

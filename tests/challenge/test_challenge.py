@@ -204,7 +204,7 @@ class TestAForgery:
         assert failed(steps(self.written(replace(one.record, backend=backend)), one)) == ["seed"]
 
     def test_other_expected_values(self, one: Challenged) -> None:
-        found = steps(self.changed(one, content="0" * 64), one, backend=True, reselect=True)
+        found = steps(self.changed(one, content="0" * 32), one, backend=True, reselect=True)
         assert failed(found) == ["vectors"]
         assert skipped(found) == ["selection", "backend", "outputs"]
 

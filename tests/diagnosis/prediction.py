@@ -11,8 +11,8 @@ from conformance.diagnosis.kernel import Kernel, kernel_of
 from conformance.dtypes import Array
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
-from conformance.generate.values import data_of
 from conformance.reference.subject import Altered, Subject
+from conformance.reference.values import data_of
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 

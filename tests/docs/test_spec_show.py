@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-import tiers
 import tiny
 from click.testing import CliRunner, Result
 from test_operator_pages import HOSTILE, hostile_account
@@ -18,6 +17,7 @@ from conformance.cli.spec_text import SECTIONS as TOLD
 from conformance.docs.operator_facts import OperatorFacts, account
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import shipped
+from conformance.suite.store import open_suite
 
 SAMPLE = Path(__file__).parents[2] / "reports" / "sample"
 
@@ -66,7 +66,7 @@ def test_tells_everything_in_the_specification(
 
 
 def test_the_command_tells_the_same() -> None:
-    told = account(shipped()["MaxPool-1"], tiers.smoke())
+    told = account(shipped()["MaxPool-1"], open_suite())
     found = show("MaxPool-1")
     assert found.exit_code == 0, found.output
     assert found.stdout.splitlines() == list(text(told, SECTIONS, 80))

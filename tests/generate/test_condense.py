@@ -12,7 +12,6 @@ import pytest
 
 from conformance.audit.cover import cover_rows
 from conformance.families.pooling.windows import WindowEnvironment
-from conformance.generate.build import edges_of
 from conformance.generate.chance import Chance
 from conformance.generate.condense import asked, breed, choose
 from conformance.generate.crossing import case_of, crossed
@@ -20,9 +19,10 @@ from conformance.generate.looking import MAX_ELEMENTS, MAX_TAPS, Sight
 from conformance.generate.pairs import SMOKE, Effort, Pool
 from conformance.generate.pool import draw
 from conformance.generate.settle import settle
-from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
+from conformance.reference.build import edges_of
+from conformance.reference.values import data_of
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
 from conformance.spec.spelling import in_full

@@ -15,10 +15,10 @@ import tiers
 
 from conformance.errors import UsageError
 from conformance.feasible import CaseLimits, Feasible, Infeasible, Prover
-from conformance.generate.build import edges_of
 from conformance.generate.pool import draw
-from conformance.generate.values import data_of
 from conformance.model import Case
+from conformance.reference.build import edges_of
+from conformance.reference.values import data_of
 from conformance.spec.environment import Environment
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Domain, Kind

@@ -13,7 +13,6 @@ from conformance.audit.membership import within
 from conformance.audit.score import Score
 from conformance.audit.vacuity import vacuous
 from conformance.generate import hunt as hunting
-from conformance.generate.build import build
 from conformance.generate.candidates import (
     Candidates,
     any_case,
@@ -25,6 +24,7 @@ from conformance.generate.hunt import hunt
 from conformance.generate.pairs import Effort
 from conformance.generate.plan import wanted
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.spec.catalogue import Fault
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec

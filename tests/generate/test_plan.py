@@ -13,7 +13,6 @@ from conformance import parallel
 from conformance.audit.vacuity import vacuous
 from conformance.errors import SpecError
 from conformance.generate import candidates, killers, plan
-from conformance.generate.build import build, describe
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import MAX_ELEMENTS, Sight
 from conformance.generate.pairs import SMOKE, Effort, Pool
@@ -23,6 +22,7 @@ from conformance.generate.reject import reject_cases
 from conformance.generate.settle import settle
 from conformance.generate.suites import twins
 from conformance.model import Case, Vector
+from conformance.reference.build import build, describe
 from conformance.spec.loader import find, load_text
 from conformance.spec.table import table_of
 from conformance.spec.validity import violations

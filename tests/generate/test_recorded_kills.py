@@ -6,7 +6,7 @@ from conformance.generate import killers
 from conformance.generate.candidates import Candidates
 from conformance.generate.killers import Killers, killable, proven
 from conformance.generate.pairs import SMOKE
-from conformance.generate.values import data_of
+from conformance.reference.values import data_of
 from conformance.spec import loader
 from conformance.suite import cases as recorded
 

@@ -11,12 +11,12 @@ from conformance.audit.kills import Bank, Kill
 from conformance.audit.membership import parts
 from conformance.audit.score import Score
 from conformance.audit.standing import standings
-from conformance.generate.build import build
 from conformance.generate.candidates import any_case
 from conformance.generate.pairs import Effort
 from conformance.generate.reduce import reduced
 from conformance.generate.suites import twins, with_twins
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import tiers
 
-from conformance.generate.build import build
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.pool import draw
 from conformance.model import Case
+from conformance.reference.build import build
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.spelling import in_full, spelled

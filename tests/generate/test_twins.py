@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from conformance.generate import twins
-from conformance.generate.build import build
-from conformance.generate.values import LATE, LOW, ONE, PLACES, data_of, varied
 from conformance.model import Case
+from conformance.reference.build import build
+from conformance.reference.values import LATE, LOW, ONE, PLACES, data_of, varied
 from conformance.spec import loader
 
 SPEC = loader.find("onnx.GlobalAveragePool-22")

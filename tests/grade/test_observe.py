@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from conformance.dtypes import DTYPES
-from conformance.generate.build import build
 from conformance.grade.observe import EXPECTED, observed
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case
 from conformance.reference import answers
+from conformance.reference.build import build
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
 

@@ -22,8 +22,8 @@ import numpy as np
 from conformance.audit.membership import within
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
-from conformance.generate.values import data_of, operands_of
 from conformance.model import Case
+from conformance.reference.values import data_of, operands_of
 from conformance.spec.loader import find
 from conformance.spec.model import Draw
 from conformance.suite import cases as recorded

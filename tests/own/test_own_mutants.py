@@ -11,8 +11,8 @@ from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
 from conformance.audit.kills import Bank
 from conformance.errors import SpecError
-from conformance.generate.build import build
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import load_text, shipped

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from conformance.audit.kills import Bank
-from conformance.generate.build import build
 from conformance.generate.pairs import Effort, Pool
-from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
+from conformance.reference.build import build
+from conformance.reference.values import data_of
 from conformance.spec.catalogue import Fault
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind

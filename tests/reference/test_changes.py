@@ -8,8 +8,8 @@ import pytest
 from conformance.audit.kills import Bank
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw
-from conformance.generate.values import data_of
 from conformance.model import Case
+from conformance.reference.values import data_of
 from conformance.spec.catalogue import Fault, faults
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec

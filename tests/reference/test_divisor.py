@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.dtypes import Array
-from conformance.generate.build import build
 from conformance.model import Case
+from conformance.reference.build import build
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find

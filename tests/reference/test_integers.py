@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from conformance.dtypes import DTYPES, converted
 from conformance.families.pooling.rules import INTEGER_PATTERNS
-from conformance.generate.build import build
 from conformance.generate.strategies import cases
-from conformance.generate.values import data_of
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case, Status
 from conformance.reference import evaluate
+from conformance.reference.build import build
+from conformance.reference.values import data_of
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.model import Draw

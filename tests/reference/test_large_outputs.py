@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import answers, facts
+from conformance.reference.values import data_of
 from conformance.spec.loader import find
 
 SPEC = find("AdaptiveMaxPool-8")

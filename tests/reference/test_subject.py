@@ -12,9 +12,9 @@ import tiers
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import EvaluationError
 from conformance.families.pooling import oracle as pooling
-from conformance.generate.build import build
 from conformance.model import Case, Vector
 from conformance.reference import answers, facts
+from conformance.reference.build import build
 from conformance.reference.readings import same as same_answers
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.generate.build import build
 from conformance.model import Case
+from conformance.reference.build import build
 from conformance.spec.loader import find
 from conformance.suite.writer import write_suite
 

@@ -245,6 +245,7 @@ def test_only_one_vector_is_in_memory(small_suite):
         return vector
 
     parts = {name: getattr(small_suite, name) for name in ("manifest", "name", "digest", "specs")}
+    parts |= {"outline": small_suite.outline, "ready": small_suite.ready}
     gc.freeze()  # what is there already need not be searched each time
     try:
         assert len(list(run(SimpleNamespace(**parts, read=read), Reference()))) == 10

@@ -130,7 +130,7 @@ def test_models_are_not_exported_in_another_layout(tmp_path):
 def of_rank_4(op):
     """A small vector of core in f32 with several images and channels, each axis of another size."""
     suite = tiers.core()
-    entries = sorted(suite.manifest.vectors, key=lambda one: one.bytes)
+    entries = sorted(suite.manifest.vectors, key=lambda one: one.elements)
     vectors = (
         suite.read(one) for one in entries if (one.op, one.dtype, one.kind) == (op, "f32", "value")
     )

@@ -72,9 +72,9 @@ class TestParts:
             with pytest.raises(UsageError, match="2 selected vectors cannot be shared by 3"):
                 Shard(k, 3).part([entry(1), entry(2)])
 
-    def test_the_shipped_suite_is_shared_by_bytes_too(self):
+    def test_the_shipped_suite_is_shared_by_size_too(self):
         entries = tiers.core().manifest.vectors
-        sizes = [sum(e.bytes for e in Shard(k, 8).part(entries)) for k in range(1, 9)]
+        sizes = [sum(e.elements for e in Shard(k, 8).part(entries)) for k in range(1, 9)]
         assert max(sizes) < 1.3 * min(sizes)
 
 

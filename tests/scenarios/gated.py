@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.generate.build import build
 from conformance.model import Case
+from conformance.reference.build import build
 from conformance.spec.loader import find
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite

@@ -17,7 +17,7 @@ from conformance.spec import catalogue
 from conformance.spec.catalogue import Stated, faults
 from conformance.spec.loader import find
 from conformance.suite.parts import Part
-from conformance.suite.store import Suite
+from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
@@ -179,7 +179,7 @@ class TestTheShippedSuite:
         """Of one operator: tests/audit/test_committed_suite.py audits smoke of each."""
         shown = audit("--suite", "smoke", "--op", MAX)
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout.startswith(f"suite smoke, sha256 {tiers.smoke().digest[:16]}\n")
+        assert shown.stdout.startswith(f"suite smoke, sha256 {open_suite('smoke').digest[:16]}\n")
         n = counted(MAX)
         assert f"{MAX}: {n} of {n} (100.0%) mutants killed at level should\n" in shown.stdout
         assert "survived" not in shown.stdout

@@ -18,10 +18,10 @@ from click.testing import CliRunner, Result
 
 from conformance.cli import main
 from conformance.data import directory
-from conformance.generate.build import build
 from conformance.grade.selector import Selector
 from conformance.log.reader import read
 from conformance.model import FAILED
+from conformance.reference.build import build
 from conformance.run.selection import select
 from conformance.spec.loader import find
 from conformance.suite.store import Suite, open_suite

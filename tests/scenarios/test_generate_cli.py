@@ -25,10 +25,10 @@ from conformance.cli import main
 from conformance.cli.generate import LISTED
 from conformance.cli.generate import _tell as tell
 from conformance.generate import drawn, plan
-from conformance.generate.build import build
 from conformance.generate.pairs import Effort
 from conformance.generate.rank import Ranked, RankTask
 from conformance.log.reader import read
+from conformance.reference.build import build
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
@@ -453,7 +453,7 @@ class TestInterruption:
 
         with monkeypatch.context() as patch:
             patch.setattr(writer, "write", full)
-            shown = generate(spec, old, "--seed", 5)
+            shown = generate(spec, old, "--seed", 5, "--force")
         assert shown.exit_code == 2
         assert "No space left on device" in shown.stderr
         assert "the old suite is unchanged" in shown.stderr

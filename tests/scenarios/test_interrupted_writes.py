@@ -273,4 +273,15 @@ class TestGenerate:
         assert {*left.values()} == {"", *seen}
 
     def words(self, spec: Path, out: Path, seed: int) -> tuple[object, ...]:
-        return ("generate", "--op", spec, "--out", out, "--seed", seed, "--suite", "smoke")
+        return (
+            "generate",
+            "--op",
+            spec,
+            "--out",
+            out,
+            "--force",
+            "--seed",
+            seed,
+            "--suite",
+            "smoke",
+        )

@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 
 import conformance
 from conformance.cli import main
-from conformance.generate.build import build
 from conformance.model import Case, Status, Vector
+from conformance.reference.build import build
 from conformance.repro.trial import tried
 from conformance.spec.loader import find
 from conformance.suite.store import Suite

@@ -181,8 +181,8 @@ def test_a_precision_that_is_not_reached(small_suite: Suite) -> None:
 
 
 def test_few_or_all_wrong_elements(small_suite: Suite, tmp_path: Path) -> None:
-    from conformance.generate.build import build
     from conformance.model import Case
+    from conformance.reference.build import build
     from conformance.suite.writer import write_suite
 
     case = Case(

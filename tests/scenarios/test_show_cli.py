@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 
 from conformance.cli import main
 from conformance.cli.vector_text import heading, tables
-from conformance.generate.build import build
 from conformance.generate.reject import reject_cases
 from conformance.model import Case, Vector
+from conformance.reference.build import build
 from conformance.spec.loader import find, load
 from conformance.suite.origin import carried
 from conformance.suite.store import Suite

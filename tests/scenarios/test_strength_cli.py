@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import conformance
 from conformance.cli import main
-from conformance.generate.build import build
 from conformance.model import Case
+from conformance.reference.build import build
 from conformance.spec.loader import find
 from conformance.suite.parts import Part, Parts, Survivors
 from conformance.suite.store import Suite

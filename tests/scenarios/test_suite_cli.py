@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tiers
 from click.testing import CliRunner, Result
 
 from conformance.cli import main
@@ -188,7 +187,7 @@ class TestLint:
         assert "/vectors: ok, " in shown.stdout.replace("\\", "/")
 
     def test_a_part_of_it_by_name(self) -> None:
-        whole, smoke = tiers.core(), tiers.smoke()
+        whole, smoke = open_suite(), open_suite("smoke")
         assert len(smoke) < len(whole)
         shown = lint("smoke")
         assert shown.exit_code == 0

@@ -12,9 +12,9 @@ import numpy as np
 from conformance.errors import EvaluationError
 from conformance.families.pooling.many import WindowBatch
 from conformance.generate.pool import draw
-from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
+from conformance.reference.values import data_of
 from conformance.spec.batch_values import BatchValue, Rows, code
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain

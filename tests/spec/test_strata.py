@@ -11,9 +11,9 @@ from spec_examples import place
 
 from conformance.data import directory
 from conformance.errors import SpecError
-from conformance.generate.values import data_of
 from conformance.model import Case
 from conformance.reference import facts
+from conformance.reference.values import data_of
 from conformance.spec.family_index import names as families
 from conformance.spec.loader import load_text as load_spec
 from conformance.spec.loader import shipped

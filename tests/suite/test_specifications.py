@@ -19,8 +19,8 @@ from conformance import check, load_suite
 from conformance.backends.reference import Reference
 from conformance.cli import main
 from conformance.errors import SuiteError
-from conformance.generate.build import build
 from conformance.model import Case
+from conformance.reference.build import build
 from conformance.spec import catalogue, loader
 from conformance.spec.catalogue import Fault
 from conformance.spec.digest import digest

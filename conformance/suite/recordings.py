@@ -1,0 +1,99 @@
+"""The entries of the shipped suite: the cases of an operator are read when one of them is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import overload
+
+from conformance.suite import cases
+from conformance.suite.cases import Cases, Head
+from conformance.suite.entries import Entry, of_record
+from conformance.suite.totals import Count, digest_of_operators
+
+
+class Recordings(Sequence[Entry]):
+    """The entries of operators with recorded cases, one operator after the other.
+
+    How many there are, of what suites and of what digest is said by the first line of each file,
+    which is held against the others when these are read.
+    """
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = tuple(files)
+        self.heads: Mapping[str, Head] = {
+            head.op: head for head in (cases.read_head(file) for file in files)
+        }
+
+    @property
+    def counts(self) -> Mapping[str, Count]:
+        """How many entries of each kind each operator has."""
+        return {op: head.count for op, head in self.heads.items()}
+
+    @property
+    def suites(self) -> tuple[str, ...]:
+        """The names of the suites that some entry belongs to, sorted."""
+        return tuple(sorted({name for head in self.heads.values() for name in head.suites}))
+
+    @property
+    def digest(self) -> str:
+        """The digest of all that are not withdrawn."""
+        return digest_of_operators({op: head.digest for op, head in self.heads.items()})
+
+    @property
+    def withdrawn(self) -> Mapping[str, str]:
+        """Why an entry is no longer used, by id."""
+        return {i: why for head in self.heads.values() for i, why in head.withdrawn.items()}
+
+    def cases(self, op: str) -> Cases:
+        """All that is recorded of an operator. Raises SuiteError for a file that is damaged."""
+        file = self._files[list(self.heads).index(op)]
+        stat = file.stat()
+        return _read(file, stat.st_mtime_ns, stat.st_size)
+
+    def of(self, ops: Collection[str]) -> tuple[Entry, ...]:
+        """The entries of some operators."""
+        return tuple(entry for op in self.heads if op in ops for entry in self._entries(op))
+
+    def containing(self, text: str) -> tuple[str, ...]:
+        """The operators in whose files a text stands: an id is there, or nowhere."""
+        wanted = text.encode()
+        found = zip(self.heads, self._files, strict=True)
+        return tuple(op for op, file in found if wanted in file.read_bytes())
+
+    def __len__(self) -> int:
+        return sum(one.value + one.reject for one in self.counts.values())
+
+    def __iter__(self) -> Iterator[Entry]:
+        for op in self.heads:
+            yield from self._entries(op)
+
+    @overload
+    def __getitem__(self, place: int) -> Entry: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Entry]: ...
+    def __getitem__(self, place: int | slice) -> Entry | Sequence[Entry]:
+        return tuple(self)[place]
+
+    def _entries(self, op: str) -> tuple[Entry, ...]:
+        return _listed(self.cases(op))
+
+
+@lru_cache(maxsize=64)
+def _read(file: Path, _modified: int, _size: int) -> Cases:
+    """By what the file was then, so that one that changes is read again."""
+    return cases.read(file)
+
+
+_entries_of: dict[int, tuple[Cases, tuple[Entry, ...]]] = {}
+
+
+def _listed(found: Cases) -> tuple[Entry, ...]:
+    """The entries of an operator; made once, as they are many."""
+    known = _entries_of.get(id(found))
+    if known is None or known[0] is not found:
+        weighed = bool(found.parts)
+        entries = tuple(of_record(found.op, one, weighed=weighed) for one in found.recorded)
+        _entries_of[id(found)] = known = found, entries
+    return known[1]

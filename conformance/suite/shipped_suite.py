@@ -1,0 +1,89 @@
+"""The shipped suite: the recorded cases of all operators that have some.
+
+It has no files. Its manifest is made from the recorded cases, and a vector is evaluated when it is
+first needed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache, partial
+from itertools import chain
+from pathlib import Path
+
+from conformance.data import directory
+from conformance.spec import loader
+from conformance.spec.catalogue import faults
+from conformance.spec.digest import digest
+from conformance.spec.model import OpSpec
+from conformance.spec.strata import strata_of
+from conformance.suite import cases, proofs
+from conformance.suite.cases import Cases
+from conformance.suite.lazily import Lazily
+from conformance.suite.manifest import Manifest
+from conformance.suite.origin import Origin
+from conformance.suite.recordings import Recordings
+from conformance.suite.strength import Strength
+
+CORE = "core"
+
+
+def path() -> Path:
+    """The folder that the shipped suite is made from, which stands for it."""
+    return (directory("specs") / "cases").resolve()
+
+
+def exists() -> bool:
+    """Whether any operator has recorded cases here."""
+    return bool(cases.shipped())
+
+
+def manifest() -> Manifest:
+    """What the shipped suite holds.
+
+    Raises SuiteError for a file of recorded cases that is damaged.
+    """
+    files = [cases.file_of(op) for op in cases.shipped()]
+    return _manifest(tuple((file, file.stat().st_mtime_ns, file.stat().st_size) for file in files))
+
+
+@lru_cache(maxsize=1)
+def _manifest(files: tuple[tuple[Path, int, int], ...]) -> Manifest:
+    """By what files there are, so that one that changes is read again."""
+    listed = Recordings([file for file, *_ in files])
+    heads = listed.heads.values()
+    seeds = {head.seed for head in heads}
+    return Manifest(
+        name=CORE,
+        seed=seeds.pop() if len(seeds) == 1 else 0,
+        versions=dict(chain.from_iterable(head.versions.items() for head in heads)),
+        listed=listed,
+        strength=Lazily(listed.heads, partial(_strength, listed)),
+        withdrawn=listed.withdrawn,
+        specifications={op: Origin(digest=head.specification) for op, head in listed.heads.items()},
+    )
+
+
+def _strength(listed: Recordings, op: str) -> Strength:
+    return strength(loader.find(op), listed.cases(op))
+
+
+def strength(spec: OpSpec, recorded: Cases) -> Strength:
+    """What nothing can kill or cover of an operator: proofs, the catalogue's word, measurements."""
+    return replace(
+        unmeasured(spec), indistinguishable=recorded.indistinguishable, parts=recorded.parts
+    )
+
+
+def unmeasured(spec: OpSpec) -> Strength:
+    """What nothing can kill or cover of an operator, before any of its vectors is looked at."""
+    return Strength(
+        infeasible=proofs.of(spec),
+        strata=strata_of(spec).meaning if proofs.current(spec) else "",
+        equivalent={fault.id: fault.equivalent for fault in faults(spec) if fault.equivalent},
+    )
+
+
+def outdated(spec: OpSpec, recorded: Cases) -> bool:
+    """Whether the specification has changed since its cases were selected."""
+    return recorded.specification != digest(spec)
