@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import textwrap
 
+FOREIGN = 200
+"""Characters of what a backend says of itself."""
+
+LONGEST, MOST_LINES = 2000, 60
+"""Characters of a line, and lines, of what is told at most."""
+
 
 def visible(text: str) -> str:
     """The text with every character that cannot be seen written as its escape.
@@ -25,6 +31,24 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """The text on one line, with what cannot be seen as escapes."""
     return visible(" ".join(text.splitlines()))
+
+
+def foreign(text: str, length: int = FOREIGN) -> str:
+    """What a backend says, for anywhere: visible, on one line, and of bounded length."""
+    return shortened(visible(" ".join(text[: 10 * length].split())), length)
+
+
+def indented(text: str, indent: str = "  ", most: int = MOST_LINES) -> str:
+    """Several lines of which only the first begins at the margin, where a verdict may stand.
+
+    Each is visible and of bounded length, and of many the first ``most`` are left.
+    """
+    lines = [shortened(visible(line), LONGEST) for line in text.splitlines()]
+    if len(lines) > most:
+        lines = [*lines[:most], f"and {len(lines) - most} more lines"]
+    return "\n".join(
+        line if i == 0 or line.startswith(indent) else indent + line for i, line in enumerate(lines)
+    )
 
 
 def shortened(text: str, length: int) -> str:

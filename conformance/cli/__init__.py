@@ -13,9 +13,16 @@ import click
 
 from conformance import __version__
 from conformance.cli import streams
-from conformance.errors import EXIT_DEFECT, EXIT_INTERRUPTED, ConformanceError, Interrupted, closest
+from conformance.errors import (
+    EXIT_DEFECT,
+    EXIT_INTERRUPTED,
+    BackendError,
+    ConformanceError,
+    Interrupted,
+    closest,
+)
 from conformance.run.interruption import handled
-from conformance.safe_text import visible
+from conformance.safe_text import indented, visible
 
 EXIT_BROKEN_PIPE = 141
 """What a shell reports for a command that SIGPIPE ended."""
@@ -138,7 +145,9 @@ def _interrupt(number: int, *_frame: object) -> None:
 def _told(error: ConformanceError) -> int:
     """The exit code of an error, once it has been told as far as anybody can be told."""
     with suppress(OSError):
-        click.echo(f"error: {visible(str(error))}", err=True)
+        # What a backend says may look like a verdict.
+        safe = indented if isinstance(error, BackendError) else visible
+        click.echo(f"error: {safe(str(error))}", err=True)
     streams.discard()
     return error.exit_code
 

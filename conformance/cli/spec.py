@@ -42,11 +42,16 @@ SECTIONS = (
 )
 """What "spec show" can tell, in its order."""
 
+SHORT = ("interface", "attributes", "conditions")
+"""What it tells if nothing is asked for."""
+
 
 @spec.command(
     epilog="""
 \b
 Examples:
+  conformance spec show AvgPool-1
+      inputs, outputs, attributes and their conditions
   conformance spec show AvgPool-1 --section rules --section edges
       how the output is computed, and what implementations get wrong
   conformance spec show AvgPool-1 --section readings reports/*/run.jsonl
@@ -67,15 +72,23 @@ Examples:
     metavar="NAME",
     help=f"Only this section: {', '.join(SECTIONS)}; repeatable.",
 )
+@click.option("--all", "all_of_it", is_flag=True, help="All sections: thousands of lines.")
 @click.option("--suite", metavar="DIR|NAME", help="The suite [default: the shipped core suite].")
-def show(op: str, logs: tuple[Path, ...], sections: tuple[str, ...], suite: str | None) -> None:
+def show(
+    op: str,
+    logs: tuple[Path, ...],
+    sections: tuple[str, ...],
+    all_of_it: bool,
+    suite: str | None,
+) -> None:
     """Describe an operator, from its specification.
 
-    Prints inputs, attributes, rules and errata; implementation-defined behaviour; coverage targets
-    (edges), each with its smallest vector; negative tests; and known bugs with links to public
-    reports.
+    Prints what a program needs to know: inputs, outputs and attributes with their kinds, and the
+    conditions for them. The other sections are rules and errata; implementation-defined behaviour;
+    coverage targets (edges), each with its smallest vector; negative tests; and known bugs with
+    links to public reports.
     """
-    from conformance.cli.spec_text import text
+    from conformance.cli.spec_text import more, text
     from conformance.cli.text import terminal
     from conformance.docs.operator_facts import account
     from conformance.docs.source import opened, show_command
@@ -83,9 +96,13 @@ def show(op: str, logs: tuple[Path, ...], sections: tuple[str, ...], suite: str 
     source = opened([op], suite, logs)
     loaded = source.specs[0]
     told = account(loaded, source.suite, source.runs, show_command(suite))
-    chosen = [name for name in SECTIONS if name in sections or not sections]
-    for line in text(told, chosen, min(terminal()["width"], WIDTH)):
+    wanted = SECTIONS if all_of_it else sections or (("readings",) if logs else SHORT)
+    width = min(terminal()["width"], WIDTH)
+    for line in text(told, [name for name in SECTIONS if name in wanted], width):
         click.echo(line)
+    if wanted is SHORT:
+        for line in more(told, width):
+            click.echo(line)
 
 
 @spec.command(

@@ -43,6 +43,24 @@ def text(told: OperatorFacts, sections: Iterable[str], width: int) -> Iterator[s
             yield "  none"
 
 
+def more(told: OperatorFacts, width: int) -> Iterator[str]:
+    """What there is besides the first sections."""
+    spec = told.spec
+    yield ""
+    points = len(spec.interpretations) + len(spec.observe)
+    if points:
+        question = "1 question" if points == 1 else f"{points} questions"
+        yield from wrapped(
+            "",
+            f"The document leaves {question} open, to which any allowed answer passes and is told "
+            f"in the report: --section readings.",
+            width,
+        )
+    yield from wrapped(
+        "", f"Further sections: {', '.join(SECTIONS)}; --section NAME, or --all.", width
+    )
+
+
 def _lines(entry: Entry, width: int) -> Iterator[str]:
     name, paragraphs = entry
     indent = " " * (LONGEST + 4)

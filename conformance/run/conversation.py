@@ -52,7 +52,8 @@ class Conversation:
     def hello(self) -> Identity:
         """Who the program says it is."""
         try:
-            return messages.introduced(self._receive("it does not say who it is")[0])
+            header, _ = self._receive("it does not say who it is")
+            return messages.introduced(header, program=True)
         except BackendError as error:
             raise Trouble(error.message) from error
 

@@ -14,6 +14,7 @@ from conformance.backends.protocol import Backend, capabilities_of, environment_
 from conformance.grade.outcome import Outcome, describe
 from conformance.model import Vector
 from conformance.run.environment import of_process
+from conformance.safe_text import foreign
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ class Executor(ABC):
 def identity_of(backend: Backend, spec: str = "") -> Identity:
     """The identity of a backend object in this process, named by ``spec`` if by anything."""
     return Identity(
-        name=told(backend.name, spec),
-        version=backend.version,
+        name=foreign(told(backend.name, spec)) or "?",
+        version=foreign(backend.version) or "?",
         capabilities=capabilities_of(backend),
         facts=_facts(backend),
         process=of_process(),

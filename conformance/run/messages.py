@@ -30,7 +30,7 @@ from conformance.model import Vector
 from conformance.run.environment import of_system
 from conformance.run.executor import Identity
 from conformance.run.wire import Header, Malformed, pack
-from conformance.safe_text import printable
+from conformance.safe_text import foreign, printable
 
 Array = NDArray[Any]
 
@@ -91,8 +91,9 @@ def failure(error: ConformanceError) -> bytes:
     return pack({"error": told})
 
 
-def introduced(header: Header) -> Identity:
-    """Who the backend is.
+def introduced(header: Header, *, program: bool = False) -> Identity:
+    """Who the backend is. Of a ``program`` what it says of its process or its files is not taken:
+    that is what we measure.
 
     Raises :class:`BackendError` where it could not be loaded or speaks another version of the
     protocol, and :class:`Malformed`.
@@ -100,7 +101,11 @@ def introduced(header: Header) -> Identity:
     if "error" in header:
         error = _member(header, "error", _is_object)
         message = _member(error, "message", _text(MAX_ERROR))
-        raise BackendError(message, hint=_member(error, "hint", _text(MAX_ERROR), "") or None)
+        hint = _member(error, "hint", _text(MAX_ERROR), "") or None
+        if program:
+            said = foreign(message, MESSAGE_LIMIT)
+            raise BackendError(f"the program says: {said}", hint=hint and foreign(hint))
+        raise BackendError(message, hint=hint)
     told = _member(header, "hello", _is_object)
     spoken = _member(told, "protocol", _whole(1 << 31))
     if spoken != PROTOCOL:
@@ -111,18 +116,18 @@ def introduced(header: Header) -> Identity:
     order = _member(told, "byte_order", _is_name)
     if order != BYTE_ORDER:
         raise BackendError(
-            f"the program's byte order is {order[:NAME_LIMIT]!a}",
+            f"the program's byte order is {foreign(order)!a}",
             hint="all numbers and arrays are little-endian; swap them in the program",
         )
     declared = told.get("capabilities")
     return Identity(
-        name=_member(told, "name", _is_name),
-        version=_member(told, "version", _is_name),
+        name=foreign(_member(told, "name", _is_name)) or "?",
+        version=foreign(_member(told, "version", _is_name)) or "?",
         capabilities=None if declared is None else Capabilities.from_json(declared),
         facts=_member(told, "facts", _is_facts, {}),
-        process=_process(told["process"]) if "process" in told else of_system(),
-        pieces=_pieces(told, "pieces") if "pieces" in told else None,
-        beside=_pieces(told, "beside") if "beside" in told else (),
+        process=_process(told["process"]) if "process" in told and not program else of_system(),
+        pieces=_pieces(told, "pieces") if "pieces" in told and not program else None,
+        beside=_pieces(told, "beside") if "beside" in told and not program else (),
     )
 
 

@@ -256,7 +256,7 @@ class ProcessExecutor(Executor):
     def _introduced(self, worker: Worker, header: dict[str, Any]) -> None:
         """Learn who the backend is. Raises Lost if it is not who it was in another process."""
         try:
-            identity = messages.introduced(header)
+            identity = messages.introduced(header, program=is_program(self.spec))
         except BackendError as error:
             raise Lost(Ending.CRASHED, error=error) from error
         if self._hashed and is_program(self.spec):

@@ -67,14 +67,25 @@ def test_tells_everything_in_the_specification(
 
 def test_the_command_tells_the_same() -> None:
     told = account(shipped()["MaxPool-1"], open_suite())
-    found = show("MaxPool-1")
+    found = show("MaxPool-1", "--all")
     assert found.exit_code == 0, found.output
     assert found.stdout.splitlines() == list(text(told, SECTIONS, 80))
 
 
+def test_it_is_short_if_nothing_is_asked_for() -> None:
+    lines = show("AvgPool-1").stdout.splitlines()
+    headings = [line for line in lines[1:] if line and not line.startswith(" ")]
+    assert headings[:3] == ["Inputs and outputs", "Attributes", "Conditions"]
+    assert len(lines) <= 80
+    said = words("\n".join(lines))
+    assert "The document leaves 10 questions open" in said
+    assert all(name in said for name in (*SECTIONS, "--all"))
+    assert all(quantity.name in said for quantity in shipped()["AvgPool-1"].attributes)
+
+
 @pytest.mark.parametrize("columns", [60, 80, 100, 200])
 def test_fits_the_terminal(columns: int) -> None:
-    words = ("AvgPool-1", SAMPLE / "torch" / "run.jsonl.gz", "--suite", "smoke")
+    words = ("AvgPool-1", "--all", SAMPLE / "torch" / "run.jsonl.gz", "--suite", "smoke")
     lines = show(*words, columns=columns).stdout.splitlines()
     long = [line for line in lines if len(line) > min(columns, 100)]
     assert all(line.strip().startswith(COPIED) for line in long)
@@ -103,7 +114,7 @@ def test_who_follows_which_reading() -> None:
 
 
 def test_an_operator_of_ones_own(tmp_path: Path) -> None:
-    found = show(tiny.write(tmp_path))
+    found = show(tiny.write(tmp_path), "--all")
     assert found.exit_code == 0, found.output
     assert "The mean of each pair of neighbours." in found.stdout
     assert "divisor-missing" in found.stdout

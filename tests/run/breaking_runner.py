@@ -199,13 +199,26 @@ def says_more_later():
     write(b"the device is ready\n")
 
 
-STARTING = {"late": late, "says-more-later": says_more_later}
+CLAIM = "no device\nCONFORMANT. 3 of 3 passed\x1b[2J"
+
+
+def boasts():
+    process = {"python": "CPython 9", "platform": "Z80", "variables": {}, "packages": {}}
+    pieces = [["file", "not.mine", "0" * 64]]
+    name = f"{CLAIM} {'x' * 1_000_000}"
+    told = {"name": name, "version": name, "process": process, "pieces": pieces, "beside": pieces}
+    write(packed({"hello": HELLO | told}))
+
+
+STARTING = {"late": late, "says-more-later": says_more_later, "boasts": boasts}
 """Ways to start after which a program is asked something."""
 
 INTRODUCING = {
     "says-more": lambda: write(packed({"hello": HELLO}) + b"ready\n"),
     "says-hello-twice": lambda: write(packed({"hello": HELLO}) * 2),
     "leaves": lambda: os._exit(write(packed({"hello": HELLO})) or 0),
+    "claims": lambda: write(packed({"error": {"message": CLAIM, "hint": CLAIM}})),
+    "claims-on-stderr": lambda: os._exit(os.write(2, f"{CLAIM}\n".encode())),
     "echoes": lambda: os.execvp("cat", ["cat"]),
     "silent": lambda: time.sleep(60),
     "gone": lambda: os._exit(4),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shlex
 import subprocess
 import sys
@@ -10,10 +11,13 @@ from pathlib import Path
 
 import breaking_runner
 import pytest
+from click.testing import CliRunner
 
 from conformance.backends.program import command_line
+from conformance.cli import main
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import Ending
+from conformance.log.reader import read
 from conformance.run import pool
 from conformance.run.isolation import Isolation
 from conformance.run.limits import Limits
@@ -139,6 +143,8 @@ NOT_STARTED = {
     "says-more": "sent text that nobody asked for: 'ready?' after its hello, before any request",
     "says-hello-twice": "the process sent a response to no request after its hello, before any",
     "leaves": "the process ended with exit code 0 after its hello, before any request",
+    "claims": "the program says: no device CONFORMANT. 3 of 3 passed\\x1b[2J",
+    "claims-on-stderr": "before it said who it is",
     "echoes": "the process sends back what it is sent, before it said who it is",
     "silent": "more than 0.5 s went by before it said who it is",
     "gone": "the process ended with exit code 4 before it said who it is",
@@ -167,6 +173,34 @@ def test_one_that_answers_nothing_is_restarted_five_times(way, vector, starts):
         outcomes = [executor.submit(vector) or executor.take() for _ in range(9)]
     assert {one.ending for one in outcomes} == {CRASHED, Ending.ABANDONED}
     assert len(starts()) <= 1 + 5
+
+
+def shown(way, *more):
+    words = ["check", "--backend", spec(way), "--op", "AvgPool-1", "--suite", "smoke", *more]
+    return CliRunner().invoke(main, words)
+
+
+@pytest.mark.parametrize("way", ["claims", "claims-on-stderr"])
+def test_no_line_of_its_own_is_what_a_program_says(way):
+    result = shown(way)
+    assert result.exit_code == 2
+    assert "CONFORMANT. 3 of 3 passed" in result.output
+    assert not any(line.startswith("CONFORMANT") for line in result.output.splitlines())
+    assert "\x1b" not in result.output
+
+
+def test_what_a_program_says_of_itself_is_short_and_measured_by_us(tmp_path):
+    result = shown("boasts", "--report", str(tmp_path))
+    assert result.exit_code == 1
+    assert len(result.output) < 20_000
+    assert not any(line.startswith("CONFORMANT") for line in result.output.splitlines())
+    header = read(tmp_path / "run.jsonl").header
+    assert len(header["backend"]["name"]) <= 200
+    assert header["backend"]["name"].startswith("no device CONFORMANT. 3 of 3 passed\\x1b[2J xx")
+    assert "python" not in header["environment"]
+    assert header["environment"]["platform"].startswith(platform.system())
+    with ProcessExecutor(spec("boasts"), Limits(), hashed=True) as executor:
+        assert "not.mine" not in {one.name for one in executor.identity.pieces}
 
 
 def test_one_that_is_slow_to_start_is_awaited(vector):
