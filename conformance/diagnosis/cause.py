@@ -30,8 +30,10 @@ def candidates(found: Explanation) -> tuple[Faults, ...]:
 
 
 def is_named(found: Explanation) -> bool:
-    """Whether so few candidates fit that they are told by name."""
-    return len(candidates(found)) <= MAX_NAMES
+    """Whether so few candidates fit that they are told by name, and more than one vector shows it
+    or could have spoken against it.
+    """
+    return len(candidates(found)) <= MAX_NAMES and not found.lone
 
 
 def by_faults(found: Explanation, decides: str | None = None, backend: str = "") -> dict[str, Any]:
@@ -65,13 +67,19 @@ def undecided(
     decides: str | None = None,
     backend: str = "",
 ) -> dict[str, Any]:
-    """The diagnosis of a finding that more candidates explain than are named.
+    """The diagnosis of a finding that more candidates explain than are named, or one vector alone.
 
     ``told`` is what else can be said of it (:func:`by_conditions`); ``decides`` and ``backend`` as
     above.
     """
     some = candidates(found)
-    sentence = f"{len(some)} mutants of the catalogue give these outputs, so none is named."
+    give = "mutant of the catalogue gives" if len(some) == 1 else "mutants of the catalogue give"
+    sentence = f"{len(some)} {give} these outputs, so none is named."
+    if len(some) <= MAX_NAMES:
+        sentence = (
+            f"{len(some)} {give} these outputs of one vector. No other vector was tested that "
+            "could show that it is another bug, so none is named."
+        )
     rest: dict[str, Any] = {"agree": None, "scope": {}, "conditions": [], "separates": None}
     return {
         **(rest if told is None else told),
@@ -156,7 +164,9 @@ def _sentence(found: Explanation) -> str:
 
 
 def _deciding(found: Explanation, decides: str | None, backend: str) -> str:
-    """What would tell the candidates apart."""
+    """What would tell the candidates apart, or show that it is none of them."""
+    if not found.alternatives:
+        return "" if decides is None else f"Vector {decides} of the suite may show that it is not."
     if decides is not None:
         return f"Vector {decides} of the suite tells them apart."
     # Without it vectors would come that the backend declares not to support.

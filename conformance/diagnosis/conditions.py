@@ -61,7 +61,13 @@ class Separation:
         # Others with these features, or without, were tried as well.
         tried = math.comb(2 * len(frozenset().union(*seen, *lost)), len(self.conditions))
         there = sum(all(one.met_by(some) for one in self.conditions) for some in lost)
-        return tried * _tail(there, self.meet, len(lost), len(seen)) > CHANCE
+        return self.is_chance(tried, there, len(lost))
+
+    def is_chance(self, tried: int, there: int, failing: int) -> bool:
+        """The same of the best of so many that were tried, which ``there`` of all ``failing``
+        vectors meet.
+        """
+        return tried * _tail(there, self.meet, failing, self.passing) > CHANCE
 
     @property
     def exact(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,20 +17,26 @@ from conformance.diagnosis.cause import (
     key,
     undecided,
 )
-from conformance.diagnosis.conditions import separation
+from conformance.diagnosis.conditions import Separation, separation
 from conformance.diagnosis.deciding import decider, unasked
 from conformance.diagnosis.explaining import explanations
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.numbers import Numbers, comparison, numbers
+from conformance.diagnosis.observed import case_of
 from conformance.diagnosis.placing import Placed, placed
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import Variant
+from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 from conformance.verdict import FUZZ
 
 COMPARED = 20_000
 """Passed vectors of an operator with which failures are compared, the first of the suite."""
+
+NUMBERED = 2_000
+"""Passed vectors whose numbers are compared with those of failures, the first of the suite."""
 
 
 class Diagnosis:
@@ -51,6 +58,7 @@ class Diagnosis:
     ) -> None:
         self._results, self._suite = results, suite
         self._backends = backends
+        self._numbered: dict[tuple[str, str], Numbers] = {}
         self._specs = suite.specs
         self._explained: dict[tuple[str, str], Explanation] = {}
         self.defects: dict[str, str] = {}
@@ -65,6 +73,7 @@ class Diagnosis:
                 self.defects[op] = describe(error)
                 continue
             for one in found:
+                one = replace(one, lone=self._is_lone(one, found))
                 self._explained |= {(op, vector): one for vector in one.agrees}
         self._unnamed: dict[tuple[str, bool, str], list[Result]] = defaultdict(list)
         for at, failure in self._failed.items():
@@ -99,18 +108,45 @@ class Diagnosis:
         # What is not named makes no finding of its own: others may fail in the same way.
         if explained is None or not (named or explained.agrees.keys() >= {*finding.ids}):
             return self._without_faults(finding)
-        decides = self._decides(explained) if explained.alternatives else None
+        open_ = explained.alternatives or explained.lone
+        decides = self._decides(explained) if open_ else None
         backend = self._backends.get(finding.op, "")
         if named:
             return by_faults(explained, decides, backend)
         return undecided(explained, self._without_faults(finding), decides, backend)
 
-    def _decides(self, found: Explanation) -> str | None:
-        """A vector that was not asked and tells the candidates apart, by its id."""
+    def _is_lone(self, found: Explanation, others: Sequence[Explanation]) -> bool:
+        """Whether one vector alone shows faults, though others exist that could speak against them.
+
+        A search leaves few vectors, and those minimal; of a suite it may be that not all was asked.
+        That faults meet which are each known from more needs no more than one.
+        """
+        several = (one for one in others if len(one.agrees) > 1)
+        known = {name for one in several for name in one.ids}
+        if len(found.agrees) > 1 or known.issuperset(found.ids):
+            return False
+        if self._suite.manifest.name == FUZZ:
+            return True
+        ids = {fault.id for some in candidates(found) for fault in some}
+        return any(not ids.isdisjoint(entry.kills) for entry in self._unasked(found))
+
+    def _unasked(self, found: Explanation) -> list[Entry]:
+        """The vectors of the suite that were not asked, of the element types that have faults."""
         op = found.faults[0].op
         asked = {result.id for result in self._results if result.op == op}
         dtypes = {place.dtype for place in found.places}
-        entries = list(unasked(self._suite.manifest.of([op]), op, asked, dtypes))
+        return list(unasked(self._suite.manifest.of([op]), op, asked, dtypes))
+
+    def _decides(self, found: Explanation) -> str | None:
+        """A vector that was not asked and tells the candidates apart, by its id; of a single one
+        the smallest that it fails on.
+        """
+        op, entries = found.faults[0].op, self._unasked(found)
+        if not found.alternatives:
+            ids = set(found.ids)
+            may = (one for one in entries if not ids.isdisjoint(one.kills))
+            smallest = min(may, key=lambda one: (one.bytes, one.id), default=None)
+            return None if smallest is None else smallest.id
         spec = self._specs.get(op)
         assert spec is not None  # it has faults
         return decider(spec, candidates(found), entries, self._suite.get, found.places)
@@ -153,14 +189,49 @@ class Diagnosis:
         rejected = failed[0].reject is not None
         passed = self._passed.get((finding.op, rejected), ())
         found = separation(failed, passed)
-        if found is None:
-            return None
         kinds = {one.kind for one in failed}
         alike = [
             one for kind in kinds for one in self._unnamed.get((finding.op, rejected, kind), ())
         ]
-        by_chance = found.by_chance(alike, passed)
+        by_chance = found is not None and found.by_chance(alike, passed)
+        if not rejected and (found is None or by_chance or not found.exact):
+            better = self._by_numbers(failed, alike, passed)
+            if better is not None and (found is None or by_chance or better.meet < found.meet):
+                found, by_chance = better, False
+        if found is None:
+            return None
         return by_conditions(found, self._specs.get(finding.op), rejected, by_chance)
+
+    def _by_numbers(
+        self, failed: Sequence[Result], alike: Sequence[Result], passed: Sequence[Result]
+    ) -> Separation | None:
+        """What one comparison of one number says of some failures; None where that may be chance.
+
+        ``alike`` are all that fail alike, also those that other conditions describe.
+        """
+        if self._specs.get(failed[0].op) is None:
+            return None
+        seen, own = self._numbers(passed[:NUMBERED]), self._numbers(failed)
+        every = self._numbers(alike)
+        found = comparison(own, seen) if len(own) == len(failed) else None
+        if found is None:
+            return None
+        told, one, tried = found
+        there = sum(map(one.met_by, every))
+        return None if told.is_chance(tried, there, len(every)) else told
+
+    def _numbers(self, results: Sequence[Result]) -> list[Numbers]:
+        """The numbers of what some results asked, of those that say it."""
+        found = []
+        for one in results:
+            at = one.op, one.id
+            if at not in self._numbered and one.asked is not None:
+                spec = self._specs.get(one.op)
+                assert spec is not None
+                self._numbered[at] = numbers(spec, case_of(one.op, one.asked))
+            if at in self._numbered:
+                found.append(self._numbered[at])
+        return found
 
 
 def _passed(

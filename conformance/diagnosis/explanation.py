@@ -23,7 +23,8 @@ class Explanation:
     would have failed, had it added up its terms in order. ``elsewhere`` are the other places.
     ``outputs`` are the names of those that are as the faults have them, where the others are right;
     empty for all. ``beside`` is a place whose elements were left out, where more is wrong: so it is
-    in ``with_more`` of the failures.
+    in ``with_more`` of the failures. ``lone`` where one vector alone shows it, and no other
+    was asked that might have spoken against it.
     """
 
     faults: Faults
@@ -37,6 +38,7 @@ class Explanation:
     outputs: tuple[str, ...] = ()
     beside: str = ""
     with_more: int = 0
+    lone: bool = False
 
     @property
     def whole(self) -> bool:

@@ -74,7 +74,7 @@ class OperatorEvidence:
         """Where a result was computed; what was asked is kept by logs of today."""
         if result.asked is None:
             return kernel_of(self.spec, self._vector(result.id).case)
-        return kernel_of(self.spec, _case(result.op, result.asked))
+        return kernel_of(self.spec, case_of(result.op, result.asked))
 
     def place(self, id: str) -> Kernel:
         """Where a failure was computed."""
@@ -105,7 +105,7 @@ class OperatorEvidence:
         return failed, sum(len(ids) for place, ids in self._passed.items() if place in places)
 
 
-def _case(op: str, asked: Mapping[str, Any]) -> Case:
+def case_of(op: str, asked: Mapping[str, Any]) -> Case:
     """The case that a result asks, as :attr:`Case.asked` tells it."""
     shapes, operands = (
         {name: tuple(value) for name, value in asked.get(of, {}).items()}

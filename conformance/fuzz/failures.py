@@ -148,9 +148,13 @@ class Failures:
             narrowed = one.cause is cause and before[id(one)] != cause.faults
             if narrowed and len(one.controls) < CONTROLS:
                 one.controls[vector.id] = vector
+            if one.cause is not cause:
+                continue
             # One that a mutant is known by was compared with it.
-            if one.cause is cause and not cause.faults:
+            if not cause.faults:
                 self._compare(one, vector, result)
+            elif not one.met and vector.id != one.vector.id:
+                one.met[vector.id] = vector
         return cause
 
     def _compare(self, found: Discovery, vector: Vector, result: Result) -> None:
@@ -160,6 +164,9 @@ class Failures:
         found.compared += 1
         left = self._causes.left(found.cause, vector, result)
         if not left and found.cause.candidates:
+            found.met[vector.id] = vector
+        elif left and not found.met:
+            found.cause.candidates = left
             found.met[vector.id] = vector
         elif left != found.cause.candidates:
             found.cause.candidates = left
