@@ -276,6 +276,7 @@ NO_DILATIONS = (Exclusion("dilations are not there", "any(dilations > 1)"),)
     excluding=NO_DILATIONS,
     says="Rounding up pads the end by the kernel less the rest of the stride, in place of what the "
     "last window lacks, and the number of windows is worked out from that.",
+    guessed="how the number is worked out, from what the thread compares it with",
 )
 def ncnn_full_padding(asked: Asked) -> list[Array]:
     if asked.attributes.get("rounding_type") != "ceil":
@@ -323,7 +324,7 @@ def ncnn_border_rows_rescaled(asked: Asked) -> list[Array]:
     project="ActNN",
     thread="https://github.com/ucbrise/actnn/issues/10",
     op="torch.max_pool-2",
-    says="A position in a window is kept in four bits, and a kernel of 16 taps or more is refused.",
+    says="A kernel of 16 taps or more is refused.",
 )
 def actnn_sixteen_taps(asked: Asked) -> list[Array]:
     if asked.taps >= 16:
@@ -454,7 +455,7 @@ def pytorch_shared_memory(asked: Asked) -> list[Array]:
     says="The largest of more than 8,192 elements, if it is -0, is lost, and of nothing else minus "
     "infinity is what stays.",
     guessed="that partial maxima of 1,024 elements are merged by an integer maximum, for which -0 "
-    "is the smallest number",
+    "is the smallest number, as in https://github.com/triton-lang/triton/pull/6431",
 )
 def xla_minus_zero_lost(asked: Asked) -> list[Array]:
     flat = asked.data.reshape(*asked.data.shape[:2], -1)
