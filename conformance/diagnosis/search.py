@@ -8,6 +8,7 @@ failed otherwise than the fault would have it speaks as well, see :meth:`Search.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest, ids_of
 from conformance.diagnosis.kernel import Kernel
 from conformance.diagnosis.observed import OperatorEvidence
+from conformance.dtypes import DTYPES
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
 from conformance.spec.variation import circular
@@ -321,8 +323,16 @@ class Search:
         )
         for vector in best.agrees:
             del self._unexplained[vector]
-        alternatives = fewest(best.faults, alike)
-        self._found[best.ids] = self._joined(replace(best, alternatives=alternatives))
+        # Of those that fit alike one comes first whose words are about what was asked.
+        first, *others = sorted((best.faults, *alike), key=self._unasked_types)
+        best = replace(best, faults=first, alternatives=fewest(first, others))
+        self._found[best.ids] = self._joined(best)
+
+    def _unasked_types(self, faults: Faults) -> int:
+        """How often the words of faults name element types of which no vector was asked."""
+        seen = {place.dtype for place in self._evidence.places}
+        words = (word for fault in faults for word in re.findall(r"\w+", fault.says))
+        return sum(word in DTYPES and word not in seen for word in words)
 
     def _joined(self, found: Explanation) -> Explanation:
         """An explanation with what the same faults explained elsewhere."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from faulty import Kept, answered, bank, searched, vector
+from faulty import Kept, answered, bank, run, searched, vector
 
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.placing import placed
@@ -70,3 +70,16 @@ def test_failures_with_a_lost_tail_alone_share_its_place() -> None:
     assert len(there.ids) == len(failed)
     rows = [vector(name).answers[0].expected.shape[-1] for name in explained]
     assert sum(one.with_more for one in found) == sum(n > 8 and n % 8 > 0 for n in rows) > 0
+
+
+def test_the_name_is_about_types_that_were_asked() -> None:
+    """Without vectors in bf16 sums in f16 are not said to be in bf16, too."""
+    op, mutant = "onnx.LpPool-22", "sums-of-f16-in-own-type"
+
+    def asked(entry: Entry) -> bool:
+        return entry.dtype == "f16" and entry.id.split("-")[1].count("x") == 2
+
+    seen = list(run(op, [mutant], asked))
+    (found,) = searched(op, seen)
+    assert found.ids == (mutant,)
+    assert [fault.id for some in found.alternatives for fault in some] == ["sums-in-own-type"]
