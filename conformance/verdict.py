@@ -4,7 +4,7 @@ A run writes it into the footer of its log; a reader computes it again from the 
 trusts no log in which the two differ. The verdict speaks of the backend alone. The exit code also
 answers to what a gate expects: a run whose failures are all known ones is not conformant, and ends
 with 0. Where nothing is wrong, a run of a part of a suite, or of the smoke suite, makes no claim,
-and one whose vectors kill too few mutants is inconclusive.
+and one whose vectors kill too few mutants, or nobody knows how many, is inconclusive.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from conformance.errors import (
     EXIT_NOT_CONFORMANT,
     EXIT_OK,
 )
+from conformance.evidence import Evidence
 from conformance.model import GRADED, PRECISIONS, Result, Status
 
 SMOKE = "smoke"
@@ -37,6 +38,9 @@ NO_CLAIM: Mapping[str, str] = {
     FUZZ: "a suite of failures that a search found",
 }
 """Suites that a run of can claim nothing, by name, and why."""
+
+FEWEST_GRADED = 50
+"""Value vectors below which a run that was narrowed by a declaration says little by itself."""
 
 ABANDONED = "abandoned"
 """The kind of failure of vectors that were not tested: the backend had been given up."""
@@ -175,9 +179,29 @@ class ResultCounts:
         }
 
 
-def judged(score: ResultCounts, *, interrupted: bool, no_claim: bool, short: bool) -> str:
-    """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results; ``short``
-    of one whose evidence is weaker than required.
+def few(score: ResultCounts, evidence: Evidence) -> bool:
+    """Whether few vectors were graded because of what is declared, and it is not measured that they
+    suffice for just that."""
+    total = score.total
+    return (
+        total.graded < FEWEST_GRADED
+        and total.unsupported > 0
+        and evidence.bar > 0
+        and not evidence.measured
+    )
+
+
+def lacking(score: ResultCounts, evidence: Evidence) -> bool:
+    """Whether the evidence of a run without failures is too weak, unknown, or on too little."""
+    unknown = evidence.bar > 0 and bool(evidence.unknown)
+    return bool(evidence.short) or unknown or few(score, evidence)
+
+
+def judged(
+    score: ResultCounts, evidence: Evidence | None, *, interrupted: bool, no_claim: bool
+) -> str:
+    """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results; ``evidence``
+    is None where it does not count.
     """
     if interrupted:
         return "interrupted"
@@ -187,6 +211,7 @@ def judged(score: ResultCounts, *, interrupted: bool, no_claim: bool, short: boo
         return "nothing graded"
     if no_claim:
         return "no failures"
+    short = evidence is not None and lacking(score, evidence)
     return "inconclusive" if short else "conformant"
 
 

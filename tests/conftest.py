@@ -138,13 +138,16 @@ def small_suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
 
     The vector of AvgPool-1 has the reading ``clip-divisor``, that of AdaptiveMaxPool-8 ties.
     """
+    from tables import table_of
+
     from conformance.reference.build import build
     from conformance.spec.loader import find
     from conformance.suite.writer import write_suite
 
     vectors = [(build(find(case.op), case, level), ("core",)) for case, level in CASES]
     folder = tmp_path_factory.mktemp("suites") / "small"
-    return write_suite(folder, vectors, name="small", seed=0, versions={})
+    strength = table_of(vector for vector, _ in vectors)
+    return write_suite(folder, vectors, name="small", seed=0, versions={}, strength=strength)
 
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]

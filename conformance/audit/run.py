@@ -52,8 +52,16 @@ def audit(
         for chunk, kills in zip(work, done, strict=True):
             if chunk.op == op:
                 found |= kills
-        scores.append(Score(op, suite.specs.faults(op), found))
+        scores.append(counted(suite, Score(op, suite.specs.faults(op), found)))
     return scores
+
+
+def counted(suite: Suite, score: Score) -> Score:
+    """A score without the mutants that no vector kills and that, as the suite says, show in none
+    of its parts; what is said when a suite is generated leaves them out too."""
+    known = suite.manifest.strength.get(score.op)
+    never = known.parts.nowhere if known is not None else frozenset()
+    return score.less({name for name in never if not score.noticed[name]})
 
 
 def standings_of(suite: Suite, score: Score) -> list[Standing]:

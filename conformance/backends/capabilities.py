@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -10,10 +10,14 @@ from typing import Any
 from conformance.backends.layouts import Orders, orders
 from conformance.errors import BackendError, EvaluationError, ExpressionError
 from conformance.model import Case
+from conformance.safe_text import one_line, shortened
 from conformance.spec.environment import Environment
 from conformance.spec.expressions import Expression, Kind, compile_expression
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import base_scope, case_scope
+
+MOST_SHOWN = 80
+"""Characters that a claim has of a reason."""
 
 LAYOUTS = ("layout", "index_layout")
 """Members that have a name for each rank."""
@@ -182,6 +186,16 @@ class Capabilities:
             for one in self.excluding
             if one.op is None or fnmatchcase(op, one.op)
         )
+
+    def reasons(self, ops: Iterable[str]) -> tuple[str, ...]:
+        """Why cases of some operators are not claimed, each reason once."""
+        asked = tuple(ops)
+        found = (
+            shortened(one_line(one.reason), MOST_SHOWN)
+            for one in self.excluding
+            if one.op is None or any(fnmatchcase(op, one.op) for op in asked)
+        )
+        return tuple(dict.fromkeys(found))
 
     def to_json(self) -> dict[str, Any]:
         """The declaration as JSON data, for a run log."""

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -157,6 +157,7 @@ class Record:
         results = [one.result for one in self.cases]
         selected = Counter(one.op for one in results)
         values = sum(one.reject is None for one in results)
+        declared = self.backend.declared
         scope = RunScope(
             backend=f"{self.backend.name} {self.backend.version}",
             suite=self.suite,
@@ -166,6 +167,7 @@ class Record:
             values=values,
             in_suite=values,
             whole=True,
+            excluded=() if declared is None else declared.reasons(selected),
         )
         evidence = Evidence(() if self.suite in NO_CLAIM else self.strength, BAR)
         said = conclude(
@@ -188,7 +190,7 @@ class Record:
             "operators": dict(self.operators),
             **self.conclusion,
             "killed": {op: list(counts) for op, counts in self.killed.items()},
-            "strength": [asdict(one) for one in self.strength],
+            "strength": [one.to_json() for one in self.strength],
             "versions": dict(self.versions),
             "environment": dict(self.environment),
             "started": self.started,
@@ -264,7 +266,7 @@ def _record(document: dict[str, Any], where: str) -> Record:
         cases=tuple(_cases(document, where)),
         killed={op: (killed, of) for op, (killed, of) in document["killed"].items()},
         strength=tuple(
-            Measured(**{one.name: part[one.name] for one in fields(Measured)})
+            Measured(**{one.name: part[one.name] for one in fields(Measured) if one.name in part})
             for part in _strength(document)
         ),
         versions=document["versions"],

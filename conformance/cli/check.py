@@ -67,7 +67,8 @@ such a method.
 \b
 Exit codes: 0 conformant, or only known failures; 1 new failures, something
 required not supported, or nothing graded; 2 wrong usage; 3 a defect in this
-tool; 4 inconclusive: no failure, but too few mutants killed; 130 interrupted
+tool; 4 inconclusive: no failure, but too few mutants killed, strength unknown
+or too few vectors graded because of what is declared; 130 interrupted
 (143 by SIGTERM, 129 by SIGHUP), with a report. A partial run (--only,
 --shard, smoke, drawn) makes no claim; it ends with 0 if nothing fails.
 """

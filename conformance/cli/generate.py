@@ -202,8 +202,7 @@ def _mutants(written: Suite, spec: OpSpec) -> tuple[int, list[str]]:
     from conformance.spec.catalogue import faults
 
     noticed = written.manifest.faults.get(spec.op, {})
-    parts = written.manifest.strength[spec.op].parts.survivors.values()
-    never = set.intersection(*({*one.cannot_show("should")} for one in parts)) if parts else set()
+    never = written.manifest.strength[spec.op].parts.nowhere
     counted = [fault.id for fault in faults(spec) if not fault.equivalent]
     survivors = [fault for fault in counted if not noticed.get(fault) and fault not in never]
     return sum(noticed.get(fault, 0) > 0 for fault in counted), survivors

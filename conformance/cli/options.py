@@ -200,7 +200,8 @@ min_strength_option: Callable[[F], F] = together(
         type=click.FloatRange(0, 100),
         metavar="PERCENT",
         help="Mutation score that the passing vectors must reach in each element type and rank. "
-        "Below it, a run without failures is inconclusive. 0 turns this off [default: 95].",
+        "Below it, or where it is unknown, a run without failures is inconclusive. 0 turns this "
+        "off [default: 95].",
     )
 )
 

@@ -276,7 +276,7 @@ def _weak(shown: View, width: int) -> list[str]:
     lines = ["Mutation score of the passing vectors, where it is too low"]
     for one in found[:MAX_WEAK]:
         parts = sorted(one.evidence.short, key=lambda part: part.ratio)
-        told = [f"{part.part} {part.killed}/{part.mutants}" for part in parts[:MAX_PARTS]]
+        told = [f"{part.part} {part.done}/{part.of}" for part in parts[:MAX_PARTS]]
         if len(parts) > MAX_PARTS:
             told.append(f"and {len(parts) - MAX_PARTS} more")
         lines += wrap(f"{one.op}: {'; '.join(told)}", width, "    ", "  ")

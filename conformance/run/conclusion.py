@@ -160,6 +160,7 @@ def footer(
         shard="" if selection.shard is None else str(selection.shard),
         command=command,
         ops=ops or (),
+        excluded=() if declared is None else declared.reasons(selection.by_op),
         untested=untested(None if declared is None else declared.operators, ops, suite.manifest),
     )
     claimed = not interrupted and not scope.no_claim

@@ -12,7 +12,16 @@ from conformance.grade.precision import spell
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
-from conformance.verdict import NO_CLAIM, Expected, ResultCounts, exit_code, judged, out_of_date
+from conformance.verdict import (
+    FEWEST_GRADED,
+    NO_CLAIM,
+    Expected,
+    ResultCounts,
+    exit_code,
+    few,
+    judged,
+    out_of_date,
+)
 
 MOST_NAMED = 4
 """How many operators of which nothing was graded the sentence names."""
@@ -27,7 +36,8 @@ class RunScope:
     which part of what was selected was asked, if only one was. ``untested`` are operators that the
     backend declares and the suite has no vectors of. ``digests`` are that of the suite;
     or that of the suite before it was completed, and that of what was added. ``command`` is the
-    command line of the check, but for its operators ``ops``, as they were named.
+    command line of the check, but for its operators ``ops``, as they were named. ``excluded`` are
+    the reasons for which the backend leaves out cases.
     """
 
     backend: str
@@ -42,6 +52,7 @@ class RunScope:
     command: Sequence[str] = ()
     ops: Sequence[str] = ()
     untested: Sequence[str] = ()
+    excluded: Sequence[str] = ()
 
     @property
     def sha256(self) -> str:
@@ -72,6 +83,9 @@ STANDARD = "standard"
 
 MOST_REASONS = 2
 
+MOST_EXCLUDED = 5
+"""Exclusions that a claim names."""
+
 
 def completing(command: Sequence[str], ops: Sequence[str]) -> str:
     """The command that tests all that a backend declares of the operators that were asked.
@@ -92,8 +106,8 @@ def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]
             f"; {len(short)} of {len(evidence.parts)} parts have too few" if len(short) > 1 else ""
         )
         yield (
-            f"Weakest evidence: {weakest.op} in {weakest.part}, {weakest.killed} of "
-            f"{weakest.mutants} mutants killed ({weakest.share}{_at(precision)}){asked}{more}."
+            f"Weakest evidence: {weakest.op} in {weakest.part}, {weakest.counted} "
+            f"({weakest.share}{_at(precision)}){asked}{more}."
         )
     if unknown:
         where = f" in {len(unknown)} of {len(evidence.parts)} parts" if weakest else ""
@@ -104,8 +118,7 @@ def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]
 
 def advice(evidence: Evidence, command: str) -> str:
     """How to add missing vectors, with the command on a line of its own; empty where none helps."""
-    # Where few mutants can show, no vector helps.
-    helps = evidence.short or any(one.why.startswith(UNTOLD) for one in evidence.unknown)
+    helps = evidence.short or evidence.unknown
     return f"To add the missing vectors:\n{command}" if command and helps else ""
 
 
@@ -136,9 +149,9 @@ def conclude(
     evidence, expected = evidence or Evidence(), expected or {}
     verdict = judged(
         score,
+        evidence,
         interrupted=interrupted,
         no_claim=bool(scope.no_claim),
-        short=bool(evidence.short),
     )
     told = [f"Ended early: {score.given_up}."] if score.given_up else []
     if verdict == "no failures":
@@ -146,6 +159,8 @@ def conclude(
     last = ""
     if verdict in ("conformant", "inconclusive"):
         told += sentences(evidence, scope.precision)
+        if few(score, evidence):
+            told.append(f"Fewer than {FEWEST_GRADED} value vectors prove little.")
         last = advice(evidence, scope.completing)
     if not interrupted and not scope.no_claim:
         told += _untested(scope.untested)
@@ -227,7 +242,20 @@ def _claim(
     facts = f"{claimed(evidence, scope.precision)}, {facts}"
     if verdict == "inconclusive":
         return f"{scope.backend}: no claim (inconclusive); {facts}"
-    return f"{scope.backend}: conformant with {', '.join(ops)} ({asked}), {facts}"
+    what = ", ".join(ops) + _extent(evidence, scope)
+    return f"{scope.backend}: conformant with {what} ({asked}), {facts}"
+
+
+def _extent(evidence: Evidence, scope: RunScope) -> str:
+    """The element types and ranks that are claimed, and what is excluded, in words."""
+    dtypes = dict.fromkeys(one.dtype for one in evidence.parts)
+    ranks = sorted({one.rank for one in evidence.parts})
+    said = f" in {', '.join(dtypes)} of rank {', '.join(map(str, ranks))}" if dtypes else ""
+    left = scope.excluded
+    if left:
+        more = f"; and {len(left) - MOST_EXCLUDED} more" if len(left) > MOST_EXCLUDED else ""
+        said += f", but for what is declared as excluded: {'; '.join(left[:MOST_EXCLUDED])}{more}"
+    return said
 
 
 def _untested(ops: Sequence[str]) -> list[str]:

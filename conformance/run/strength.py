@@ -8,7 +8,7 @@ were graded there and passed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import DTYPES
@@ -19,7 +19,7 @@ from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts
 
 FEWEST = 20
-"""Mutants below which a share says nothing."""
+"""Mutants below which their share says nothing, so that coverage targets judge."""
 
 
 def measured(
@@ -37,7 +37,8 @@ def measured(
     nothing was graded is not claimed at all. Mutants that cannot show in a part do not count.
     Where the backend left out vectors by predicates, a profile of the suite with the same
     predicates says which mutants can show; without one the share of all is only what is proven at
-    least, and never an objection.
+    least. Where few mutants can show, the targets that the suite covers in the part, and the
+    declaration leaves in, are counted instead.
     """
     seen = _seen(results, manifest, level)
     graded = {op for (op, _, _), one in seen.items() if one.graded}
@@ -57,6 +58,8 @@ class _Seen:
     graded: int = 0
     unsupported: int = 0
     killed: set[str] = field(default_factory=set)
+    covered: set[str] = field(default_factory=set)
+    targets: set[str] = field(default_factory=set)
 
 
 _All = Mapping[tuple[str, str, int], _Seen]
@@ -80,7 +83,10 @@ def _seen(
         part = found.setdefault((result.op, dtype, result.rank), _Seen())
         part.graded += result.status in GRADED
         part.unsupported += result.status is Status.UNSUPPORTED
+        if entry is not None and result.status is not Status.UNSUPPORTED:
+            part.targets |= {*entry.edges}
         if entry is not None and result.status is Status.PASS:
+            part.covered |= {*entry.edges}
             part.killed |= {*entry.kills} - ({*entry.excused} if level == "must" else set())
     return found
 
@@ -125,7 +131,12 @@ def _one(
     nowhere = manifest.strength[op].equivalent.keys()
     mutants = manifest.faults[op].keys() - known.survivors[part].cannot_show(level) - nowhere
     state = State.AT_LEAST if why else State.MEASURED
+    killed, covered, targets = len(mutants & here.killed), 0, 0
     if len(mutants) < FEWEST:
-        state, why = State.UNKNOWN, f"fewer than {FEWEST} mutants can show"
-    killed = len(mutants & here.killed)
-    return Measured(op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why)
+        if why:
+            state = State.UNKNOWN
+        elif here.targets:
+            why = f"fewer than {FEWEST} mutants can show, so coverage targets are counted"
+            covered, targets = len(here.covered), len(here.targets)
+    found = Measured(op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why)
+    return replace(found, covered=covered, targets=targets)

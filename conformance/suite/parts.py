@@ -91,6 +91,12 @@ class Parts:
         """All mutants that survive in some part."""
         return frozenset().union(*(one.mutants for one in self.survivors.values()))
 
+    @property
+    def nowhere(self) -> frozenset[str]:
+        """The mutants that show in no part, whatever the case: they say nothing of a suite."""
+        never = [one.cannot_show("should") for one in self.survivors.values()]
+        return never[0].intersection(*never) if never else frozenset()
+
     def profile_without(self, predicates: Collection[str | None]) -> str:
         """The profile that leaves out the cases of these predicates; empty where there is none."""
         for name, of_profile in self.profiles.items():

@@ -4,6 +4,7 @@ channel or axis."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from conformance.backends.reference import Reference
 from conformance.cli import main
 from conformance.errors import SpecError, UsageError
 from conformance.log import reader
-from conformance.spec import loader
+from conformance.spec import catalogue, loader
 from conformance.suite.store import open_suite
 
 OP = "dot.Products-1"
@@ -69,6 +70,45 @@ def test_its_vectors_are_sound_and_strong(suite: Path) -> None:
     covered = told("coverage", "--suite", suite)
     # Nothing is known to the solver but shapes and attributes, which is enough to prove some.
     assert re.search(rf"{OP} +3 +\d+ +6 of +6 +13 of +13 +2\n", covered)
+
+
+NOWHERE = """
+  of-data-of-two-patterns:
+    replace: {first: 1}
+    where: pattern == ones and pattern == ramp
+    says: No case has both.
+"""
+
+
+@pytest.fixture
+def one_mutant_more(
+    specification: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """The mutants of the family, and one whose condition holds in no part of the operator."""
+    from products import Products
+
+    def forget() -> None:
+        catalogue.faults.cache_clear()
+        catalogue._of_family.cache_clear()
+
+    text = (specification.parent / "mutants" / "sums.yaml").read_text("utf-8")
+    (tmp_path / "mutants").mkdir()
+    (tmp_path / "mutants" / "sums.yaml").write_text(text + NOWHERE, "utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(Products, "mutants", tmp_path / "mutants")
+        forget()
+        yield
+    forget()
+
+
+@pytest.mark.usefixtures("one_mutant_more")
+def test_audit_counts_the_mutants_that_generate_counts(specification: Path, tmp_path: Path) -> None:
+    out = tmp_path / "suite"
+    said = told("generate", "--op", specification, "--seed", 3, "--out", out)
+    assert "100 % of mutants killed" in said
+    assert "of-data-of-two-patterns" in open_suite(out).manifest.strength[OP].parts.nowhere
+    audited = told("audit", "--suite", out)
+    assert f"{OP}: 5 of 5 (100.0%) mutants killed at level should" in audited
 
 
 def test_a_vector_holds_both_inputs(suite: Path, specification: Path) -> None:

@@ -23,7 +23,7 @@ CEIL = "rounding_type == ceil"
 PASS, FAIL, UNSUPPORTED = Status.PASS, Status.FAIL, Status.UNSUPPORTED
 
 
-def entry(name, kills=(), *, op=OP, dtype="f32", reject=None, excused=()):
+def entry(name, kills=(), *, op=OP, dtype="f32", reject=None, excused=(), edges=()):
     return Entry(
         id=name,
         op=op,
@@ -31,7 +31,7 @@ def entry(name, kills=(), *, op=OP, dtype="f32", reject=None, excused=()):
         dtype=dtype,
         reject=reject,
         suites=("core",),
-        edges=(),
+        edges=edges,
         kills=tuple(sorted(kills)),
         bytes=1,
         sha256="0" * 64,
@@ -115,12 +115,19 @@ class TestAPart:
         results = [result("a", PASS), result("r", PASS, reject="x")]
         assert counted(*strengths(results, suite)) == [(15, 30, "measured")]
 
-    def test_of_too_few_mutants_is_unknown(self):
+    def test_of_too_few_mutants_is_judged_by_targets(self):
         few = MUTANTS[: FEWEST - 1]
-        suite = manifest(entry("a", few), parts=table())
-        (found,) = strengths([result("a", PASS)], suite)
-        assert found.state is State.UNKNOWN
-        assert found.why == "fewer than 20 mutants can show"
+        suite = manifest(
+            entry("a", few, edges=("padded", "wide")),
+            entry("b", edges=("ceil", "padded")),
+            entry("c", edges=("nan",)),
+            parts=table(),
+        )
+        results = [result("a", PASS), result("b", FAIL), result("c", UNSUPPORTED)]
+        (found,) = strengths(results, suite)
+        assert (found.state, found.counted) == (State.MEASURED, "2 of 3 coverage targets covered")
+        assert (found.killed, found.mutants, found.share) == (19, 19, "66.6 %")
+        assert found.why.startswith("fewer than 20 mutants can show")
         suite = manifest(entry("a", MUTANTS[:FEWEST]), parts=table())
         assert strengths([result("a", PASS)], suite)[0].state is State.MEASURED
 
@@ -196,7 +203,7 @@ class TestARestriction:
         assert counted(found) == [(22, 22, "measured")]
         assert found.part == "f32 of rank 4, profile floor-only"
 
-    def test_that_is_no_profile_is_a_lower_bound_and_no_objection(self):
+    def test_that_is_no_profile_is_a_lower_bound(self):
         declared = Capabilities(excluding=(Exclusion("no batch", "N > 1"),))
         (found,) = self.of(declared, profile=MUTANTS[22:])
         assert counted(found) == [(22, 30, "at least")]
@@ -273,12 +280,11 @@ def test_a_pass_more_never_weakens_and_a_failure_more_never_strengthens(
 
 
 @given(st.data(), suites, tables, declarations, levels, st.floats(0, 100))
-def test_what_is_unknown_never_objects(data, rows, parts, declared, level, bar):
+def test_only_what_is_measured_is_too_weak(data, rows, parts, declared, level, bar):
     results = [result(f"v{i}", data.draw(statuses), rank=rank) for i, (*_, rank) in enumerate(rows)]
     found = strengths(results, drawn(rows, parts), level=level, declared=declared)
     evidence = Evidence(found, bar)
     assert all(one.state is State.MEASURED for one in evidence.short)
-    assert all(one.mutants >= FEWEST for one in evidence.short)
     assert set(evidence.known) | set(evidence.unknown) == set(found)
     assert all(one.killed <= one.mutants for one in found)
     assert all(one.why for one in evidence.unknown)
@@ -303,7 +309,7 @@ class TestSentences:
 
     WEAK = Measured(OP, "f32", 4, 184, 241, State.MEASURED)
     STRONG = Measured(OP, "f32", 3, 240, 241, State.MEASURED)
-    UNKNOWN = Measured(OP, "f16", 3, why="fewer than 20 mutants can show")
+    UNKNOWN = Measured(OP, "f16", 3, why=UNTOLD)
 
     def test_of_what_is_enough(self):
         assert self.said(self.STRONG) == (
@@ -318,7 +324,6 @@ class TestSentences:
         assert "2 of 2 parts have too few" in self.said(self.WEAK, self.WEAK)
 
     def test_of_what_is_unknown(self):
-        assert self.said(self.UNKNOWN) == "Strength unknown: fewer than 20 mutants can show."
         assert self.said(Measured(OP, "f16", 3, why=f"{UNTOLD} within it")) == (
             f"Strength unknown: {UNTOLD} within it. To add the missing vectors:\nthis command"
         )

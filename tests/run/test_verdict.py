@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from conformance.backends.capabilities import Capabilities
+from conformance.evidence import Evidence, Measured, State
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.run.selection import untested
@@ -23,7 +25,9 @@ def reject(status, op="A", **more):
     return result(status, op, reject="zero-stride", precision=None, **more)
 
 
-def concluded(*results, interrupted=False, whole=True, in_suite=None, untested=(), **gate):
+def concluded(
+    *results, interrupted=False, whole=True, in_suite=None, untested=(), excluded=(), **gate
+):
     ops = {op: sum(r.op == op for r in results) for op in dict.fromkeys(r.op for r in results)}
     score = ResultCounts.of(ops, results)
     values = sum(one.reject is None for one in results)
@@ -37,6 +41,7 @@ def concluded(*results, interrupted=False, whole=True, in_suite=None, untested=(
         in_suite=values if in_suite is None else in_suite,
         whole=whole,
         untested=untested,
+        excluded=excluded,
     )
     return conclude(score, scope, interrupted=interrupted, **gate)
 
@@ -46,7 +51,7 @@ def concluded(*results, interrupted=False, whole=True, in_suite=None, untested=(
     [
         ([result(PASS)], "conformant", 0),
         ([result(PASS), reject(PASS)], "conformant", 0),
-        ([result(PASS), result(UNSUPPORTED), result(SKIPPED)], "conformant", 0),
+        ([result(PASS), result(UNSUPPORTED), result(SKIPPED)], "inconclusive", 4),
         ([result(PASS), result(FAIL)], "not conformant", 1),
         ([result(PASS), result(ERROR)], "not conformant", 1),
         ([result(PASS), reject(FAIL)], "not conformant", 1),
@@ -80,7 +85,7 @@ LACKING = {"required": [{"about": "AvgPool-1, f16", "problems": ["1 of 2 unsuppo
         ([result(PASS)], {"expected": STALE, "strict": True}, "conformant", 1),
         ([result(PASS), result(FAIL, **KNOWN)], {"expected": STALE, "strict": True},
          "not conformant", 1),
-        ([result(PASS), result(UNSUPPORTED)], {"expected": LACKING}, "conformant", 1),
+        ([result(PASS), result(UNSUPPORTED)], {"expected": LACKING}, "inconclusive", 1),
         ([result(UNSUPPORTED)], {"expected": LACKING}, "nothing graded", 1),
     ],
 )  # fmt: skip
@@ -123,12 +128,54 @@ def test_counts_are_those_that_a_log_is_checked_by():
 def test_the_share_graded_is_stated():
     footer = concluded(result(PASS), result(UNSUPPORTED), result(UNSUPPORTED, "B"))
     assert footer["sentence"] == (
-        "Conformant: 1 of 3 vectors passed, 2 unsupported; 1 of 3 value vectors graded, none of B."
+        "Inconclusive: 1 of 3 vectors passed, 2 unsupported; 1 of 3 value vectors graded, none of "
+        "B. Fewer than 50 value vectors prove little."
     )
     assert footer["claim"] == (
-        "mylib 1.2: conformant with A (must, standard), strength unknown, suite core, "
+        "mylib 1.2: no claim (inconclusive); strength unknown, suite core, "
         "1 of 3 graded, sha256 01234567"
     )
+
+
+STRONG = Measured("A", "u8", 4, 30, 30, State.MEASURED)
+
+
+class TestGreenOnLittle:
+    """Four vectors passed and many were left out by a declaration: bug report b18."""
+
+    def of(self, graded, *parts, bar=95.0):
+        some = [*[result(PASS)] * graded, result(UNSUPPORTED)]
+        footer = concluded(*some, evidence=Evidence(parts, bar))
+        return footer["verdict"], footer["exit_code"]
+
+    def test_that_reaches_the_bar_at_least_is_too_little(self):
+        least = replace(STRONG, state=State.AT_LEAST)
+        assert self.of(49, least) == ("inconclusive", 4)
+        assert self.of(50, least) == ("conformant", 0)
+
+    def test_of_unknown_strength_is_inconclusive(self):
+        assert self.of(5000, replace(STRONG, state=State.UNKNOWN)) == ("inconclusive", 4)
+        assert self.of(5000, STRONG, replace(STRONG, killed=9, state=State.AT_LEAST)) == (
+            "inconclusive",
+            4,
+        )
+
+    def test_that_is_measured_for_just_that_is_conformant(self):
+        few = replace(STRONG, killed=3, mutants=3, covered=9, targets=9)
+        assert self.of(4, STRONG, few) == ("conformant", 0)
+        assert self.of(4, replace(few, covered=8)) == ("inconclusive", 4)
+
+    def test_nothing_is_asked_with_a_bar_of_0(self):
+        assert self.of(4, replace(STRONG, state=State.UNKNOWN), bar=0) == ("conformant", 0)
+
+
+def test_a_claim_names_types_ranks_and_what_is_excluded():
+    parts = (STRONG, replace(STRONG, dtype="f32", rank=3))
+    claim = concluded(result(PASS), evidence=Evidence(parts), excluded=["no dilation"])["claim"]
+    assert "conformant with A in u8, f32 of rank 3, 4, but for what is declared as excluded: " in (
+        claim
+    )
+    assert "excluded: no dilation (must, standard), strength 100 %" in claim
 
 
 def test_readings_are_stated_one_by_one():

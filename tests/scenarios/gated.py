@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tables import table_of
+
 from conformance.model import Case
 from conformance.reference.build import build
 from conformance.spec.loader import find
@@ -76,7 +78,8 @@ def write(folder: Path) -> Suite:
     ]
     cases += [_max(dtype, size) for dtype in ("f16", "f32") for size in ((5,), (4, 5, 6))]
     vectors = [(build(find(case.op), case, "must"), ("core",)) for case in cases]
-    return write_suite(folder, vectors, name="gated", seed=0, versions={})
+    strength = table_of(vector for vector, _ in vectors)
+    return write_suite(folder, vectors, name="gated", seed=0, versions={}, strength=strength)
 
 
 def backend(folder: Path, returned: str = "outputs", name: str = "mine") -> str:

@@ -58,7 +58,7 @@ class TestExitCodes:
         claim = shown.stdout.splitlines()[-1]
         assert claim.startswith("reference ")
         assert "conformant with" in claim
-        facts = "(should, exact), strength unknown, suite small, 5 of 5 graded, sha256"
+        facts = "(should, exact), strength 100 %, measured at standard, suite small, 5 of 5 graded"
         assert facts in claim
 
     @pytest.mark.parametrize(
