@@ -307,13 +307,14 @@ def _script(
 
     try:
         vector = suite.get(vector_id)
-        text, trial = made(suite, vector, backend, env, level, precision, 60.0, folder)
+        text, trial, otherwise = made(suite, vector, backend, env, level, precision, 60.0, folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_text(folder / f"{vector_id}.py", text, hint="name another folder: --out DIR")
     except ConformanceError as error:
         click.echo(f"no script for {vector_id}: {error.message}", err=True)
         return
-    click.echo(f"script: {folder / f'{vector_id}.py'} (run once, it {trial.ending})", err=True)
+    ending = f"run once, it {trial.ending}" + (f"; {otherwise}" if otherwise else "")
+    click.echo(f"script: {folder / f'{vector_id}.py'} ({ending})", err=True)
 
 
 def _tell(outcome: SearchResult) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.options import backend_options, env_option, question_options, suite_option
-from conformance.errors import EXIT_USAGE
+from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_USAGE
 
 if TYPE_CHECKING:
     from conformance.model import Vector
@@ -33,7 +33,9 @@ Examples:
 The script needs numpy (and ml_dtypes for bf16) and the library that it tests, not this package
 unless your own backend imports it.
 It exits with 1 if the output is wrong, with 0 if it is right and with 2 if nothing could be
-tested. It is run once, in a separate process, and its header records the result. Your own
+tested. It is run once, in a separate process, and its header records the result. The backend is
+called once as a check does; where it passes or fails in another way, the command says so and
+ends with 1. Your own
 backend is imported from its file, which a script written with --out finds from its own place. A
 backend with a method reproduce() supplies the call itself; see docs/reproduce.md. It is
 loaded in a separate process, so a crash or hang there ends with an error.
@@ -69,7 +71,9 @@ PASSES = (
     metavar="SECONDS",
     help="Seconds for loading the backend, and seconds for the script.",
 )
+@click.pass_context
 def repro(
+    ctx: click.Context,
     vector_id: str,
     backend: str,
     env: str | None,
@@ -86,14 +90,16 @@ def repro(
     opened = open_suite(suite)
     vector = opened.find(vector_id)
     beside = None if out is None else out.parent
-    text, trial = made(opened, vector, backend, env, level, precision, timeout, beside)
+    text, trial, otherwise = made(opened, vector, backend, env, level, precision, timeout, beside)
     if out is None:
         click.echo(text, nl=False)
     else:
         write_text(out, text, hint="name another file: --out FILE")
         click.echo(f"script: {out}", err=True)
     click.echo(f"run once, it {trial.ending}", err=True)
-    if trial.code == 0:
+    if otherwise:
+        click.echo(f"it does not reproduce what the backend does: {otherwise}", err=True)
+    elif trial.code == 0:
         click.echo(f"  hint: {PASSES}", err=True)
     if trial.code == EXIT_USAGE:  # it tested nothing, and says why
         click.echo("\n".join(trial.printed), err=True)
@@ -101,6 +107,8 @@ def repro(
         click.echo(
             f"{len(text):,} characters, more than a GitHub issue may have: attach it", err=True
         )
+    if otherwise:
+        ctx.exit(EXIT_NOT_CONFORMANT)
 
 
 def made(
@@ -112,8 +120,9 @@ def made(
     precision: str,
     timeout: float,
     beside: Path | None = None,
-) -> tuple[str, Trial]:
-    """The script that reproduces what a backend makes of a vector, and what it did when run once.
+) -> tuple[str, Trial, str]:
+    """The script that reproduces what a backend makes of a vector, what it did when run once, and
+    what the backend itself does in a check if that is something else.
 
     ``beside`` is the folder that it is to be written into, if it is known.
 
@@ -123,6 +132,7 @@ def made(
     from conformance.backends.layouts import arrangement
     from conformance.grade.precision import parse_precision
     from conformance.repro.account import account
+    from conformance.repro.agreement import disagreement
     from conformance.repro.script import script
     from conformance.repro.trial import tried, versions
     from conformance.run.interpreter import python_of
@@ -136,4 +146,8 @@ def made(
     )
     # It is tried elsewhere than where it will lie, so there it looks as the backend was named.
     trial = tried(write(), timeout, python)
-    return write(observed=trial.lines(versions(python)), beside=beside), trial
+    otherwise = disagreement(trial, vector, backend, suite.specs, level, asked, timeout, env)
+    observed = trial.lines(versions(python))
+    if otherwise:
+        observed = (*observed, f"This does not reproduce what the backend does: {otherwise}.")
+    return write(observed=observed, beside=beside), trial, otherwise

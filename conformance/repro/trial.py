@@ -30,11 +30,15 @@ MAX_LINES, MAX_BYTES = 12, 4000
 
 @dataclass(frozen=True)
 class Trial:
-    """What a script did. ``code`` is its exit code, None where it did not end in time."""
+    """What a script did. ``code`` is its exit code, None where it did not end in time.
+
+    ``printed`` is the beginning of what it printed, ``last`` the end.
+    """
 
     code: int | None
     seconds: float
     printed: tuple[str, ...]
+    last: tuple[str, ...] = ()
 
     @property
     def ending(self) -> str:
@@ -70,8 +74,8 @@ def tried(script: str, seconds: float, python: Path | None = None) -> Trial:
 def run_apart(arguments: Sequence[str], seconds: float, python: str | None = None) -> Trial:
     """Run this Python, or ``python``, in a process of its own; one that takes longer is killed.
 
-    What it started, and left in its process group, is ended with it. Only the beginning of what
-    it prints is read, made safe to look at.
+    What it started, and left in its process group, is ended with it. Only the beginning
+    and the end of what it prints are read, made safe to look at.
     """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(  # noqa: S603 - this Python, and what is run is asked for
@@ -88,10 +92,16 @@ def run_apart(arguments: Sequence[str], seconds: float, python: str | None = Non
         finally:
             _end(process)
         output.seek(0)
-        text = output.read(MAX_BYTES).decode("utf-8", errors="replace")
-    lines = [visible(line) for line in text.split("\n") if line.strip()]
+        lines = _lines(output.read(MAX_BYTES))
+        output.seek(max(0, output.seek(0, os.SEEK_END) - MAX_BYTES))
+        last = _lines(output.read(MAX_BYTES))
     more = [f"... and {len(lines) - MAX_LINES} more lines"] if len(lines) > MAX_LINES else []
-    return Trial(code, seconds, (*lines[:MAX_LINES], *more))
+    return Trial(code, seconds, (*lines[:MAX_LINES], *more), tuple(last))
+
+
+def _lines(printed: bytes) -> list[str]:
+    text = printed.decode("utf-8", errors="replace")
+    return [visible(line) for line in text.split("\n") if line.strip()]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -372,6 +372,28 @@ def test_an_account_that_cannot_be_used(
     assert "hint: " in found.stderr
 
 
+RAISING = """
+from conformance.backends.reference import Reference
+
+class Backend(Reference):
+    name, version = "mine", "1"
+    def reproduce(self, op, inputs, attributes):
+        return "raise TypeError('no tensor of bfloat16')"
+"""
+
+
+def test_a_script_that_fails_for_another_reason_proves_nothing(
+    suite: Suite, vectors: dict[str, Vector], tmp_path: Path
+) -> None:
+    """The backend passes the vector: its script alone raises."""
+    (tmp_path / "mine.py").write_text(RAISING)
+    found = repro(suite, vectors["pool"], "mine.py:Backend")
+    assert found.exit_code == 1
+    passes = "in a check the backend passes this vector"
+    assert f"it does not reproduce what the backend does: {passes}" in found.stderr
+    assert f"# This does not reproduce what the backend does: {passes}." in found.stdout
+
+
 def test_an_account_of_ones_own(suite: Suite, vectors: dict[str, Vector], tmp_path: Path) -> None:
     body = """return '''
 import json  # not the library
