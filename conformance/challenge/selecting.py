@@ -10,9 +10,10 @@ from conformance.backends.capabilities import Capabilities
 from conformance.backends.claims import claimed
 from conformance.errors import UsageError
 from conformance.generate import plan
+from conformance.generate.large import with_large
 from conformance.generate.suites import versions
 from conformance.generate.twins import with_twins
-from conformance.model import Vector
+from conformance.model import Case, Vector
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 from conformance.suite import origin
@@ -67,15 +68,16 @@ def select(
     )
 
     def members() -> Iterator[tuple[Vector, tuple[str, ...]]]:
-        for one in made:
-            spec = asked[one.op]
-            vectors = [
-                vector
-                for vector, _ in plan.members([one], suite)
-                if declared is None or declared.reason_against(spec, vector.case) is None
-            ]
-            for vector in with_twins(spec, vectors, seed % SEEDS, suite):
-                yield vector, one.suites.get(vector.id, (suite,))
+        for one_op in made:
+            spec = asked[one_op.op]
+
+            def allowed(case: Case, spec: OpSpec = spec) -> bool:
+                return declared is None or declared.reason_against(spec, case) is None
+
+            vectors = [one for one, _ in plan.members([one_op], suite) if allowed(one.case)]
+            twins = with_twins(spec, vectors, seed % SEEDS, suite)
+            for vector in with_large(spec, twins, seed % SEEDS, suite, allowed):
+                yield vector, one_op.suites.get(vector.id, (suite,))
 
     return write_suite(
         out,

@@ -17,6 +17,7 @@ from conformance.challenge.secret import Secret
 from conformance.challenge.selecting import select, selecting
 from conformance.errors import ConformanceError, UsageError
 from conformance.generate import recorded
+from conformance.generate.large import askable_large
 from conformance.generate.looking import askable
 from conformance.grade.precision import parse_precision
 from conformance.model import Result
@@ -131,7 +132,8 @@ def _specifications(record: Record, means: Means) -> dict[str, OpSpec]:
 def _evaluated(record: Record, specs: Mapping[str, OpSpec], folder: Path, means: Means) -> Suite:
     """The vectors of the case list, evaluated here. Raises one of ``BROKEN``."""
     for one in record.cases:
-        if not askable(specs[one.case.op], one.case):
+        spec = specs[one.case.op]
+        if not (askable(spec, one.case) or askable_large(spec, one.case)):
             raise UsageError(f"{one.case.id} is no case of {one.case.op}")
     chosen = [
         Cases(

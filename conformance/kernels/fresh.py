@@ -17,6 +17,7 @@ from conformance.audit.kills import Bank, Kill
 from conformance.audit.score import achievements
 from conformance.audit.standing import parts_of, standings
 from conformance.generate import plan, recorded
+from conformance.generate.large import with_large
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
 from conformance.generate.suites import versions
@@ -204,7 +205,7 @@ def _written(
     name = SMOKE if suite == SMOKE else NAME
     shipped = spec is loader.shipped().get(spec.op)
     basis = origin.shipped(spec) if shipped else origin.carried(spec, faults(spec))
-    ordered = with_twins(spec, vectors, seed, suite)
+    ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)
     return write_suite(
         out,
         ((vector, (name,)) for vector in ordered),

@@ -394,3 +394,20 @@ def test_without_a_report_it_says_what_keeps_the_vectors(tmp_path):
     file.write_text(WRONG)
     done = invoked(file, "--op", OP, "--suite", "smoke", "--isolation", 0, "--rank", 3)
     assert "--report DIR keeps them" in done.output
+
+
+@pytest.mark.parametrize(
+    "beyond",
+    ["right[:, 33:] = 0", "right[5:] = 0", "right[...] = 0 if data.size > 26_400 else right"],
+)
+def test_zeros_beyond_what_is_published_are_refused(beyond):
+    space = {}
+    exec(RIGHT, space)
+
+    def kernel(data):
+        right = space["kernel"](data)
+        exec(beyond, {"right": right, "data": data})
+        return right
+
+    run = grade_kernel(kernel, op=OP, suite="smoke", dtypes=["f32"])
+    assert run.exit_code == 1, bank.reasons(run)

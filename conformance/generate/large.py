@@ -1,0 +1,121 @@
+"""Large cases that nobody has published: many channels and images, tens of thousands of elements.
+
+Recorded cases are small. A kernel may be right on them and leave out what lies beyond some channel,
+image or element.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from math import prod
+
+from conformance.errors import ConformanceError
+from conformance.generate.pool import draw_fast
+from conformance.generate.strategies import SEEDS
+from conformance.model import Case, Vector
+from conformance.reference.batches import batch_of
+from conformance.reference.build import build
+from conformance.spec.environment import resized
+from conformance.spec.model import OpSpec
+from conformance.spec.table import table_of
+from conformance.spec.validity import violations
+from conformance.verdict import SMOKE
+
+IMAGES, CHANNELS, ELEMENTS = (8, 32), (64, 256), (50_000, 500_000)
+"""The fewest and the most."""
+
+TRIED = 60
+"""Cases that are drawn for a type and a rank, until one is valid in a large shape."""
+
+STEPS = 1 << 19
+"""Taps of a case at most, so that it takes a second to evaluate, and a plain kernel some."""
+
+PATTERNS = ("normal", "ramp")
+"""Data that tell the elements apart."""
+
+
+def with_large(
+    spec: OpSpec,
+    vectors: Sequence[Vector],
+    seed: int,
+    suite: str,
+    allowed: Callable[[Case], bool] = lambda _: True,
+) -> list[Vector]:
+    """The vectors of a ``suite``, core or smoke, with large ones among them.
+
+    In core they are of each element type in each rank, in smoke in one rank; those that
+    are ``allowed``. ``seed`` decides them and their places.
+    """
+    chance = random.Random(f"places {seed}")  # noqa: S311 - the seed may be known later
+    found = list(vectors)
+    for case in large_cases(spec, seed, every_rank=suite != SMOKE):
+        if allowed(case):
+            with suppress(ConformanceError):
+                found.insert(chance.randint(0, len(found)), build(spec, case))
+    return found
+
+
+def askable_large(spec: OpSpec, case: Case) -> bool:
+    """Whether a large case from outside can be evaluated: it is valid, and within the bounds."""
+    try:
+        rank = spec.rank_of(case)
+        known = case.reject is None and case.pattern in spec.data.patterns
+        return known and not violations(spec, case) and _cheap(spec, case, rank)
+    except (ConformanceError, ValueError, TypeError, KeyError, IndexError):
+        return False
+
+
+def large_cases(spec: OpSpec, seed: int, *, every_rank: bool) -> list[Case]:
+    """A large case of each element type, in ``every_rank`` or in one; fewer where none is valid.
+
+    ``seed`` decides them. Its data have nothing in common with those of other seeds.
+    """
+    chance = random.Random(f"large {seed} {spec.op}")  # noqa: S311 - the seed may be known later
+    found = []
+    ranks = list(spec.ranks)
+    for dtype in spec.types[spec.data.type]:
+        for rank in ranks if every_rank else chance.sample(ranks, 1):
+            candidates = _candidates(spec, rank, dtype, chance)
+            found += [one for one in [next(candidates, None)] if one is not None]
+    return found
+
+
+def _candidates(spec: OpSpec, rank: int, dtype: str, chance: random.Random) -> Iterator[Case]:
+    root = chance.randrange(1 << 32)
+    patterns = [one for one in PATTERNS if one in spec.data.patterns]
+    for drawn in draw_fast(spec, rank, TRIED, root=root):
+        types = {**drawn.types, spec.data.type: dtype}
+        pattern = chance.choice(patterns) if patterns else drawn.pattern
+        number = (1 + root) * SEEDS + drawn.seed % SEEDS
+        case = replace(drawn, types=types, pattern=pattern, seed=number)
+        try:
+            case = resized(spec, case, _shape(rank, chance))
+            if not violations(spec, case) and _cheap(spec, case, rank):
+                yield case
+        except (ConformanceError, ValueError, TypeError, IndexError):
+            continue  # what was drawn does not fit a large shape
+
+
+def _shape(rank: int, chance: random.Random) -> tuple[int, ...]:
+    """Images, channels, and axes that differ from each other."""
+    images, channels = chance.randint(*IMAGES), chance.randint(*CHANNELS)
+    low, high = ELEMENTS
+    wanted = low * (high / low) ** (chance.random() ** 2)  # most of them nearer to the fewest
+    axes: list[int] = []
+    for left in range(rank - 2, 0, -1):
+        rest = max(1.0, wanted / (images * channels * prod(axes)))
+        size = rest ** (1 / left) * (chance.uniform(0.6, 1.6) if left > 1 else 1)
+        axes.append(max(1, -int(-size // 1)))
+    return (images, channels, *axes)
+
+
+def _cheap(spec: OpSpec, case: Case, rank: int) -> bool:
+    """Whether a case is within the bounds, and evaluated in about a second."""
+    batch = batch_of(table_of(spec, [case], rank))
+    elements = prod(case.shapes[spec.data.name])
+    low, high = ELEMENTS
+    fits = low <= elements <= high and batch.smallest[0] > 0 and batch.largest[0] <= high
+    return bool(fits and batch.steps[0] <= STEPS)
