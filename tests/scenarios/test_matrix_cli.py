@@ -60,8 +60,8 @@ class TestVersions:
         blocks = shown.stdout.strip().split("\n\n")
         assert [block.split("\n")[0] for block in blocks] == [
             "old: tiny 0.9: NOT CONFORMANT",
-            "new: tiny 1.0: CONFORMANT, STRENGTH UNKNOWN",
-            f"numpy {np.__version__}: CONFORMANT, STRENGTH UNKNOWN",
+            "new: tiny 1.0: CONFORMANT, STRENGTH 100 %",
+            f"numpy {np.__version__}: CONFORMANT, STRENGTH 100 %",
         ]
         lines = [" ".join(line.split()) for block in blocks[:2] for line in block.split("\n")]
         assert "AvgPool-1 1/2 Wrong values, not explained" in lines
