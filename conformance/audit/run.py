@@ -72,7 +72,7 @@ def standings_of(suite: Suite, score: Score) -> list[Standing]:
     known = suite.manifest.strength[score.op].parts.survivors
     cases = {
         entry.id: suite.read(entry).case
-        for entry in suite.manifest.vectors
+        for entry in suite.manifest.of([score.op])
         if entry.id in score.kills
     }
     proven = {part: one.inert for part, one in known.items()}
@@ -97,13 +97,14 @@ def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
 
 def holdout(suite: Suite, score: Score) -> list[Held]:
     """The hold-out experiment on the vectors that a score was made of."""
-    entries = [entry for entry in suite.manifest.vectors if entry.id in score.kills]
+    entries = [entry for entry in suite.manifest.of([score.op]) if entry.id in score.kills]
     ranks = {entry.id: suite.read(entry).inputs[0].ndim for entry in entries}
     return hold_out(score, entries, ranks)
 
 
 def _chunks(suite: Suite, op: str) -> Iterator[Chunk]:
-    asked = [entry for entry in suite.manifest.of([op]) if entry.reject is None]
+    measured = (entry for entry in suite.manifest.of([op]) if not entry.is_large)
+    asked = [entry for entry in measured if entry.reject is None]
     for first in range(0, len(asked), CHUNK):
         # Not opened again for each: to read the manifest takes as long as the audit of a chunk.
         listed = tuple(asked[first : first + CHUNK])

@@ -108,6 +108,7 @@ interrupted run leaves the old suite unchanged.
     help="Instead, draw N value vectors per operator without selecting them, and its negative "
     "tests, into a packed suite. Nobody knows which mutants they kill, so a run makes no claim.",
 )
+@click.option("--no-large", is_flag=True, help="Leave the large recorded cases out.")
 @force_option
 @processes_option
 @cluster_options
@@ -118,6 +119,7 @@ def generate(
     backend: str | None,
     suite: str,
     drawn: int | None,
+    no_large: bool,
     force: bool,
     processes: int,
     cluster: str | None,
@@ -146,6 +148,8 @@ def generate(
     fresh = seed is not None or backend is not None
     specs = loader.chosen(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)
+    if no_large:
+        known = [recorded.small(one) for one in known]
     asked = claims_of(backend, specs) if backend is not None else None
     if asked is not None:
         specs = {op: spec for op, spec in specs.items() if op in asked.by_op}

@@ -256,11 +256,14 @@ def _explanations(
     if spec is None or not bank:
         return []
     told = any(suite.manifest.faults.get(op, {}).values())
-    noticed = {entry.id: entry.kills for entry in suite.manifest.of([op])} if told else {}
+    entries = suite.manifest.of([op])
+    noticed = {entry.id: entry.kills for entry in entries} if told else {}
+    # Hundreds of mutants on a large case take minutes; places and conditions are told of it.
+    large = {entry.id for entry in entries if entry.is_large}
     try:
         return explanations(
             spec,
-            results,
+            [one for one in results if one.id not in large],
             bank,
             read=suite.get,
             noticed=noticed,

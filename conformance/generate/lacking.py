@@ -128,13 +128,14 @@ class CompletionTask:
 def known(suite: Suite, op: str) -> Known:
     """What a suite has of an operator. Its kills are believed if it knows all mutants of today."""
     manifest = suite.manifest
-    vectors = tuple(one for one in suite.vectors([op]) if one.case.reject is None)
+    entries = [one for one in manifest.of([op]) if one.reject is None and not one.is_large]
+    vectors = tuple(map(suite.read, entries))
     table = manifest.faults.get(op, {})
     counted = [fault.id for fault in suite.specs.faults(op) if not fault.equivalent]
     kills = {
         entry.id: tuple(Kill(name, name not in entry.excused, b"") for name in entry.kills)
-        for entry in manifest.vectors
-        if entry.op == op and all(name in table for name in counted)
+        for entry in entries
+        if all(name in table for name in counted)
     }
     parts = manifest.strength[op].parts if op in manifest.strength else Parts()
     own = {one.name: left_out(one) for one in suite.specs[op].profiles}

@@ -15,13 +15,15 @@ from conformance import parallel
 from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
 from conformance.generate.reduce import reduced
+from conformance.generate.sizes import large_cases
 from conformance.generate.suites import smoke
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.suite import cases, proofs
-from conformance.suite.cases import Cases, Recorded
+from conformance.suite.cases import LARGE, Cases, Recorded
+from conformance.suite.evaluation import recorded as recorded_now
 from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.parts import Parts
 from conformance.suite.proofs import Proofs
@@ -86,6 +88,11 @@ def part(recorded: Cases, suite: str) -> Cases:
     return replace(recorded, recorded=chosen, parts=Parts())
 
 
+def small(recorded: Cases) -> Cases:
+    """Those of some recorded cases that are not large."""
+    return replace(recorded, recorded=tuple(one for one in recorded.recorded if not one.is_large))
+
+
 def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, Proofs]:
     """The cases of one operator of a suite, with what an audit of them found, and its proofs.
 
@@ -97,11 +104,16 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
     entries = [entry for entry in manifest.listed if entry.op == op]
     there = [suite.read(entry) for entry in entries]
     if fewest:
-        asked = [vector for vector in there if vector.case.reject is None]
+        asked = [vector for vector in there if vector.id in score.kills]
         few = {v.id for v in reduced(suite.specs[op], score.faults, asked, score.kills)}
-        stays = [v.case.reject is not None or v.id in few for v in there]
+        stays = [
+            v.case.reject is not None or e.is_large or v.id in few
+            for v, e in zip(there, entries, strict=True)
+        ]
         entries, there = [*compress(entries, stays)], [*compress(there, stays)]
         score = Score(op, score.faults, {i: own for i, own in score.kills.items() if i in few})
+    measured = [not entry.is_large for entry in entries]
+    entries, there = [*compress(entries, measured)], [*compress(there, measured)]
     core = [v for v, e in zip(there, entries, strict=True) if {"core", COMPLEMENT} & {*e.suites}]
     member = smoke(suite.specs[op], core, score)
     found: list[Recorded] = []
@@ -120,10 +132,12 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
             )
         )
     spec, before = suite.specs[op], read(op)
+    small = tuple(one.case for one in found if one.case.reject is None)
+    found += (recorded_now(spec, case, ("core", LARGE)) for case in large_cases(spec, small))
     found.sort(key=lambda one: _place(spec, one.case))
     known = manifest.strength.get(op, Strength())
     inert = {part: one.inert for part, one in known.parts.survivors.items()}
-    valued = {one.case.id: one.case for one in found if one.case.reject is None}
+    valued = {case.id: case for case in small}
     recorded = Cases(
         op=op,
         specification=digest(spec),

@@ -94,7 +94,8 @@ def fresh_suite(
     known = recorded.read(spec.op) if spec is loader.shipped().get(spec.op) else None
     if known is None:
         return _selected(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
-    chosen = [one for one in known.recorded if suite in one.suites and one.withdrawn is None]
+    there = [one for one in known.recorded if suite in one.suites and one.withdrawn is None]
+    chosen, large = ([one for one in there if one.is_large is big] for big in (False, True))
     asked = _reseeded(chosen, seed)
     asked += [(case, "must") for case in _drawn(spec, seed, DRAWN[suite])]
     measured = suite != SMOKE  # of a smoke suite nothing is claimed
@@ -115,10 +116,14 @@ def fresh_suite(
                 found.append((vector, own))
                 missing -= gained
                 killed |= gained
+    found += _built(
+        spec, _reseeded(large, seed), measured=False, processes=processes, progress=progress
+    )
     kills = {vector.id: own for vector, own in found}
     strength = shipped_suite.unmeasured(spec)
     if measured:
-        valued = {v.id: v.case for v, _ in found if v.case.reject is None}
+        big = {case.id for case, _ in _reseeded(large, seed)}
+        valued = {v.id: v.case for v, _ in found if v.case.reject is None and v.id not in big}
         inert = {part: one.inert for part, one in known.parts.survivors.items()}
         parts = parts_of(spec, standings(spec, faults(spec), valued, kills, inert))
         strength = replace(strength, parts=parts)

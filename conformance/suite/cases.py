@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from graphlib import TopologicalSorter
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,10 @@ from conformance.suite.totals import Count
 
 FORMAT = 2
 TOOL = f"opconform {__version__}"
+
+LARGE = "large"
+"""The suite of large cases, which core holds too. What each of them kills is not measured: that
+takes a second for each of hundreds of mutants."""
 
 _TABLES = ("types", "shapes", "attributes", "operands")
 """Parts of a case that have names: the first line lists them, each case gives values only."""
@@ -64,6 +69,11 @@ class Recorded:
     withdrawn: str | None = None
     edges: tuple[str, ...] = ()
     digest: str = ""
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is of the large cases."""
+        return LARGE in self.suites
 
     @property
     def achieved(self) -> frozenset[tuple[str, str]]:
@@ -114,8 +124,15 @@ class Cases:
 
     @property
     def suites(self) -> tuple[str, ...]:
-        """The suites that some case belongs to, those of the first case first."""
-        return tuple(_in_order([one.suites for one in self.recorded]))
+        """The suites that some case belongs to, in an order that agrees with those of all cases.
+
+        Raises graphlib.CycleError, a ValueError, where none does.
+        """
+        order: TopologicalSorter[str] = TopologicalSorter()
+        for suites in dict.fromkeys(one.suites for one in self.recorded):
+            for place, name in enumerate(suites):
+                order.add(name, *suites[:place])
+        return tuple(order.static_order())
 
     @cached_property
     def digest(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from conformance import renamed
 from conformance.model import LEVELS, Vector
-from conformance.suite.cases import Recorded
+from conformance.suite.cases import LARGE, Recorded
 from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import PATH_PART, Table, Totals
 
@@ -86,6 +86,11 @@ class Entry:
     def path(self) -> str:
         """The file, relative to the suite's folder, with ``/``."""
         return f"{self.op}/{self.id}.npz"
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it is of the large cases, of which nobody measured what they kill."""
+        return LARGE in self.suites
 
     @property
     def elements(self) -> int:

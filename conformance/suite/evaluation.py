@@ -18,6 +18,7 @@ from pathlib import Path
 
 from conformance import parallel
 from conformance.errors import EvaluationDefect, SuiteError
+from conformance.model import Case
 from conformance.reference.build import build
 from conformance.spec.model import OpSpec
 from conformance.suite import vector_cache
@@ -78,6 +79,13 @@ def evaluated(spec: OpSpec, one: Recorded) -> bytes:
         hint="the processor, its memory or a library computes something else here; try another "
         "version of numpy or another machine, and please report it",
     )
+
+
+def recorded(spec: OpSpec, case: Case, suites: tuple[str, ...], level: str = "must") -> Recorded:
+    """A case as it is recorded, evaluated now; of what it kills nothing is said."""
+    vector = build(spec, case, level)
+    edges, digest = tuple(sorted(vector.edges)), content_digest(members_of(vector))
+    return Recorded(case, level, suites, edges=edges, digest=digest)
 
 
 def cost(one: Recorded) -> float:

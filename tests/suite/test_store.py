@@ -165,7 +165,7 @@ class TestNames:
         assert caught.value.hint == "did you mean 'smoke'?"
         with pytest.raises(SuiteError) as caught:
             open_suite("zzz")
-        assert caught.value.hint == "the shipped suites are core, smoke"
+        assert caught.value.hint == "the shipped suites are core, large, smoke"
 
     def test_without_a_shipped_suite_a_name_is_no_suite(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -1,0 +1,152 @@
+"""Large cases: sizes at which real kernels take another path, with attributes that people run.
+
+It knows no operator. The attributes are those of small cases that were selected before, the
+plainest first, so they are legal and within what most backends declare; the sizes are a table. The
+data are distinct integers, as far as the type has so many, so that an element that is lost,
+repeated or misplaced shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import prod
+
+from conformance.errors import ConformanceError
+from conformance.model import Case
+from conformance.reference import evaluate
+from conformance.reference.values import data_of, operands_of
+from conformance.spec.model import OpSpec
+from conformance.spec.validity import violations
+
+SIZES: dict[int, tuple[tuple[int, ...], ...]] = {
+    3: ((1, 2, 1100), (1, 320, 9), (1, 1, 5000), (9, 3, 37), (33, 1, 17)),
+    4: (
+        *((1, 320, 5, 5), (9, 5, 9, 9), (33, 1, 7, 7), (1, 2, 3, 1100), (2, 67, 11, 19)),
+        *((1, 1, 224, 224), (1, 1, 264, 264)),
+    ),
+    5: ((1, 320, 2, 3, 3), (9, 2, 4, 5, 5), (33, 1, 3, 3, 3), (1, 2, 9, 40, 40)),
+}
+"""By rank, small ones first, which all types get: rows of more than 64 and 1,024, images beyond
+blocks of 8 and 32, channels beyond 256, planes of more than 65,536 elements."""
+
+FEW = 2
+"""How many of them the types other than f32 get, for each rank."""
+
+BEYOND = 2**31
+"""A number that many attributes allow, and that does not fit i32."""
+
+MOST = 20_000
+"""Results of a case: each costs tens of microseconds to bound."""
+
+COMMON = "f32"
+PATTERN, SEED = "ramp", 43
+USUAL = 7
+PLAIN = 6
+"""How many attributes of small cases take turns."""
+
+
+def large_cases(spec: OpSpec, small: Sequence[Case]) -> Iterator[Case]:
+    """The large cases of an operator, with the attributes of ``small`` cases that are valid."""
+    for dtype in spec.types[spec.data.type]:
+        for rank in sorted({spec.rank_of(case) for case in small}):
+            there = [
+                case
+                for case in small
+                if case.types[spec.data.type] == dtype and spec.rank_of(case) == rank
+            ]
+            plainest = _plainest(spec, there)
+            if not plainest:
+                continue
+            sizes = SIZES.get(rank, ())
+            for number, shape in enumerate(sizes if dtype == COMMON else sizes[:FEW]):
+                yield from _of_shape(spec, plainest, shape, number)
+            if dtype == COMMON:
+                yield from _beyond(spec, plainest)
+
+
+def _plainest(spec: OpSpec, cases: Sequence[Case]) -> list[Case]:
+    """The cases with the fewest attributes given, each with other attributes; larger results
+    first."""
+    named = spec.data.name
+    told: dict[str, Case] = {}
+    for case in sorted(cases, key=lambda one: (_oddity(one), -prod(one.shapes[named]), one.id)):
+        told.setdefault(
+            repr((sorted(case.attributes.items()), sorted(case.operands.items()))), case
+        )
+    return list(told.values())[: 4 * PLAIN]
+
+
+def _oddity(case: Case) -> tuple[int, int]:
+    """How many attributes a case gives; how much their numbers differ along a list, and from the
+    small ones that people use."""
+    values = [*case.attributes.values(), *case.operands.values()]
+    lists = [[one] if not isinstance(one, list | tuple) else list(one) for one in values]
+    numbers = [[one for one in some if type(one) is int] for some in lists]
+    return len(values), sum(
+        len({*some}) - 1 + sum(max(0, one - USUAL) for one in some) for some in numbers if some
+    )
+
+
+def _of_shape(
+    spec: OpSpec, plainest: Sequence[Case], shape: tuple[int, ...], number: int
+) -> Iterator[Case]:
+    """The case of one shape: with the first attributes, from one turn on, that leave much of it."""
+    turned = [*plainest[number % PLAIN :], *plainest[: number % PLAIN]]
+    best: tuple[int, Case] | None = None
+    for case in turned:
+        made = _resized(spec, case, shape)
+        size = 0 if made is None else _results(spec, made)
+        if size > MOST:
+            continue
+        if made is not None and 5 * size >= prod(shape):
+            yield made
+            return
+        if made is not None and size and (best is None or size > best[0]):
+            best = size, made
+    if best is not None:
+        yield best[1]
+
+
+def _resized(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> Case | None:
+    """A case with data of another shape; None where it is not valid."""
+    shapes = {name: shape if name == spec.data.name else own for name, own in case.shapes.items()}
+    made = replace(case, shapes=shapes, pattern=PATTERN, seed=SEED)
+    return None if list(violations(spec, made)) else made
+
+
+def _results(spec: OpSpec, case: Case) -> int:
+    """How many elements the first result has; 0 where it cannot be evaluated."""
+    inputs = [*data_of(spec, case), *operands_of(spec, case)]
+    try:
+        return int(evaluate(spec, inputs, case.attributes)[0].size)
+    except ConformanceError:
+        return 0
+
+
+def _beyond(spec: OpSpec, plainest: Sequence[Case]) -> Iterator[Case]:
+    """Small cases with a number that does not fit i32, in each attribute that allows it."""
+    # Beside a word, such as a mode of padding, the document may leave open what a number means.
+    wordless = (
+        one for one in plainest if not any(isinstance(v, str) for v in one.attributes.values())
+    )
+    plain = list(wordless)[:PLAIN]
+    for name in dict.fromkeys(name for case in plain for name in case.attributes):
+        made = next(filter(None, (_beyond_in(spec, one, name) for one in plain)), None)
+        if made is not None:
+            yield made
+
+
+def _beyond_in(spec: OpSpec, case: Case, name: str) -> Case | None:
+    """A case whose attribute is a list of that number; None where it is not valid.
+
+    A number that stands alone may be an exponent, and such a power is not computed.
+    """
+    before = case.attributes.get(name)
+    if not isinstance(before, list) or not before or any(type(one) is not int for one in before):
+        return None
+    attributes = {**case.attributes, name: [BEYOND] * len(before)}
+    made = replace(case, attributes=attributes, pattern=PATTERN, seed=SEED)
+    if list(violations(spec, made)) or not _results(spec, made):
+        return None
+    return made
