@@ -1,4 +1,4 @@
-"""Atomic replacement of a file, and names that nothing has yet."""
+"""Paths to write: atomic replacement of a file, links resolved, names that nothing has yet."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+
+def resolved(path: str | Path) -> Path:
+    """The absolute path without links. Links that lead in a circle stay, and are errors where the
+    path is opened; Path.resolve raises RuntimeError for them before Python 3.13."""
+    return Path(os.path.realpath(path))
 
 
 def unused(name: str) -> str:
@@ -25,7 +31,7 @@ def replacing(path: Path) -> Iterator[Path]:
     Until then, and where the block raises, ``path`` is what it was. A link stays one: what it
     leads to is replaced. Raises OSError where the folder cannot be written.
     """
-    path = path.resolve()
+    path = resolved(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     new = Path(name)

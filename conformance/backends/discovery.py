@@ -21,6 +21,7 @@ from conformance.backends.program import file_of, is_program
 from conformance.backends.protocol import Backend, as_backend
 from conformance.errors import BackendError, ConformanceError, closest
 from conformance.grade.outcome import NAME_LIMIT, describe
+from conformance.replacement import resolved
 
 T = TypeVar("T")
 
@@ -208,7 +209,7 @@ def _module_of(path: Path) -> ModuleType:
     """The module in a file, run anew."""
     if not path.is_file():
         raise BackendError(f"no file {path}", hint="paths are relative to the current folder")
-    path = path.resolve()
+    path = resolved(path)
     # As Python does for a script, but last: what is installed is not to be hidden by a neighbour.
     folder = str(path.parent)
     if folder not in sys.path:
@@ -235,7 +236,7 @@ def _name_for(path: Path) -> str:
         loaded = sys.modules.get(path.stem)
         with suppress(ValueError):  # a module that was loaded without a specification
             found = loaded.__spec__ if loaded else importlib.util.find_spec(path.stem)
-            if found is not None and found.origin and Path(found.origin).resolve() == path:
+            if found is not None and found.origin and resolved(found.origin) == path:
                 return path.stem
     unique = sha256(str(path).encode()).hexdigest()[:8]
     return f"{re.sub(r'[^0-9A-Za-z_]', '_', path.stem)}_{unique}"

@@ -21,6 +21,7 @@ from types import ModuleType
 from conformance.backends.backend_name import parse
 from conformance.backends.discovery import place
 from conformance.backends.program import command_line, file_of
+from conformance.replacement import resolved
 from conformance.safe_text import printable
 
 KINDS = ("argument", "distribution", "file", "library", "object", "option", "remote")
@@ -150,7 +151,7 @@ def of_program(spec: str, process: int) -> Composition:
             came |= mapped(one)
         except OSError:  # it has come to an end
             continue
-    came -= {str(file.resolve())}
+    came -= {str(resolved(file))}
     own = {path for path in came if not _of_machine(path)}
     return _made(found, own, came - own)
 
@@ -197,7 +198,7 @@ def _distribution(distribution: metadata.Distribution) -> tuple[Piece, set[str]]
         if one.parts[0].endswith(".dist-info") and one.name in _WRITTEN_BY_INSTALLERS:
             continue
         file = Path(str(distribution.locate_file(one)))
-        files.add(str(file.resolve()))
+        files.add(str(resolved(file)))
         lines.append(f"{_sha256(file) or '-'}  {one.as_posix()}\n")
     name = f"{distribution.metadata['Name']} {distribution.version}"
     text = "".join(sorted(lines)).encode("utf-8", "surrogateescape")
@@ -209,7 +210,7 @@ def _file_of(module: ModuleType) -> Path | None:
     name = getattr(module, "__file__", None)
     if not isinstance(name, str):
         return None
-    file = Path(name).resolve()
+    file = resolved(name)
     return None if not file.is_file() or _of_machine(str(file)) else file
 
 
@@ -224,7 +225,7 @@ def _of_machine(path: str) -> bool:
 def _of_interpreter() -> tuple[str, ...]:
     """What the paths of Python's own files begin with."""
     library = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")}
-    folders = [f"{Path(one).resolve()}/" for one in library if one]
+    folders = [f"{resolved(one)}/" for one in library if one]
     prefix = Path(sys.base_prefix).resolve()
     return (*folders, f"{prefix}/bin/python", f"{prefix}/lib/libpython")
 

@@ -30,7 +30,7 @@ EXIT_BROKEN_PIPE = 141
 COMMANDS = {
     "check": "Test a backend against a suite of vectors.",
     "fuzz": "Search for the smallest cases on which a backend is wrong.",
-    "probe": "Show what designed inputs reveal of a backend's arithmetic.",
+    "probe": "Infer how a backend sums, divides and rounds.",
     "challenge": "Test a backend on a suite that nobody could have seen.",
     "grade-kernel": "Grade a kernel of unknown origin on data that it cannot have seen.",
     "matrix": "Test several backends, or several versions of one, side by side.",
@@ -47,7 +47,7 @@ COMMANDS = {
     "docs": "Write HTML pages that describe operators.",
     "spec": "Show and check operator specifications.",
     "suite": "Check, complete, record and pack suites of vectors.",
-    "export": "Write the inputs of vectors for a device that is not reached from here.",
+    "export": "Write the inputs of vectors for a device this machine cannot reach.",
     "grade": "Grade the outputs that a device computed from an export.",
     "protocol": "Write a program in any language as a backend.",
 }

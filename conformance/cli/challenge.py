@@ -93,7 +93,7 @@ Examples:
 def hashed(backend: str, env: str | None) -> None:
     """Print what a backend is made of, and the digest that a challenge binds.
 
-    The backend is loaded, not asked. A Python backend is its modules, all files of the
+    The backend is imported but not run. A Python backend is its modules, all files of the
     distributions that they came with, and the shared objects that it loads. A program is its file,
     its arguments and its shared objects. Files of the system and of Python itself are left out.
     """

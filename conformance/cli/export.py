@@ -1,4 +1,4 @@
-"""``conformance export``: vectors for a device that is not reached from here."""
+"""``conformance export``: vectors for a device this machine cannot reach."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def export(
     level: str,
     out: Path,
 ) -> None:
-    """Write the inputs of vectors for a device that is not reached from here."""
+    """Write the inputs of vectors for a device this machine cannot reach."""
     from conformance.errors import UsageError
     from conformance.exchange import formats
     from conformance.exchange.export import export as write

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.errors import UsageError
+from conformance.replacement import resolved
 
 if TYPE_CHECKING:
     from conformance.log.run_log import RunLog
@@ -66,9 +67,9 @@ def targets(
     Raises :class:`UsageError` for an unknown format, one without a place, or two in one place.
     """
     found = tuple(_target(text, folder) for text in wanted)
-    taken = {} if log is None else {log.resolve(): "the run log"}
+    taken = {} if log is None else {resolved(log): "the run log"}
     for target in found:
-        place = target.path if target.path == STDOUT else target.path.resolve()
+        place = target.path if target.path == STDOUT else resolved(target.path)
         if place in taken:
             raise UsageError(
                 f"--format {target.name}: {target.path} is taken by {taken[place]}",
@@ -88,7 +89,7 @@ def clear(wanted: Iterable[Target]) -> None:
             continue
         try:
             if target.path.is_file() or target.path.is_dir():  # no pipe, no device
-                target.path.resolve().unlink()
+                resolved(target.path).unlink()
         except OSError as error:
             raise UsageError(
                 f"{target.path}: the {target.name} report cannot be written: "

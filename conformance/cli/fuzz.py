@@ -236,7 +236,7 @@ def _write(
     failed = {result.id for result in run.results if result.status in FAILED}
     for one in session.outcome.found:
         if one.vector.id not in failed:
-            click.echo(f"Did not repeat: {one.vector.description}")
+            click.echo(f"Failed once, passed when rerun: {one.vector.description}")
             click.echo(f"   {one_line(one.result.message)[:200]}")
     if len(causes) > MOST_TOLD:
         click.echo(f"... and {len(causes) - MOST_TOLD} more, in {out / 'index.html'}")

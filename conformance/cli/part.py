@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 part_options: Callable[[F], F] = together(
     backend_options(
-        "Only vectors that this backend declares to support. It is loaded, not asked.",
+        "Only vectors that this backend declares to support. It is imported but not run.",
         metavar="NAME|FILE",
     ),
     click.option(

@@ -81,7 +81,7 @@ SIGTERM).
     nargs=2,
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="OLD NEW",
-    help="Compare two files probe.json, and ask nothing.",
+    help="Compare two probe.json files without running a backend.",
 )
 @click.pass_context
 def probe(
@@ -97,7 +97,7 @@ def probe(
     memory: str | None,
     pair: tuple[Path, Path] | None,
 ) -> None:
-    """Show what designed inputs reveal of a backend's arithmetic."""
+    """Infer how a backend sums, divides and rounds."""
     if pair is not None:
         if backend is not None:
             raise UsageError("--compare asks no backend", hint="leave --backend out")

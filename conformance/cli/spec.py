@@ -18,6 +18,7 @@ WIDTH = 100
     epilog="""
 \b
 Examples:
+  conformance spec list               list the operators, as --op takes their names
   conformance spec show AvgPool-1     describe an operator
   conformance spec lint               check the shipped specifications
 """
@@ -25,6 +26,29 @@ Examples:
 def spec() -> None:
     """Show and check operator specifications."""
 
+
+@spec.command("list")
+def list_() -> None:
+    """List the shipped operators, as --op takes their names.
+
+    One line for each: name, dialect, element types, and how many cases the shipped suite has of it.
+    """
+    from conformance.spec.loader import shipped
+    from conformance.suite.store import open_suite
+
+    counts = open_suite().manifest.counts
+    specs = shipped()
+    width = max(map(len, specs))
+    for op in sorted(specs, key=lambda one: (one.partition(".")[0] in DIALECTS, one)):
+        known = DIALECTS.get(op.partition(".")[0], "OpenVINO")
+        types = " ".join(specs[op].types[specs[op].data.type])
+        there = counts.get(op)
+        cases = f"{there.value + there.reject:5} cases" if there else "no cases"
+        click.echo(f"{op:{width}}  {known:8}  {cases}  {types}")
+
+
+DIALECTS = {"onnx": "ONNX", "torch": "PyTorch"}
+"""What the first part of an operator's name says of the document; without one it is OpenVINO's."""
 
 SECTIONS = (
     *(

@@ -43,7 +43,7 @@ def parse(text: str, *, insecure: bool = False) -> ClusterAddress:
     except ValueError:  # a port that is no number, half an IPv6 address
         whole = None
     if not whole or parts.scheme not in ("tcp", "tls") or not text.isprintable():
-        raise UsageError(f"{text[:200]!a} is no address of a cluster", hint=_FORMS)
+        raise UsageError(f"{text[:200]!a} is not a cluster address", hint=_FORMS)
     check_safe(text, insecure=insecure)
     return ClusterAddress(address=text)
 

@@ -84,9 +84,7 @@ def _judged(vector: Vector, outcome: Outcome, terms: _Terms) -> Result:
         message = f"accepted, but {vector.case.reject} must be rejected"
         return result(vector, Status.FAIL, "accepted", message, seconds=seconds)
     elif outcome.refuses_valid:
-        why = (
-            f"it also rejects the valid case from which the test was made: {outcome.refuses_valid}"
-        )
+        why = f"it also rejects the valid version of this case: {outcome.refuses_valid}"
         return unsupported(vector, why, seconds=seconds)
     else:
         verdict = result(vector, Status.PASS, message=outcome.message, seconds=seconds)

@@ -18,6 +18,7 @@ from conformance.errors import EXIT_USAGE, UsageError
 from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
+from conformance.replacement import resolved
 from conformance.repro import checker, laid_out, unpacking
 from conformance.repro.literal import source
 from conformance.repro.native import SourceCall, parted
@@ -170,9 +171,9 @@ def _folder(folder: str, beside: Path | None) -> str:
     if beside is None:
         return repr(folder)
     try:
-        way = os.path.relpath(Path(folder).resolve(), beside.resolve())
+        way = os.path.relpath(resolved(folder), resolved(beside))
     except ValueError:  # on another drive there is none
-        return repr(Path(folder).resolve().as_posix())
+        return repr(resolved(folder).as_posix())
     return f"str(Path(__file__).resolve().parent / {Path(way).as_posix()!r})"
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from conformance import remote
 from conformance.errors import SpecError, SuiteError
 from conformance.model import Case
+from conformance.replacement import resolved
 from conformance.spec import catalogue, mutants
 from conformance.spec.catalogue import Fault
 from conformance.spec.digest import digest
@@ -152,7 +153,7 @@ class Specifications(Mapping[str, OpSpec]):
         """The bytes of a carried file, which must be those that the manifest lists."""
         file = self._folder / path
         try:
-            leaves = not remote.is_remote(file) and not file.resolve().is_relative_to(self._folder)
+            leaves = not remote.is_remote(file) and not resolved(file).is_relative_to(self._folder)
             if leaves or not file.is_file():
                 raise SuiteError(f"{file}: no such file in the suite's folder", hint=DAMAGED)
             content = remote.head(file, MAX_BYTES + 1)

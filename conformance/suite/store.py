@@ -21,6 +21,7 @@ from conformance import remote
 from conformance.dtypes import DTYPES
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.model import Vector
+from conformance.replacement import resolved
 from conformance.suite import evaluation, shipped_suite
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import DAMAGED
@@ -335,7 +336,7 @@ def _open_whole(folder: Path) -> Suite:
     away = remote.is_remote(folder)
     if not away and not folder.is_dir():
         raise SuiteError(f"{folder}: no such folder", hint=_how_to_get_one(folder))
-    root = folder if away else folder.resolve()
+    root = folder if away else resolved(folder)
     if not _is_there(root / manifests.FILE_NAME):
         raise SuiteError(
             f"{folder}: no {manifests.FILE_NAME}, so not a suite", hint=_how_to_get_one(folder)
@@ -390,7 +391,7 @@ def _suite_files(root: Path, kinds: tuple[str, ...], below: str = "") -> Iterato
     for entry in entries:
         if entry.name.startswith("."):
             continue
-        if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
+        if entry.is_symlink() and not resolved(entry.path).is_relative_to(root):
             raise SuiteError(
                 f"{entry.path}: a symbolic link that leaves the suite's folder",
                 hint="put the file itself there",

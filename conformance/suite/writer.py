@@ -14,6 +14,7 @@ from pathlib import Path
 
 from conformance.errors import SuiteError
 from conformance.model import Vector
+from conformance.replacement import resolved
 from conformance.suite import manifest as manifests
 from conformance.suite.archive import pack
 from conformance.suite.containers import INDEX
@@ -37,12 +38,12 @@ def check_target(out: Path, bases: Iterable[Basis] = ()) -> None:
 
     ``bases`` as in :func:`write_suite`; their files take the place of none that is not the suite's.
     """
-    if Path.cwd().is_relative_to(out.resolve()):
+    if Path.cwd().is_relative_to(resolved(out)):
         raise SuiteError(
             f"{out}: the current folder is in it, so it cannot be replaced",
             hint="name another place for the suite, such as a folder in this one",
         )
-    beside = next(folder for folder in out.resolve().parents if folder.exists())
+    beside = next(folder for folder in resolved(out).parents if folder.exists())
     if not os.access(beside, os.W_OK | os.X_OK):
         raise SuiteError(
             f"{out}: nothing can be written in {beside}", hint="name another place for the suite"
@@ -134,7 +135,7 @@ def replaced(out: Path, bases: Iterable[Basis], plan: bytes = b"") -> Iterator[P
     removed; with a ``plan`` it stays for the next that has the same plan, and is found in the
     folder. Raises SuiteError if ``out`` must not be replaced or the disk fails.
     """
-    out = out.resolve()
+    out = resolved(out)
     new = out.with_name(f".{out.name}.new")
     bases = tuple(bases)
     with disk(out):

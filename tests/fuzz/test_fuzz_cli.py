@@ -223,7 +223,7 @@ def test_what_does_not_fail_again_is_told(elsewhere: Path) -> None:
     (elsewhere / "flaky.py").write_text(FLAKY)
     found = fuzz("--backend", "flaky.py:Flaky", "--op", "AvgPool-1", "--cases", "60", "--seed", "1")
     assert found.exit_code == 1
-    assert "Did not repeat: AvgPool-1 of" in found.stdout
+    assert "Failed once, passed when rerun: AvgPool-1 of" in found.stdout
 
 
 class TestNothingFound:

@@ -1,0 +1,34 @@
+"""``conformance spec list``: the names that --op takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from conformance.cli import main
+from conformance.spec.loader import names
+from conformance.suite.store import open_suite
+
+
+def test_it_lists_every_operator_with_its_dialect() -> None:
+    shown = CliRunner().invoke(main, ["spec", "list"])
+    assert shown.exit_code == 0, shown.output
+    lines = {line.split()[0]: line for line in shown.stdout.splitlines()}
+    assert set(lines) == set(names())
+    assert "OpenVINO" in lines["AvgPool-1"]
+    assert "ONNX" in lines["onnx.MaxPool-22"]
+    assert "PyTorch" in lines["torch.avg_pool-2"]
+    cases = len(open_suite().manifest.of(("AvgPool-1",)))
+    assert f" {cases} cases  f16 bf16 f32 f64" in lines["AvgPool-1"]
+
+
+def test_a_link_in_a_circle_is_an_error_and_no_traceback(tmp_path: Path) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    words = ["check", "--backend", "reference", "--op", "onnx.GlobalMaxPool-1", "--suite", "smoke"]
+    for option in ("--report", "--format"):
+        value = str(loop) if option == "--report" else f"junit={loop}"
+        shown = CliRunner().invoke(main, [*words, "--executor", "inline", option, value])
+        assert shown.exit_code in (0, 2), (option, shown.output)  # the link itself is replaced
+        assert "Traceback" not in shown.output
