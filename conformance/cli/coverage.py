@@ -58,8 +58,8 @@ element type; on other ranks, remainders covered in any stratum. See docs/strata
 @click.option(
     "--prove",
     is_flag=True,
-    help="Instead of measuring a suite, find a case or a contradiction for each pair of targets and "
-    "store them beside the specification, or check those that are stored. Needs z3.",
+    help="Instead of measuring a suite, find a case or a contradiction for each pair of "
+    "targets and store them beside the specification, or check those that are stored. Needs z3.",
 )
 @part_options
 @processes_option
