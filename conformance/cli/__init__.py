@@ -66,7 +66,8 @@ Exit codes:
   1  not conformant, or nothing was graded, or a gate is not met
   2  wrong usage, or a specification, suite or log that cannot be used
   3  a defect in this tool
-  4  inconclusive: no failure, but the passing vectors kill too few mutants, or too few are graded
+  4  inconclusive: no failure, but the passing vectors kill too few mutants,
+     or too few are graded
   130  interrupted by Ctrl-C; for another signal 128 plus its number, such as
        143 for SIGTERM
 """

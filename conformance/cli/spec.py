@@ -18,7 +18,7 @@ WIDTH = 100
     epilog="""
 \b
 Examples:
-  conformance spec list               list the operators, as --op takes their names
+  conformance spec list               list the operators
   conformance spec show AvgPool-1     describe an operator
   conformance spec lint               check the shipped specifications
 """
@@ -27,11 +27,19 @@ def spec() -> None:
     """Show and check operator specifications."""
 
 
-@spec.command("list")
+@spec.command(
+    "list",
+    epilog="""
+\b
+Example:
+  conformance spec list
+""",
+)
 def list_() -> None:
-    """List the shipped operators, as --op takes their names.
+    """List the shipped operators.
 
-    One line for each: name, dialect, element types, and how many cases the shipped suite has of it.
+    One line for each: its name as --op takes it, its dialect, how many cases the shipped suite has
+    of it, and its element types.
     """
     from conformance.spec.loader import shipped
     from conformance.suite.store import open_suite

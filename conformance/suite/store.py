@@ -391,7 +391,7 @@ def _suite_files(root: Path, kinds: tuple[str, ...], below: str = "") -> Iterato
     for entry in entries:
         if entry.name.startswith("."):
             continue
-        if entry.is_symlink() and not resolved(entry.path).is_relative_to(root):
+        if entry.is_symlink() and not Path(entry.path).resolve().is_relative_to(root):
             raise SuiteError(
                 f"{entry.path}: a symbolic link that leaves the suite's folder",
                 hint="put the file itself there",

@@ -143,7 +143,7 @@ class TestScript:
             *("run.jsonl", "index.html", "junit.xml", "conformance.sarif", "report.json"),
             "badge.json",
         }
-        assert ran.summary.startswith("## ⚪ Conformant: reference")
+        assert ran.summary.startswith("## ✅ Conformant: reference")
         assert [command.name for command in ran.commands] == ["notice"]
 
     @pytest.mark.exhaustive
@@ -232,7 +232,7 @@ class TestScript:
             step(backend="reference", shard=f"{number}/2", report=f"shards/{number} of 2")
         ran = step(merge="shards/*/run.jsonl\nshards/none*.jsonl")
         assert ran.code == 0, ran.output
-        assert "⚪ Conformant" in ran.summary
+        assert "✅ Conformant" in ran.summary
         assert len(read(ran.report / "run.jsonl").results) == 8
         missing = step(merge="shards/1*/run.jsonl")
         assert missing.code == 2

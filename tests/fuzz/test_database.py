@@ -15,7 +15,10 @@ from conformance.fuzz import database
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
 from conformance.model import Case
+from conformance.spec.digest import digest
 from conformance.spec.loader import find
+from conformance.suite import cases
+from conformance.suite.cases import Cases, Recorded
 
 SPEC = find("AvgPool-14")
 CASES = sound(SPEC, 3, draw_fast(SPEC, 3, 80, root=1))
@@ -50,7 +53,7 @@ def test_another_specification_has_another_file(tmp_path: Path) -> None:
     assert database.read(tmp_path, other) == ()
 
 
-def changed(change: Callable[[list[dict[str, Any]]], None]) -> Callable[[bytes], bytes]:
+def changed(change: Callable[[list[Any]], None]) -> Callable[[bytes], bytes]:
     def made(content: bytes) -> bytes:
         lines = [json.loads(line) for line in content.splitlines()]
         change(lines)
@@ -62,7 +65,7 @@ def changed(change: Callable[[list[dict[str, Any]]], None]) -> Callable[[bytes],
 def as_case(**more: Any) -> Callable[[bytes], bytes]:
     """A case that says something else, under the id that belongs to it."""
 
-    def change(lines: list[dict[str, Any]]) -> None:
+    def change(_content: bytes) -> bytes:
         old = CASES[0]
         new = Case(
             old.op,
@@ -74,10 +77,10 @@ def as_case(**more: Any) -> Callable[[bytes], bytes]:
             old.seed,
             more.get("reject"),
         )
-        told = {key: one for key, one in new.canonical().items() if key != "op"}
-        lines[1] |= {**told, "id": new.id}
+        recorded = (Recorded(new, "must", ("fuzz",)),)
+        return cases.dump(Cases(SPEC.op, digest(SPEC), 0, {}, recorded))
 
-    return changed(change)
+    return change
 
 
 @pytest.mark.parametrize(
@@ -92,8 +95,8 @@ def as_case(**more: Any) -> Callable[[bytes], bytes]:
         changed(lambda lines: lines[0].update(op="MaxPool-1")),
         changed(lambda lines: lines[0].update(specification="0" * 64)),
         changed(lambda lines: lines[0].update(format=99)),
-        changed(lambda lines: lines[1].update(seed=-1)),
-        changed(lambda lines: lines[1].update(pattern="\x1b[31m")),
+        changed(lambda lines: lines[1].__setitem__(6, -1)),
+        changed(lambda lines: lines[1].__setitem__(5, "\x1b[31m")),
         as_case(shapes={"data": (1, 1, 1 << 40)}),
         as_case(shapes={"other": (1, 1, 3)}),
         as_case(shapes={"data": ()}),

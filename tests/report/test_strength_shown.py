@@ -65,20 +65,6 @@ def test_a_gate_that_is_not_met_is_red_and_not_yellow():
     assert (shown.tone, shown.headline) == ("bad", "Gate not met")
 
 
-@pytest.mark.parametrize(
-    ("parts", "tone"),
-    [
-        ((measured(state="unknown", why="x"),), "neutral"),
-        ((measured(), measured(rank=5, state="unknown", why="x")), "good"),
-    ],
-)
-def test_a_strength_that_nobody_knows_is_not_green(parts, tone):
-    run = runs.run(sample_runs.weighed(*parts))
-    shown = view(run)
-    assert (shown.tone, shown.headline, run.footer["exit_code"]) == (tone, "Conformant", 0)
-    assert (terminal.GREEN in terminal.summary(run, color=True)) == (tone == "good")
-
-
 def test_a_cell_of_the_matrix():
     column = graded(Column(weak()))
     assert (column.tone, column.verdict) == (

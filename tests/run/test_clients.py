@@ -273,7 +273,9 @@ BUGS = {"ceil-rounds-down", "exclude-pad-lost-with-same", "same-lower-like-upper
 
 
 def names(log):
-    return {one["id"] for finding in log.findings for one in finding.diagnosis["faults"]}
+    return {
+        one["id"] for finding in log.findings for one in (finding.diagnosis or {}).get("faults", ())
+    }
 
 
 @pytest.mark.exhaustive

@@ -131,7 +131,7 @@ def told(run: Any) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("executor", ["process", "inline"])
 def test_right_answers_stay_right(suite: Suite, backend: Path, executor: str) -> None:
     undisturbed = conformance.check(suite, "reference")
-    run = conformance.check(suite, f"{backend}:Flushing", executor=executor)
+    run = conformance.check(suite, f"{backend}:Flushing", executor=executor, min_strength=0)
     assert told(run) == told(undisturbed)
     assert run.passed
 

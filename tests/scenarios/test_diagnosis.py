@@ -17,6 +17,7 @@ from conformance.model import Finding
 from conformance.report.registry import report_format
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
+from conformance.suite.store import open_suite
 
 COUNTS_NO_PADDING = """
 from conformance.backends.numpy import NumPy
@@ -76,8 +77,11 @@ def test_the_log_names_the_fault_with_its_evidence(run: RunLog) -> None:
             "look": FAULT.look,
         }
     ]
-    failed = [result for result in run.results if result.kind == "value"]
-    passed = [r for r in run.results if r.status == "pass" and r.reject is None]
+    # What large cases kill is not known, so no bug is held against them.
+    small = {one.id for one in open_suite().manifest.of(("AvgPool-1",)) if not one.is_large}
+    results = [result for result in run.results if result.id in small]
+    failed = [result for result in results if result.kind == "value"]
+    passed = [r for r in results if r.status == "pass" and r.reject is None]
     agree = told["agree"]
     assert agree["equal"] == len(finding.ids) > 50
     assert agree["failing"] == len(failed)

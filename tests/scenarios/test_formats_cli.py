@@ -93,7 +93,7 @@ class TestCheck:
         file.write_text("before\n")
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(file))
         assert run("check", "--backend", "reference", "--format", "summary").exit_code == 0
-        assert file.read_text("utf-8").startswith("before\n## ⚪ Conformant: reference")
+        assert file.read_text("utf-8").startswith("before\n## ✅ Conformant: reference")
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
