@@ -34,6 +34,7 @@ FUZZ = "fuzz"
 
 NO_CLAIM: Mapping[str, str] = {
     SMOKE: "the smoke suite",
+    "large": "the large cases alone",
     DRAWN: "a drawn suite, whose mutation score is not measured",
     FUZZ: "a suite of failures that a search found",
 }
