@@ -1,8 +1,9 @@
 """Vectors of recorded cases: from the cache, or evaluated when they are first needed.
 
 No verdict rests on an evaluation that was not compared with what was recorded: the digest of each
-vector, cached or new, has to be that of its case. A check evaluates what the cache lacks before the
-backend is loaded, in processes of its own.
+vector, cached or new, has to be that of its case. A check evaluates what the cache lacks before its
+first vector is tested. A command does so in processes of its own; few cases, and those of a call
+from Python, are evaluated in the calling process, where the digest tells what a backend disturbs.
 """
 
 from __future__ import annotations

@@ -48,9 +48,7 @@ class Recordings(Sequence[Entry]):
 
     def cases(self, op: str) -> Cases:
         """All that is recorded of an operator. Raises SuiteError for a file that is damaged."""
-        file = self._files[list(self.heads).index(op)]
-        stat = file.stat()
-        return _read(file, stat.st_mtime_ns, stat.st_size)
+        return self._read(op)[0]
 
     def of(self, ops: Collection[str]) -> tuple[Entry, ...]:
         """The entries of some operators."""
@@ -77,23 +75,18 @@ class Recordings(Sequence[Entry]):
         return tuple(self)[place]
 
     def _entries(self, op: str) -> tuple[Entry, ...]:
-        return _listed(self.cases(op))
+        return self._read(op)[1]
+
+    def _read(self, op: str) -> tuple[Cases, tuple[Entry, ...]]:
+        file = self._files[list(self.heads).index(op)]
+        stat = file.stat()
+        return _read(file, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=64)
-def _read(file: Path, _modified: int, _size: int) -> Cases:
-    """By what the file was then, so that one that changes is read again."""
-    return cases.read(file)
-
-
-_entries_of: dict[int, tuple[Cases, tuple[Entry, ...]]] = {}
-
-
-def _listed(found: Cases) -> tuple[Entry, ...]:
-    """The entries of an operator; made once, as they are many."""
-    known = _entries_of.get(id(found))
-    if known is None or known[0] is not found:
-        weighed = bool(found.parts)
-        entries = tuple(of_record(found.op, one, weighed=weighed) for one in found.recorded)
-        _entries_of[id(found)] = known = found, entries
-    return known[1]
+def _read(file: Path, _modified: int, _size: int) -> tuple[Cases, tuple[Entry, ...]]:
+    """What a file holds, and its entries; by what the file was then, so that one that changes is
+    read again."""
+    read = cases.read(file)
+    weighed = bool(read.parts)
+    return read, tuple(of_record(read.op, recorded, weighed=weighed) for recorded in read.recorded)
