@@ -21,6 +21,9 @@ from conformance.report.wording import distance, precision, words
 
 SHOW = ["conformance", "show"]
 
+MAX_EARLIER = 2
+"""Earlier calls that are named."""
+
 
 @dataclass(frozen=True)
 class FindingView:
@@ -61,6 +64,19 @@ class FindingView:
     def fuzz(self) -> str:
         """The command that searches for smaller cases; empty where the log has none."""
         return self._command("fuzz")
+
+    @property
+    def earlier(self) -> str:
+        """What is to be known of a smallest vector that passes by itself; else empty."""
+        after = self.finding.detail.get("after")
+        if not isinstance(after, list):
+            return ""
+        ids = [one for one in after[:MAX_EARLIER] if isinstance(one, str)]
+        such = f", such as {' and '.join(ids)}" if ids else ""
+        return (
+            f"{self.finding.smallest} passes in a fresh process: "
+            f"the failure depends on earlier calls{such}."
+        )
 
     def _command(self, name: str) -> str:
         command = self.finding.detail.get(name, "")
@@ -193,12 +209,13 @@ class CauseView:
 
     @property
     def advice(self) -> str:
-        """What to do next where memory may be damaged; empty elsewhere."""
-        told = (
+        """What to know where memory may be damaged or a failure needs earlier calls; else empty."""
+        memory = (
             on_memory(str(one.header["backend"]["spec"]), one.finding.kind, one.finding.message)
             for one in self.findings
         )
-        return next(filter(None, told), "")
+        earlier = (one.earlier for one in self.findings)
+        return " ".join(filter(None, (next(filter(None, some), "") for some in (earlier, memory))))
 
     @property
     def faults(self) -> tuple[NamedFault, ...]:

@@ -23,6 +23,7 @@ from conformance.log.events import FORMAT
 from conformance.log.results import OutputLimit, Results
 from conformance.model import LEVELS, Finding, Result, Vector
 from conformance.run.again import Again
+from conformance.run.alone import Fresh
 from conformance.run.asking import answered
 from conformance.run.conclusion import footer, found, in_suite_order
 from conformance.run.environment import fingerprint, peak_memory
@@ -219,7 +220,7 @@ def run(
 
     ordered = in_suite_order(kept, suite)
     if options.findings:
-        yield from found(
+        findings = found(
             ordered,
             suite,
             level=level,
@@ -229,6 +230,10 @@ def run(
             spec=options.spec,
             declared=identity.capabilities,
         )
+        if not interrupted:
+            fresh = Fresh(asking.fresh, examiner, suite, selection.entries)
+            findings = fresh.confirmed(findings)
+        yield from findings
     yield {
         **footer(
             ordered,

@@ -80,6 +80,11 @@ class Executor(ABC):
         """Tell it that no more is asked; what was wrong with how processes of it ended."""
         return ()
 
+    def fresh(self) -> Executor | None:
+        """Another executor of the same backend, in a process that was asked nothing; None where
+        there is no such process."""
+        return None
+
     def settings(self) -> dict[str, Any]:
         """How the backend is called, as options of the run log."""
         return {"executor": "inline", "jobs": 1, "timeout": None, "memory": None, "env": None}

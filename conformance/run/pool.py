@@ -94,6 +94,7 @@ class ProcessExecutor(Executor):
         self._python = None if env is None else python_of(env)
         self._words = spec if env is None else place(spec)
         self.ahead = DEPTH * jobs - 1
+        self._asked_for = dict(variables or {})
         self._variables = shares(jobs, usable_cores() or 1, os.environ) | dict(variables or {})
         self._given_up = ""
         self._introduction: Identity | None = None
@@ -124,6 +125,12 @@ class ProcessExecutor(Executor):
             raise
         self.identity = self._introduction
         return self
+
+    def fresh(self) -> ProcessExecutor:
+        """One process more, with the same limits and environment."""
+        return ProcessExecutor(
+            self.spec, self.limits, env=self.env, hashed=self._hashed, variables=self._asked_for
+        )
 
     def submit(self, vector: Vector) -> None:
         self._numbers += 1
