@@ -68,4 +68,5 @@ def agrees(trial: Trial, result: Result, outcome: Outcome, *, program: bool = Fa
 
 
 def _printed(trial: Trial, beginning: str) -> bool:
-    return trial.code == 1 and any(line.startswith(beginning) for line in trial.last)
+    """Whether a script came to that, though its process may not have ended by itself after it."""
+    return trial.code in (1, None) and any(line.startswith(beginning) for line in trial.last)

@@ -449,7 +449,7 @@ def run(op, inputs, attributes):
             ("os._exit(7)", "exits with 7"),
             ("os._exit(0)", "exits with 0"),
             ("os.kill(os.getpid(), signal.SIGSEGV)", "was ended by SIGSEGV"),
-            ("print('no driver', flush=True); os.abort()", "was ended by SIGABRT\nno driver"),
+            ("print('no driver', flush=True); os.abort()", "was ended by SIGABRT\n  no driver"),
             ("raise SystemExit(0)", "SystemExit: 0"),
             ("time.sleep(600)", "did not end within 2 s"),
         ],
