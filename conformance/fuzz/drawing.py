@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ from conformance.errors import ConformanceError
 from conformance.fuzz.guidance import Guidance
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
+from conformance.generate.large import large_case
 from conformance.generate.looking import Seen, Sight, together
 from conformance.generate.pool import draw_fast
 from conformance.generate.reject import breaking
@@ -29,13 +31,14 @@ STRETCHED = 6
 """One drawn case in so many is made longer on some side than specifications draw."""
 
 LIMITS = (32, 64, 128, 512, 64, 2048, 128, 64, 512, 64, 256, 1 << 15)
-"""Elements of the data of a case of a batch, at most, one batch after the other."""
+"""Elements of the data of a case of a batch, at most, one batch after the other; those of
+LARGE and more get one case of tens of thousands besides."""
 
 ROOM = 8192
 """Elements of one that may cover something new, at most, where the batch has smaller ones."""
 
 LARGE = 2048
-"""With such a limit some of the largest cases are taken, with others any."""
+"""With such a limit some of the largest cases are taken, and a larger one, with others any."""
 
 TOGETHER = 30_000
 """Elements of the cases of a batch that are chosen at random, at most, and of the others."""
@@ -102,8 +105,16 @@ class Batches:
             rest = np.concatenate([largest[::2], np.setdiff1d(rest, largest[::2])])
         rest = _affordable(rest, elements, count - len(chosen))
         found = [cases[row] for row in (*rest, *chosen)]
+        if limit >= LARGE:
+            found += self._large(root)
         made = self._negative(found, negative, chance) if found else ()
         return list({case.id: case for case in (*found, *made)}.values())
+
+    def _large(self, root: str) -> Iterator[Case]:
+        """A case of tens of thousands of elements, if one is valid."""
+        chance = random.Random(root)  # noqa: S311 - the same with the same seed
+        dtype = chance.choice(self.spec.types[self.spec.data.type])
+        yield from filter(None, [large_case(self.spec, self.rank, dtype, chance)])
 
     def learn(self, cases: Sequence[Case]) -> None:
         """Take cases that covered something new as parents of others."""

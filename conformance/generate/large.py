@@ -78,9 +78,13 @@ def large_cases(spec: OpSpec, seed: int, *, every_rank: bool) -> list[Case]:
     ranks = list(spec.ranks)
     for dtype in spec.types[spec.data.type]:
         for rank in ranks if every_rank else chance.sample(ranks, 1):
-            candidates = _candidates(spec, rank, dtype, chance)
-            found += [one for one in [next(candidates, None)] if one is not None]
+            found += filter(None, [large_case(spec, rank, dtype, chance)])
     return found
+
+
+def large_case(spec: OpSpec, rank: int, dtype: str, chance: random.Random) -> Case | None:
+    """A large case of a type and a rank; None where none is found to be valid."""
+    return next(_candidates(spec, rank, dtype, chance), None)
 
 
 def _candidates(spec: OpSpec, rank: int, dtype: str, chance: random.Random) -> Iterator[Case]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from conformance.backends.numpy import NumPy
 from conformance.errors import UsageError
 from conformance.fuzz import minimise, session
 from conformance.fuzz.calls import LEAST
-from conformance.fuzz.drawing import LIMITS
+from conformance.fuzz.drawing import LARGE, LIMITS, Batches
+from conformance.fuzz.guidance import Guidance
 from conformance.fuzz.simpler import cost_of, simpler
+from conformance.generate.large import ELEMENTS
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
 from conformance.model import Case, Status
@@ -321,3 +324,13 @@ class TestEarlierFailures:
         assert again.found[0].vector.id == found.vector.id
         assert again.found[0].cases == 1
         assert search(NumPy(), op, known={op: [found.vector.case]}, cases=1).found == []
+
+
+def test_some_batches_have_a_case_of_tens_of_thousands_of_elements() -> None:
+    spec = find("AvgPool-1")
+    drawing, guidance = Batches(spec, spec, 4, 1, "must"), Guidance(spec, "must")
+    largest = [
+        max(prod(case.shapes["data"]) for case in drawing.batch(8, guidance)) for _ in LIMITS
+    ]
+    sizes = [size >= ELEMENTS[0] for size in largest]
+    assert sizes == [limit >= LARGE for limit in LIMITS]
