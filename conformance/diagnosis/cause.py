@@ -24,6 +24,17 @@ MAX_ALTERNATIVES = 20
 """Other faults that are listed with one that the vectors do not tell from them."""
 
 
+UNKNOWN: Mapping[str, Any] = {
+    "faults": [],
+    "alternatives": [],
+    "agree": None,
+    "scope": {},
+    "conditions": [],
+    "separates": None,
+}
+"""What is said of failures of which nothing is known."""
+
+
 def candidates(found: Explanation) -> tuple[Faults, ...]:
     """All that explains the same failures as well."""
     return (found.faults, *found.alternatives)
@@ -80,9 +91,8 @@ def undecided(
             f"{len(some)} {give} these outputs of one vector. No other vector was tested that "
             "could show that it is another bug, so none is named."
         )
-    rest: dict[str, Any] = {"agree": None, "scope": {}, "conditions": [], "separates": None}
     return {
-        **(rest if told is None else told),
+        **(UNKNOWN if told is None else told),
         "sentence": sentence if told is None else f"{told['sentence']} {sentence}",
         "advice": _deciding(found, decides, backend),
         "faults": [],
@@ -102,17 +112,9 @@ def by_place(
     """
     there, looked_at = passing
     sentence = f"Elements are wrong {found.region}."
-    rest: dict[str, Any] = {
-        "faults": [],
-        "alternatives": [],
-        "agree": None,
-        "scope": {},
-        "conditions": [],
-        "separates": None,
-    }
     return {
-        **(rest if told is None else told),
-        "sentence": sentence if told is None else f"{sentence} {told['sentence']}",
+        **(UNKNOWN if told is None else told),
+        "sentence": sentence if told is None else f"{sentence} {told['sentence']}".rstrip(),
         "place": {
             "where": str(found.region),
             "vectors": found.vectors,

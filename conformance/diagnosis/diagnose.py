@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from conformance.diagnosis.cause import (
+    UNKNOWN,
     by_conditions,
     by_faults,
     by_place,
@@ -19,11 +20,12 @@ from conformance.diagnosis.cause import (
 )
 from conformance.diagnosis.conditions import Separation, separation
 from conformance.diagnosis.deciding import decider, unasked
-from conformance.diagnosis.explaining import explanations
+from conformance.diagnosis.explaining import explanations, with_others
 from conformance.diagnosis.explanation import Explanation
 from conformance.diagnosis.numbers import Numbers, comparison, numbers
-from conformance.diagnosis.observed import case_of
+from conformance.diagnosis.observed import OperatorEvidence, case_of
 from conformance.diagnosis.placing import Placed, placed
+from conformance.diagnosis.resembling import FEWEST, resembling
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
@@ -57,6 +59,7 @@ class Diagnosis:
         backends: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._results, self._suite = results, suite
+        self._level, self._precision = level, precision
         self._backends = backends
         self._numbered: dict[tuple[str, str], Numbers] = {}
         self._specs = suite.specs
@@ -175,7 +178,14 @@ class Diagnosis:
         return {(op, id): one for one in found for id in one.ids}
 
     def _without_faults(self, finding: Finding) -> dict[str, Any] | None:
-        """What can be said of a finding where none is named: its place, and its conditions."""
+        """What can be said of a finding where none is named."""
+        told, like = self._described(finding), self._like(finding)
+        if not like:
+            return told
+        return {**({**UNKNOWN, "sentence": ""} if told is None else told), "advice": like}
+
+    def _described(self, finding: Finding) -> dict[str, Any] | None:
+        """Its place and its conditions, as far as they are known."""
         told = self._by_conditions(finding)
         there = self._placed.get((finding.op, finding.ids[0]))
         if there is None or not there.ids.issuperset(finding.ids):
@@ -183,6 +193,32 @@ class Diagnosis:
         # What the vectors may have in common by chance says less than where they are wrong.
         told = None if told is None or told.get("by_chance") else told
         return by_place(there.found, there.passing, told)
+
+    def _like(self, finding: Finding) -> str:
+        """What is said of failures that resemble a mutant which passed vectors speak against."""
+        spec, bank = self._specs.get(finding.op), self._specs.faults(finding.op)
+        failed = [self._failed[finding.op, name] for name in finding.ids]
+        if spec is None or not bank or len(failed) < FEWEST or failed[0].reject is not None:
+            return ""
+        large = {one.id for one in self._suite.manifest.of([finding.op]) if one.is_large}
+        evidence = OperatorEvidence(
+            spec,
+            [one for one in self._results if one.op == finding.op and one.id not in large],
+            read=self._suite.get,
+            noticed={},
+            precision=self._precision,
+            level=self._level,
+        )
+        found = resembling(evidence, bank, finding.ids)
+        if found is None or not found.passing:
+            return ""
+        passed = self._passed.get((finding.op, False), ())
+        apart = separation(
+            [one for one in failed if one.id in found.agree],
+            [one for one in passed if one.id in found.passing],
+        )
+        conditions = "" if apart is None else " and ".join(map(str, apart.conditions))
+        return found.sentence(conditions)
 
     def _by_conditions(self, finding: Finding) -> dict[str, Any] | None:
         failed = [self._failed[finding.op, name] for name in finding.ids]
@@ -258,12 +294,14 @@ def _explanations(
     told = any(suite.manifest.faults.get(op, {}).values())
     entries = suite.manifest.of([op])
     noticed = {entry.id: entry.kills for entry in entries} if told else {}
-    # Hundreds of mutants on a large case take minutes; places and conditions are told of it.
     large = {entry.id for entry in entries if entry.is_large}
+    of_op = [one for one in results if one.op == op]
+    small = [one for one in of_op if one.id not in large]
+    others = [one for one in of_op if one.id in large or one.kind == "raised"]
     try:
-        return explanations(
+        found = explanations(
             spec,
-            [one for one in results if one.id not in large],
+            small,
             bank,
             read=suite.get,
             noticed=noticed,
@@ -271,5 +309,6 @@ def _explanations(
             level=level,
             chosen=suite.manifest.name == FUZZ,
         )
+        return with_others(found, spec, others, read=suite.get, precision=precision, level=level)
     except ConformanceError:
         return []  # an old suite, of another version of the specification

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.observed import OperatorEvidence
+from conformance.diagnosis.observed import LOOKED_AT, OperatorEvidence
 from conformance.diagnosis.places import SOME, Region, Wrong, mostly
 from conformance.diagnosis.placing import lines_of, wrong_elements
 from conformance.diagnosis.search import Search
 from conformance.model import OPEN_BIT, Answer, Result, Status, Vector
+from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 
@@ -56,6 +58,49 @@ def explanations(
     more = Search(part, bank, chosen=chosen).run()
     most = (one for one in more if 2 * len(one.agrees) > len(left))
     return [*found, *(replace(one, outputs=names) for one in most)]
+
+
+def with_others(
+    found: Sequence[Explanation],
+    spec: OpSpec,
+    results: Sequence[Result],
+    *,
+    read: Callable[[str], Vector],
+    precision: Mapping[str, str],
+    level: str,
+) -> list[Explanation]:
+    """Explanations that take in other ``results``, which no faults were looked for in.
+
+    These are large cases, against each of which it takes minutes to hold a whole catalogue, and
+    exceptions where an implementation with the faults has no outputs.
+    """
+    if not found:
+        return []
+    evidence = _Arguments({}, precision, level).evidence(spec, results, read)
+    raised = [one.id for one in results if one.kind == "raised" and one.reject is None][:LOOKED_AT]
+    subjects = {id: _subject(spec, read(id)) for id in raised}
+    readings = {one.name: one for one in spec.interpretations}
+    extended = []
+    for explanation in found:
+        altered = Altered(spec, *(fault.variant for fault in explanation.faults))
+        there = {} if explanation.outputs else evidence.failed
+        compared = {id: asked.agreement(altered, readings) for id, asked in there.items()}
+        agrees = {id: agreement for id, agreement in compared.items() if agreement}
+        for id, subject in subjects.items():
+            if not subject.answers(altered):
+                agrees[id] = Agreement.WITHIN
+        extended.append(
+            replace(
+                explanation,
+                agrees={**explanation.agrees, **agrees},
+                failing=explanation.failing + len(agrees),
+            )
+        )
+    return extended
+
+
+def _subject(spec: OpSpec, vector: Vector) -> Subject:
+    return Subject(spec, vector.case, vector.inputs)
 
 
 @dataclass(frozen=True)

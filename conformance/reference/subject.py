@@ -85,6 +85,19 @@ class Subject:
         """
         return self._composed(altered, self.outputs, self._outputs, ("outputs",))
 
+    def answers(self, altered: Altered) -> bool:
+        """Whether an implementation has outputs with elements; a number of windows may be negative
+        or 0, and then one may well raise."""
+        guards = map(self._guard, altered.variants)
+        holding = frozenset(i for i, guard in enumerate(guards) if guard is not False)
+        part = altered.part(holding)
+        try:
+            return all(
+                one.size for one in self._outputs(self.env.under(part.definitions, part.changed))
+            )
+        except EvaluationError:
+            return False
+
     def ends(self, altered: Altered, precision: str) -> list[tuple[Array, Array]]:
         """For each output the ends of what is accepted of an implementation that is honest but for
         its variants, elementwise. Where it says how it computes, nothing but its outputs is.

@@ -1,0 +1,57 @@
+"""A bug that small cases name takes in what else it explains: large cases, and exceptions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import conformance
+from conformance.backends.capabilities import Capabilities
+from conformance.dtypes import Array
+from conformance.model import Case, Finding
+from conformance.reference.subject import Altered, Subject
+from conformance.spec.catalogue import faults
+from conformance.spec.loader import find
+from conformance.suite.store import open_suite
+
+OP = "onnx.MaxPool-22"
+
+
+class Mutant:
+    """The oracle with one mutant of the catalogue, in f32 images; it raises where that has no
+    outputs."""
+
+    name, version = "mutant", "1"
+    capabilities = Capabilities(operators=(OP,), dtypes=("f32",), ranks=(4,))
+
+    def __init__(self, mutant: str) -> None:
+        (fault,) = (one for one in faults(find(OP)) if one.id == mutant)
+        self._altered = Altered(find(OP), fault.variant)
+
+    def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
+        case = Case(op, {"T": "f32", "I": "i64"}, {"X": inputs[0].shape}, attributes)
+        subject = Subject(find(OP), case, inputs)
+        if not subject.answers(self._altered):
+            raise ValueError("negative dimensions are not allowed")
+        return [np.array(one) for one in subject.under(self._altered)]
+
+
+def findings(mutant: str) -> list[Finding]:
+    suite = open_suite().only((OP,))
+    return list(conformance.check(suite, Mutant(mutant)).findings)
+
+
+@pytest.mark.parametrize("mutant", ["last-column-unwritten"])
+def test_failures_of_large_cases_are_of_the_bug_that_small_ones_name(mutant: str) -> None:
+    (finding,) = findings(mutant)
+    large = {entry.id for entry in open_suite().manifest.of((OP,)) if entry.is_large}
+    assert large & {*finding.ids}
+    assert [one["id"] for one in (finding.diagnosis or {})["faults"]] == [mutant]
+
+
+def test_an_exception_where_the_bug_leaves_no_output_is_of_the_bug() -> None:
+    """As in https://github.com/huggingface/pytorch-image-models/pull/2779."""
+    (finding,) = findings("same-forgets-dilations")
+    assert finding.diagnosis
