@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import click
 
 from conformance.cli.checking import LOG, checked, conclude, exit_code
+from conformance.cli.completing import completed_in_time
 from conformance.cli.crew import Crew
 from conformance.cli.formats import format_option, page, targets
 from conformance.cli.options import (
@@ -23,7 +25,7 @@ from conformance.cli.options import (
     selection_options,
 )
 from conformance.cli.places import TargetPath
-from conformance.errors import UsageError
+from conformance.errors import EXIT_INCONCLUSIVE, UsageError
 
 SUITE = "suite"
 """Where the report folder keeps a completed suite."""
@@ -107,10 +109,11 @@ or too few vectors graded because of what is declared; 130 interrupted
 )
 @min_strength_option
 @click.option(
-    "--complete",
-    is_flag=True,
+    "--complete/--no-complete",
+    default=None,
     help="Add vectors for mutants that the suite leaves alive in what the backend declares to "
-    "support. The completed suite is kept in the --report folder.",
+    "support. The completed suite is kept in the --report folder. Without either option a check of "
+    "the shipped suite that would be inconclusive does so, if it takes no more than 60 s.",
 )
 @click.option(
     "--report",
@@ -156,7 +159,7 @@ def check(
     require: Path | None,
     strict: bool,
     min_strength: float | None,
-    complete: bool,
+    complete: bool | None,
     report: Path | None,
     formats: tuple[str, ...],
     resume: bool,
@@ -179,12 +182,11 @@ def check(
         suite = _completed(suite, ops, backend, env, report, jobs, resume)
     asked = {} if shard is None else {"shard": shard}
     with crew.working() as workers:
-        run = checked(
-            suite,
-            backend,
+        ask = partial(
+            checked,
+            backend=backend,
             report=report,
             wanted=wanted,
-            resume=resume,
             workers=None if isinstance(workers, int) else workers,
             ops=ops or None,
             only=only,
@@ -203,6 +205,11 @@ def check(
             shuffle=shuffle,
             **asked,
         )
+        run = ask(suite, resume=resume)
+        alone = complete is None and suite is None and cluster is None
+        if alone and run.footer["exit_code"] == EXIT_INCONCLUSIVE:
+            made = completed_in_time(run, backend, env, jobs or 1)
+            run = run if made is None else ask(str(made), resume=False)
     try:
         conclude(run, wanted, report)
     finally:

@@ -1,9 +1,20 @@
-"""Completes a suite for one backend, or for mutants added since it was made."""
+"""Completes a suite for one backend, or for mutants added since it was made.
+
+A check of the shipped suite that fails nowhere and proves too little does so by itself.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +22,101 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.progress import Progress
-from conformance.errors import UsageError
+from conformance.errors import ConformanceError, UsageError
 
 if TYPE_CHECKING:
+    from conformance.api import Run
     from conformance.generate.lacking import Added
     from conformance.model import Vector
     from conformance.spec.model import OpSpec
     from conformance.suite.parts import Parts
     from conformance.suite.store import Suite
     from conformance.suite.strength import Strength
+
+
+PATIENCE = 60.0
+"""Seconds that a check takes to complete the shipped suite by itself."""
+
+KEPT = "completed"
+"""Where the cache keeps what a check completed."""
+
+
+def completed_in_time(run: Run, backend: str, env: str | None, processes: int) -> Path | None:
+    """The shipped suite with what it lacks for the backend of an inconclusive run.
+
+    It is made in a process of its own, in at most :data:`PATIENCE` seconds, or taken from the cache
+    of an earlier check. None where it is not ready in time, lacks nothing, or cannot be written.
+    """
+    from conformance.suite import vector_cache
+
+    folder = vector_cache.folder() / KEPT / _key(run)
+    if _whole(folder):
+        click.echo("the suite was completed for this backend before", err=True)
+        return folder
+    click.echo(
+        f"inconclusive so far: completing the suite for what {backend} declares, "
+        f"in at most {PATIENCE:.0f} s (--no-complete: do not)",
+        err=True,
+    )
+    new = folder.with_name(f".{folder.name}-{os.getpid()}")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if not _made(run, backend, env, processes, new):
+            return None
+        shutil.rmtree(folder, ignore_errors=True)
+        new.rename(folder)
+    except OSError as error:
+        click.echo(f"the completed suite cannot be kept: {error.strerror or error}", err=True)
+        return None
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return folder
+
+
+def _key(run: Run) -> str:
+    """What a completed suite depends on: the suite, its operators, what is declared, the tool."""
+    header = run.log.header
+    asked = header["suite"]["digest"], sorted(header["suite"]["by_op"])
+    text = json.dumps([*asked, header["backend"]["capabilities"], header["tool"]], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _whole(folder: Path) -> bool:
+    """Whether a completed suite is there, and none of its files is damaged or gone."""
+    from conformance.suite.store import open_suite
+
+    try:
+        return folder.is_dir() and not open_suite(folder).verify()
+    except ConformanceError:
+        return False
+
+
+def _made(run: Run, backend: str, env: str | None, processes: int, out: Path) -> bool:
+    """Whether ``conformance suite complete`` makes the suite in time; what it began is ended."""
+    ops = (word for op in run.log.header["suite"]["by_op"] for word in ("--op", op))
+    there = () if env is None else ("--env", env)
+    words = ["suite", "complete", "--for", backend, *there, *ops, "--out", str(out)]
+    process = subprocess.Popen(  # noqa: S603 - this package
+        [sys.executable, "-m", "conformance", *words, "-j", str(processes)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        return process.wait(PATIENCE) == 0 and out.is_dir()
+    except subprocess.TimeoutExpired:
+        click.echo(f"the suite is not complete after {PATIENCE:.0f} s", err=True)
+        return False
+    except KeyboardInterrupt:
+        click.echo("the suite is not completed: interrupted", err=True)
+        return False
+    finally:
+        with suppress(OSError):
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def completed(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from conformance.cli.checking import evaluate
-from conformance.cli.options import ops_option, processes_option
+from conformance.cli.options import env_option, ops_option, processes_option
 from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
 from conformance.cli.replacing import force_option, keep_another
@@ -159,6 +159,7 @@ Then:
     help="Complete the suite for what this backend declares to support [default: every part of "
     "each operator]. The backend is loaded, not run.",
 )
+@env_option
 @ops_option
 @click.option(
     "--out",
@@ -186,6 +187,7 @@ Then:
 def complete(
     name: str | None,
     backend: str | None,
+    env: str | None,
     ops: tuple[str, ...],
     out: Path,
     seed: int,
@@ -206,7 +208,9 @@ def complete(
 
     base = open_suite(name)
     _keep_another(base, out, force)
-    made = completed(base, ops, backend, out, processes=processes, seed=seed, smaller=smaller)
+    made = completed(
+        base, ops, backend, out, processes=processes, seed=seed, smaller=smaller, env=env
+    )
     if made is base:
         click.echo(f"nothing written: {base.name} has all vectors and states its strength")
     else:

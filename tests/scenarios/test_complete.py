@@ -8,7 +8,8 @@ import pytest
 import venvs
 from click.testing import CliRunner, Result
 
-from conformance.cli import main
+from conformance.cli import completing, main
+from conformance.suite import vector_cache
 from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
@@ -264,3 +265,58 @@ def test_what_cannot_be_is_refused_at_once(
     result = invoke("check", "--backend", f"{base / 'mine.py'}:Narrow", "--complete", *asked)
     assert result.exit_code == 2
     assert message in result.output
+
+
+class TestByItself:
+    """A check of the shipped suite that would be inconclusive."""
+
+    @pytest.fixture
+    def cache(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        monkeypatch.setenv(vector_cache.VARIABLE, str(tmp_path / "cache"))
+        return tmp_path / "cache" / completing.KEPT
+
+    def test_is_completed_kept_and_made_again_where_a_file_is_damaged(
+        self, base: Path, cache: Path, exhaustive: bool
+    ) -> None:
+        first = check(base, "Narrow")
+        assert first.exit_code == 0, first.output
+        assert "inconclusive so far: completing the suite for what " in first.output
+        assert "strength 100 %" in first.output
+        (kept,) = cache.iterdir()
+        second = check(base, "Narrow")
+        assert second.exit_code == 0
+        assert "the suite was completed for this backend before" in second.output
+        assert "completing the suite for what" not in second.output
+        if exhaustive:
+            next(kept.rglob("*.npz")).write_bytes(b"damaged")
+            third = check(base, "Narrow")
+            assert third.exit_code == 0
+            assert "completing the suite for what" in third.output
+
+    def test_finds_a_bug_that_the_suite_alone_did_not(self, base: Path, cache: Path) -> None:
+        result = check(base, "Odd")
+        assert result.exit_code == 1
+        assert "NOT CONFORMANT" in result.output
+
+    @pytest.mark.parametrize(
+        ("seconds", "words", "said"),
+        [
+            (60.0, ("--no-complete",), ""),
+            (0.1, (), "the suite is not complete after 0 s"),
+        ],
+    )
+    def test_is_inconclusive_where_that_is_not_wanted_or_takes_too_long(
+        self,
+        base: Path,
+        cache: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        seconds: float,
+        words: tuple[str, ...],
+        said: str,
+    ) -> None:
+        monkeypatch.setattr(completing, "PATIENCE", seconds)
+        result = check(base, "Narrow", *words)
+        assert result.exit_code == 4
+        assert said in result.output
+        assert result.output.count("--complete --report its-report") == 1
+        assert not cache.exists() or not [*cache.iterdir()]
