@@ -159,8 +159,9 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     Errors are unknown keys and names, invalid expressions and cyclic definitions. It also reports
     what is legal but useless: unused definitions, attributes that no coverage target depends on.
 
-    Cases are drawn to find coverage targets (edges) that no case meets, rules whose default
-    decides a result though it is not written, and conditions that exclude every case.
+    Cases are drawn to find coverage targets (edges) that no case meets, negative tests that do not
+    break what they name, rules whose default decides a result though it is not written, and
+    conditions that exclude every case.
     Conditions that no negative test breaks are listed apart, as what is left to do.
 
     Exits with 2 if there is any problem. A negative test that is left to do counts as one.

@@ -83,9 +83,7 @@ def test_the_documented_example_is_clean() -> None:
             "2 of 5 coverage targets are marked as common",
         ),
         ("breaks: rank,", "level: should, breaks: rank,", "rank-2", "at level must, this case at"),
-        ("rank: 2,", "rank: 4,", "rank-2", "rank 4 is legal"),
         ("rank: 2,", "rank: 2, ranks: [5],", "rank-2", "rank 5 is not a rank of the data"),
-        ("{block: 0}", "{block: 1}", "block-zero", "does not break 'block.min'"),
     ],
 )
 def test_one_finding(old: str, new: str, at: str, message: str) -> None:
@@ -115,13 +113,6 @@ def test_what_is_to_do_is_apart_from_problems_and_in_one_line(tmp_path: Path) ->
     conditions = "block.length, block.min, rank, block-fits"
     assert line == f"{file}:11:3: to do: 4 conditions have no negative test: {conditions}"
     assert result.output.splitlines()[-1] == f"{file}: 4 negative tests to do"
-
-
-def test_an_enum_value_that_is_legal_breaks_nothing() -> None:
-    text = (Path(shipped()["AvgPool-1"].file)).read_text()
-    text = text.replace("set: {auto_pad: same}", "set: {auto_pad: valid}")
-    found = [p.message for p in lint(load_text(text, "AvgPool-1.yaml"))]
-    assert found == ["the value for 'auto_pad' does not break 'auto_pad.values'"]
 
 
 @pytest.mark.exhaustive
