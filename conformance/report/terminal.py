@@ -188,6 +188,7 @@ def _cause(number: int, one: CauseView, width: int, paint: _Paint) -> Iterator[s
     else:
         yield from _field("in", f"{finding.op}: {finding.title}", width)
     yield from _field("reproducer", finding.smallest, width)
+    yield from _field("case", one.lead.case, width)
     edges = ", ".join(finding.edges[:MAX_EDGES])
     if len(finding.edges) > MAX_EDGES:
         edges += f" and {len(finding.edges) - MAX_EDGES} more"

@@ -9,6 +9,7 @@ import pytest
 import sample_runs
 
 from conformance.log.reader import read
+from conformance.model import Finding
 from conformance.report.terminal import render, summary
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
@@ -161,3 +162,26 @@ def test_a_long_message_is_cut(tmp_path):
     assert "line 5\n" in text
     assert "line 6\n" not in text
     assert "and 94 more lines" in text
+
+
+@pytest.mark.parametrize(
+    ("case", "shown"),
+    [
+        ("1x1x5x5 f32, kernel [2,2]", ["     case       1x1x5x5 f32, kernel [2,2]"]),
+        ("1x1 f32\x1b[31m\nCONFORMANT", ["     case       1x1 f32\\x1b[31m CONFORMANT"]),
+        (
+            "x" * 100_000,
+            [f"     case       {'x' * 64}", *[f"{'':16}{'x' * 64}"] * 2, f"{'':16}{'x' * 48}"],
+        ),
+        (["x"], []),
+        (None, []),
+    ],
+)
+def test_the_smallest_case_stands_below_its_id(tmp_path, case, shown):
+    events = sample_runs.failing()
+    place = next(i for i, event in enumerate(events) if isinstance(event, Finding))
+    events[place] = replace(events[place], detail={**events[place].detail, "case": case})
+    lines = summary(run_of(tmp_path, events)).split("\n")
+    number = next(i for i, line in enumerate(lines) if line.startswith("     reproducer "))
+    assert lines[number + 1 : number + 1 + len(shown)] == shown
+    assert not lines[number + 1 + len(shown)].startswith(("     case", " " * 16))
