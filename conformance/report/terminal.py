@@ -11,6 +11,7 @@ from conformance.model import Finding
 from conformance.report.cause_view import CauseView
 from conformance.report.view import OperatorRow, View, strengths, view
 from conformance.report.wording import (
+    apart,
     counted,
     duration,
     evidence,
@@ -20,7 +21,7 @@ from conformance.report.wording import (
     when,
     why,
 )
-from conformance.safe_text import one_line, wrap
+from conformance.safe_text import one_line, shortened, wrap
 
 FILE = "summary.txt"
 
@@ -147,9 +148,11 @@ def _unsupported(shown: View, width: int) -> list[str]:
     if not shown.unsupported:
         return []
     lines = ["Unsupported"]
-    for group in shown.unsupported[:5]:
-        reason = group.reason or "no reason given"
-        lines += wrap(f"{group.op}, {vectors(group.count)}: {reason}", width, "    ", "  ")[:3]
+    reasons = [one_line(group.reason) for group in shown.unsupported]
+    for group, reason in zip(shown.unsupported[:5], reasons, strict=False):
+        told = apart(reason, reasons, 2 * width) or "no reason given"
+        whose = f"{shortened(group.op, width)}, {vectors(group.count)}"
+        lines += wrap(f"{whose}: {told}", width, "    ", "  ")[:6]
     if len(shown.unsupported) > 5:
         lines.append(f"  and {vectors(sum(g.count for g in shown.unsupported[5:]))} more")
     return lines

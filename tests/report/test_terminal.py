@@ -9,7 +9,8 @@ import pytest
 import sample_runs
 
 from conformance.log.reader import read
-from conformance.model import Finding
+from conformance.model import Finding, Result
+from conformance.report.ci import markdown
 from conformance.report.terminal import render, summary
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
@@ -185,3 +186,17 @@ def test_the_smallest_case_stands_below_its_id(tmp_path, case, shown):
     number = next(i for i, line in enumerate(lines) if line.startswith("     reproducer "))
     assert lines[number + 1 : number + 1 + len(shown)] == shown
     assert not lines[number + 1 + len(shown)].startswith(("     case", " " * 16))
+
+
+def test_reasons_that_differ_late_are_told_apart(tmp_path):
+    """Each is as long as it may be in a log, and they begin alike."""
+    events = sample_runs.passing()
+    same = "RuntimeError: could not create a primitive descriptor for a pooling forward " * 5
+    late = {"bf16": "algorithm max", "f64": "algorithm mean"}
+    for place, event in enumerate(events):
+        if isinstance(event, Result) and event.message:
+            events[place] = replace(event, message=same + late[event.dtype])
+    for text in (summary(run_of(tmp_path, events)), markdown.render(run_of(tmp_path, events))):
+        told = " ".join(text.split("Unsupported\n")[1].split("\n\nImplementation")[0].split())
+        assert [told.count(why) for why in late.values()] == [1, 1]
+    assert max(map(len, summary(run_of(tmp_path, events)).split("\n")[:-1])) <= 80
