@@ -25,7 +25,14 @@ from conformance.safe_text import one_line, shortened, wrap
 
 FILE = "summary.txt"
 
-COLUMNS = ("vectors", "graded", "passed", "reading", "failed", "errors", "unsup.", "skipped")
+COLUMNS = ("vectors", "passed", "failed", "errors", "unsup.", "skipped", "reading", "graded")
+
+PARTS = (
+    "vectors = passed + failed + errors + unsup. + skipped; errors: an exception, a crash, a wrong "
+    "shape or type; reading: passed by an allowed interpretation; graded: tested value vectors, so "
+    "no negative tests"
+)
+"""What the columns count."""
 
 MAX_MESSAGE = 6
 """Lines of a message shown at most."""
@@ -126,6 +133,7 @@ def _table(shown: View, width: int) -> list[str]:
             lines.extend(textwrap.wrap(name, width))
             name = ""
         lines.append(_row(name.ljust(label), line, columns))
+    lines += wrap(PARTS, width, "    ", "  ")
     if shown.total.missing:
         lines += ["", f"{shown.total.missing:,} selected vectors have no result."]
     return lines
@@ -134,8 +142,8 @@ def _table(shown: View, width: int) -> list[str]:
 def _counts(row: OperatorRow) -> tuple[int, ...]:
     t = row.tally
     return (
-        *(row.selected, t.graded, t.passed, t.by_reading),
-        *(t.failed, t.errors, t.unsupported, t.skipped),
+        *(row.selected, t.passed, t.failed, t.errors, t.unsupported, t.skipped),
+        *(t.by_reading, t.graded),
     )
 
 
