@@ -31,10 +31,12 @@ class ConformanceError(Exception):
 
     exit_code: ClassVar[int] = EXIT_USAGE
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, hint: str | None = None, lacks: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.lacks = lacks
+        """The name that is not there, where that is what is wrong."""
 
     def __str__(self) -> str:
         return f"{self.message}\n  hint: {self.hint}" if self.hint else self.message
@@ -82,9 +84,15 @@ class ExpressionError(ConformanceError):
     """
 
     def __init__(
-        self, message: str, *, offset: int = 0, expected: str = "", hint: str | None = None
+        self,
+        message: str,
+        *,
+        offset: int = 0,
+        expected: str = "",
+        hint: str | None = None,
+        lacks: str = "",
     ) -> None:
-        super().__init__(message, hint=hint)
+        super().__init__(message, hint=hint, lacks=lacks)
         self.offset = offset
         self.expected = expected
 

@@ -43,6 +43,9 @@ NO_CLAIM: Mapping[str, str] = {
 FEWEST_GRADED = 50
 """Value vectors below which a run that was narrowed by a declaration says little by itself."""
 
+ENDED = "ended in an error or a wrong shape or type"
+"""What is said of vectors whose outputs, if any, could not be compared: the ``errors``."""
+
 ABANDONED = "abandoned"
 """The kind of failure of vectors that were not tested: the backend had been given up."""
 
@@ -58,7 +61,7 @@ class Tally:
     ``graded`` counts vectors with values that were judged; a vector that must be rejected is
     never among them, though it may pass or fail. ``by_reading`` is the part of ``passed`` that
     follows an allowed interpretation, ``known`` the part of ``failed`` and ``errors`` that the
-    vendor's known failures name.
+    vendor's known failures name. What is left adds up to ``total``.
     """
 
     graded: int = 0

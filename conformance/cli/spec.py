@@ -159,9 +159,13 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     Errors are unknown keys and names, invalid expressions and cyclic definitions. It also reports
     what is legal but useless: unused definitions, attributes that no coverage target depends on.
 
-    Cases are drawn to find coverage targets (edges) that no case meets, rules whose default
-    decides a result though it is not written, and conditions that exclude every case.
+    Cases are drawn to find coverage targets (edges) that no case meets, negative tests that do not
+    break what they name, rules whose default decides a result though it is not written, and
+    conditions that exclude every case.
     Conditions that no negative test breaks are listed apart, as what is left to do.
+
+    Of a file that is not shipped it says how many mutants do not apply, by reason: some need a name
+    under 'roles'.
 
     Exits with 2 if there is any problem. A negative test that is left to do counts as one.
     """
@@ -173,20 +177,28 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
 
 
 def _lint(file: Path) -> bool:
-    """Print what there is to say of a specification; whether there is nothing to do."""
+    """Print what there is to say of a specification; whether there is nothing to do.
+
+    Of one that is not shipped that includes which mutants do not apply.
+    """
     from conformance.generate.sampled_lint import lint as lint_by_cases
+    from conformance.safe_text import wrap
+    from conformance.spec.inapplicable import account
     from conformance.spec.lint import lint as lint_text
     from conformance.spec.lint import untested
     from conformance.spec.loader import load
 
     to_do: Mapping[str, Problem] = {}
+    mutants: list[str] = []
+    problems: tuple[Problem, ...] = ()
     try:
         loaded = load(file)
         found = {*lint_text(loaded), *lint_by_cases(loaded)}
         problems = tuple(sorted(found, key=lambda one: (one.line, one.column, one.message)))
         to_do = untested(loaded)
+        mutants = [] if _is_shipped(file) else [*account(loaded)]
     except SpecError as error:
-        problems = error.problems
+        problems += error.problems
     for problem in problems:
         click.echo(str(problem))
     if to_do:
@@ -195,6 +207,10 @@ def _lint(file: Path) -> bool:
         message = f"to do: {conditions} no negative test: {', '.join(to_do)}"
         hint = "add an entry with 'breaks: NAME' under 'reject' for each"
         click.echo(str(Problem(first.file, first.line, first.column, message, hint=hint)))
+    for line in mutants[:1]:
+        click.echo(f"{file}: {line}")
+    for line in mutants[1:]:
+        click.echo("\n".join(wrap(line, WIDTH, " " * 6, " " * 4)))
     counts = [f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"] if problems else []
     counts += [f"{len(to_do)} negative test{'s' if len(to_do) > 1 else ''} to do"] if to_do else []
     if counts:
@@ -206,3 +222,11 @@ def _lint(file: Path) -> bool:
             f"{len(loaded.interpretations)} interpretations"
         )
     return not counts
+
+
+def _is_shipped(file: Path) -> bool:
+    """Whether a file that is there is one of the package's own."""
+    from conformance.data import directory
+
+    shipped = directory("specs") / file.name
+    return shipped.exists() and shipped.samefile(file)

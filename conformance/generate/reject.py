@@ -30,14 +30,35 @@ def reject_cases(spec: OpSpec, *, root: int, known: Sequence[Case] = ()) -> list
     Raises :class:`~conformance.errors.SpecError` where an entry cannot break its condition, or
     breaks others too.
     """
+    found = []
+    starts = {rank: _Starts(spec, rank, known) for rank in spec.ranks}
+    for entry, rank, start in _drawn_starts(spec, root=root):
+        if isinstance(start, Problem):
+            raise SpecError((start,))
+        chosen = [start, *(starts[rank].more(entry, start) if rank in starts else ())]
+        found += [(_broken(spec, entry, one), entry.level) for one in chosen]
+    return list(_asked_once(found))
+
+
+def unbroken(spec: OpSpec, *, root: int) -> Iterator[Problem]:
+    """A problem for each must-reject entry that cannot break its condition alone on some rank."""
+    noted = set()
+    for entry, rank, start in _drawn_starts(spec, root=root):
+        legal = entry.rank is not None or rank in spec.ranks  # of others the text says enough
+        if isinstance(start, Problem) and legal and entry.name not in noted:
+            noted.add(entry.name)
+            yield start
+
+
+def _drawn_starts(spec: OpSpec, *, root: int) -> Iterator[tuple[Reject, int, Case | Problem]]:
+    """Each must-reject entry on each of its ranks, with the valid case that it starts from, or why
+    there is none."""
     plain = {
         spec.data.type: Draw(values=(base_type(spec),)),
         "pattern": Draw(values=(spec.kin.patterns[0],)),
     }
     # Most entries have the same aim.
     drawn_before: dict[tuple[int, str], list[Case]] = {}
-    found = []
-    starts = {rank: _Starts(spec, rank, known) for rank in spec.ranks}
     for entry in spec.reject:
         aim = {**plain, **entry.aim}
         for rank in [entry.rank] if entry.rank else entry.ranks or spec.ranks:
@@ -47,26 +68,34 @@ def reject_cases(spec: OpSpec, *, root: int, known: Sequence[Case] = ()) -> list
                 drawn_before[key] = sorted(drawn, key=_size)
             seen: set[tuple[str, ...]] = set()
             start = _start(spec, entry, drawn_before[key], seen)
-            if start is None:
-                raise _cannot(spec, entry, rank, seen)
-            chosen = [start, *(starts[rank].more(entry, start) if rank in starts else ())]
-            found += [(_broken(spec, entry, one), entry.level) for one in chosen]
-    return list(_asked_once(found))
+            yield entry, rank, start or _cannot(spec, entry, rank, seen)
 
 
-def _cannot(spec: OpSpec, entry: Reject, rank: int, seen: Collection[tuple[str, ...]]) -> SpecError:
+def _cannot(spec: OpSpec, entry: Reject, rank: int, seen: Collection[tuple[str, ...]]) -> Problem:
     """``seen`` is what the cases break that are made of valid ones."""
     ways = sorted({f"'{name}'" for names in seen for name in names} - {f"'{entry.breaks}'"})
     breaks = f"cases also break {', '.join(ways)}" if ways else "no case breaks it"
-    return SpecError(
-        (
-            Problem(
-                *spec.positions.get(("reject", entry.name), (spec.file, 1, 1)),
-                f"'{entry.name}' should break only '{entry.breaks}' at rank {rank}, but {breaks}",
-                hint="narrow the valid case with 'aim', or correct 'breaks' or that condition",
-            ),
-        )
+    message = f"'{entry.name}' should break only '{entry.breaks}' at rank {rank}, but {breaks}"
+    hint = "narrow the valid case with 'aim', or correct 'breaks' or that condition"
+    file, line, column = spec.positions.get(("reject", entry.name), (spec.file, 1, 1))
+    if file == spec.file:
+        return Problem(file, line, column, message, hint=hint)
+    return Problem(
+        *_reason_here(spec, entry),
+        f"{message}: it is inherited from {file}:{line}",
+        hint=f"if it is legal here, remove it: '{entry.name}:' without a value under 'reject'; "
+        "otherwise give it another 'set' there",
     )
+
+
+def _reason_here(spec: OpSpec, entry: Reject) -> tuple[str, int, int]:
+    """The place in the file itself that changes what an inherited entry breaks, as far as it can be
+    seen: the condition or the attribute, or else the line that inherits."""
+    name = entry.breaks.partition(".")[0]
+    attributes = [one.name for one in spec.attributes if name in (one.key, one.whole)]
+    places = [("require", name), *(("attributes", one) for one in attributes), ("extends",)]
+    found = (spec.positions.get(place, ("", 1, 1)) for place in places)
+    return next((one for one in found if one[0] == spec.file), (spec.file, 1, 1))
 
 
 def _asked_once(found: Sequence[tuple[Case, str]]) -> Iterator[tuple[Case, str]]:

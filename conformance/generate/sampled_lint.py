@@ -18,6 +18,7 @@ from conformance.feasible import Feasible, Infeasible, Prover
 from conformance.generate.looking import Sight
 from conformance.generate.pairs import LIMITS
 from conformance.generate.pool import draw_fast
+from conformance.generate.reject import unbroken
 from conformance.generate.settle import SEEDS, witnesses
 from conformance.model import Case
 from conformance.spec.expressions import compile_expression
@@ -53,9 +54,10 @@ def lint(spec: OpSpec) -> tuple[Problem, ...]:
 
     Coverage targets that no case was found for: with z3 it is proven of most that there is none;
     of the others it is said how many valid cases did not meet them. A target whose ``when`` is
-    inherited is left out: what extends an operator may exclude some of its cases. And rules that
-    are left out though their default decides a result of some case. Where no drawn case is valid,
-    only that.
+    inherited is left out: what extends an operator may exclude some of its cases. Negative tests
+    that do not break the condition that they name, or others too, inherited ones among them. And
+    rules that are left out though their default decides a result of some case. Where no drawn case
+    is valid, only that.
     """
     try:
         return _linted(spec)
@@ -78,6 +80,7 @@ def _linted(spec: OpSpec) -> tuple[Problem, ...]:
         if edge.name in open_ and (message := _unmet(spec, edge.name, tried)):
             place = spec.positions.get(("edges", edge.name), (spec.file, 1, 1))
             problems.append(Problem(*place, message, hint=HINT))
+    problems += unbroken(spec, root=0)
     return tuple(sorted(problems, key=lambda one: (one.line, one.column)))
 
 

@@ -19,6 +19,7 @@ from conformance.pytest_plugin.collection import (
 )
 from conformance.pytest_plugin.summary import packed, told, unpacked
 from conformance.suite.store import open_suite
+from conformance.verdict import ENDED
 
 RESULT = "conformance_result"
 """The attribute of a report in which its result travels."""
@@ -152,7 +153,7 @@ class VectorSession:
             for verdict, words in (
                 ("pass", "passed"),
                 ("fail", "failed"),
-                ("error", "ended in an error"),
+                ("error", ENDED),
                 ("unsupported", "unsupported"),
                 ("skipped", "not tested at this level"),
             )

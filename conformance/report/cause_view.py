@@ -24,6 +24,9 @@ SHOW = ["conformance", "show"]
 MAX_EARLIER = 2
 """Earlier calls that are named."""
 
+MAX_CASE = 240
+"""Characters of a case that are shown, at most."""
+
 
 @dataclass(frozen=True)
 class FindingView:
@@ -58,12 +61,12 @@ class FindingView:
     @property
     def show(self) -> str:
         """The command that shows the smallest vector; empty where the log has none."""
-        return self._command("show")
+        return self._text("show")
 
     @property
     def fuzz(self) -> str:
         """The command that searches for smaller cases; empty where the log has none."""
-        return self._command("fuzz")
+        return self._text("fuzz")
 
     @property
     def earlier(self) -> str:
@@ -78,9 +81,14 @@ class FindingView:
             f"the failure depends on earlier calls{such}."
         )
 
-    def _command(self, name: str) -> str:
-        command = self.finding.detail.get(name, "")
-        return command if isinstance(command, str) else ""
+    @property
+    def case(self) -> str:
+        """What the smallest vector asks, in a line; empty where the log does not say."""
+        return self._text("case")[:MAX_CASE]
+
+    def _text(self, name: str) -> str:
+        text = self.finding.detail.get(name, "")
+        return text if isinstance(text, str) else ""
 
     @property
     def repro(self) -> str:

@@ -12,7 +12,7 @@ from conformance.dtypes import DTYPES
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
 from conformance.report.view import OperatorRow
-from conformance.verdict import Tally
+from conformance.verdict import ENDED, Tally
 
 MAX_EDGES = 200
 """Edges of one operator that are shown at most."""
@@ -231,10 +231,10 @@ def bar(row: OperatorRow) -> tuple[BarPart, ...]:
 
 def _counts(row: OperatorRow) -> Iterator[tuple[str, str, int]]:
     tally: Tally = row.tally
-    yield "pass", "passed", tally.passed - tally.by_reading
+    yield "pass", "passed as specified", tally.passed - tally.by_reading
     yield "reading", "passed by an allowed interpretation", tally.by_reading
     yield "fail", "failed", tally.failed
-    yield "error", "ended in an error", tally.errors
+    yield "error", ENDED, tally.errors
     yield "unsupported", "unsupported", tally.unsupported
     yield "skipped", "skipped", tally.skipped
     yield "missing", "without a result", row.missing

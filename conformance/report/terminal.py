@@ -11,6 +11,7 @@ from conformance.model import Finding
 from conformance.report.cause_view import CauseView
 from conformance.report.view import OperatorRow, View, strengths, view
 from conformance.report.wording import (
+    apart,
     counted,
     duration,
     evidence,
@@ -20,11 +21,18 @@ from conformance.report.wording import (
     when,
     why,
 )
-from conformance.safe_text import one_line, wrap
+from conformance.safe_text import one_line, shortened, wrap
 
 FILE = "summary.txt"
 
-COLUMNS = ("vectors", "graded", "passed", "reading", "failed", "errors", "unsup.", "skipped")
+COLUMNS = ("vectors", "passed", "failed", "errors", "unsup.", "skipped", "reading", "graded")
+
+PARTS = (
+    "vectors = passed + failed + errors + unsup. + skipped; errors: an exception, a crash, a wrong "
+    "shape or type; reading: passed by an allowed interpretation; graded: tested value vectors, so "
+    "no negative tests"
+)
+"""What the columns count."""
 
 MAX_MESSAGE = 6
 """Lines of a message shown at most."""
@@ -125,6 +133,7 @@ def _table(shown: View, width: int) -> list[str]:
             lines.extend(textwrap.wrap(name, width))
             name = ""
         lines.append(_row(name.ljust(label), line, columns))
+    lines += wrap(PARTS, width, "    ", "  ")
     if shown.total.missing:
         lines += ["", f"{shown.total.missing:,} selected vectors have no result."]
     return lines
@@ -133,8 +142,8 @@ def _table(shown: View, width: int) -> list[str]:
 def _counts(row: OperatorRow) -> tuple[int, ...]:
     t = row.tally
     return (
-        *(row.selected, t.graded, t.passed, t.by_reading),
-        *(t.failed, t.errors, t.unsupported, t.skipped),
+        *(row.selected, t.passed, t.failed, t.errors, t.unsupported, t.skipped),
+        *(t.by_reading, t.graded),
     )
 
 
@@ -147,9 +156,11 @@ def _unsupported(shown: View, width: int) -> list[str]:
     if not shown.unsupported:
         return []
     lines = ["Unsupported"]
-    for group in shown.unsupported[:5]:
-        reason = group.reason or "no reason given"
-        lines += wrap(f"{group.op}, {vectors(group.count)}: {reason}", width, "    ", "  ")[:3]
+    reasons = [one_line(group.reason) for group in shown.unsupported]
+    for group, reason in zip(shown.unsupported[:5], reasons, strict=False):
+        told = apart(reason, reasons, 2 * width) or "no reason given"
+        whose = f"{shortened(group.op, width)}, {vectors(group.count)}"
+        lines += wrap(f"{whose}: {told}", width, "    ", "  ")[:6]
     if len(shown.unsupported) > 5:
         lines.append(f"  and {vectors(sum(g.count for g in shown.unsupported[5:]))} more")
     return lines
@@ -188,6 +199,7 @@ def _cause(number: int, one: CauseView, width: int, paint: _Paint) -> Iterator[s
     else:
         yield from _field("in", f"{finding.op}: {finding.title}", width)
     yield from _field("reproducer", finding.smallest, width)
+    yield from _field("case", one.lead.case, width)
     edges = ", ".join(finding.edges[:MAX_EDGES])
     if len(finding.edges) > MAX_EDGES:
         edges += f" and {len(finding.edges) - MAX_EDGES} more"

@@ -132,7 +132,6 @@ class View:
     def glance(self) -> tuple[tuple[str, str, bool], ...]:
         """What a reader wants first: numbers with their words, and whether that is bad."""
         t = self.total.tally
-        asked = t.asked
         explained = sum(one.cause.explained for one in self.new)
         lost = sum(one.kind in LOST for one in self.run.results if one.status in FAILED)
         causes = f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
@@ -141,7 +140,7 @@ class View:
             causes += f", and {unexplained} kind{'s' * (unexplained != 1)} of failure not explained"
         return (
             (f"{explained:,}", causes, bool(self.new)),
-            (f"{t.passed:,}", f"of {asked:,} vectors passed", False),
+            (f"{t.passed:,}", f"of {self.total.selected:,} vectors passed", False),
             (f"{lost:,}", "crashed or hung", lost > 0),
         )
 

@@ -11,6 +11,7 @@ from typing import Any
 from conformance.log.causes import Cause
 from conformance.log.encoding import MAX_TEXT
 from conformance.model import Witness
+from conformance.safe_text import shortened
 
 
 def element(witness: Witness) -> str:
@@ -51,6 +52,30 @@ def evidence(witness: Witness | None, off: str | None = None) -> list[tuple[str,
         ("accepted", f"{accepted(witness)}, rounded {witness.rounded}"),
         ("got", f"{witness.got} ({off})" if off else witness.got),
     ]
+
+
+BEFORE = 24
+"""Characters before the first that differs from another text, which are kept for context."""
+
+
+def apart(text: str, others: Iterable[str], length: int) -> str:
+    """A text in at most ``length`` characters: what is cut is what it shares with others, so that
+    what tells it from them stays."""
+    if len(text) <= length:
+        return text
+    shared = max((_shared(text, one) for one in others if one != text), default=0)
+    if shared < length - BEFORE:
+        return shortened(text, length)
+    head = length // 3
+    room = length - head - len(" … ")
+    start = max(head, min(shared - BEFORE, len(text) - room))
+    return f"{text[:head].rstrip()} … {shortened(text[start:].lstrip(), room)}"
+
+
+def _shared(a: str, b: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(a, b, strict=False))
+    return next((place for place, (x, y) in pairs if x != y), min(len(a), len(b)))
 
 
 def vectors(count: int) -> str:

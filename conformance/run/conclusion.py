@@ -22,6 +22,7 @@ from conformance.run.selection import Selection, untested
 from conformance.run.statement import RunScope, conclude
 from conformance.run.strength import measured
 from conformance.spec.loader import names
+from conformance.spec.spelling import in_a_line
 from conformance.suite.store import Suite
 from conformance.verdict import FUZZ, ResultCounts
 
@@ -65,8 +66,9 @@ def found(
     for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
         told, defect = finding, diagnosis.defects.get(finding.op, "")
-        common = _common(finding, smallest, graded[finding.op], suite)
+        facts: dict[str, Any] = {**_common(finding, smallest, graded[finding.op], suite)}
         try:  # a defect of this tool costs a picture or a name, never the run
+            facts |= _case(smallest, suite)
             told = replace(told, diagnosis=diagnosis.of(finding))
             variants = diagnosis.variants(finding)
             told = illustrator.illustrated(told, smallest, variants)
@@ -75,7 +77,7 @@ def found(
             defect = describe(error)
         also = {"defect": defect} if defect else {}
         also |= _search(told, suite, command)
-        yield replace(told, detail={**told.detail, **common, **also})
+        yield replace(told, detail={**told.detail, **facts, **also})
 
 
 SEARCHED = ("--backend", "--env", "--level", "--precision")
@@ -91,6 +93,14 @@ def _search(finding: Finding, suite: Suite, command: Sequence[str]) -> dict[str,
         return {}
     asked = [word for pair in pairwise(command) if pair[0] in SEARCHED for word in pair]
     return {"fuzz": shlex.join(["conformance", "fuzz", *asked, "--op", finding.op])}
+
+
+def _case(smallest: Result, suite: Suite) -> dict[str, str]:
+    """What the smallest vector of a finding asks, for people."""
+    spec = suite.specs.get(smallest.op)
+    if spec is None or smallest.asked is None:
+        return {}
+    return {"case": in_a_line(spec, smallest.asked)}
 
 
 def _graded(results: Sequence[Result], ops: Collection[str]) -> Mapping[str, Mapping[str, int]]:

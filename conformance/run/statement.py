@@ -13,6 +13,7 @@ from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
 from conformance.verdict import (
+    ENDED,
     FEWEST_GRADED,
     NO_CLAIM,
     Expected,
@@ -185,21 +186,18 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
         return (
             f"Interrupted after {total.total} of {selected} vectors; {total.wrong} failed so far."
         )
-    parts = [f"{verdict.capitalize()}: {total.passed} of {selected} vectors passed"]
-    if verdict == "nothing graded":
-        parts = [f"Nothing graded: {selected} vectors, none with values was graded"]
+    # What stands between commas adds up to all vectors; what is part of it is between parentheses.
+    passed = f"{total.passed:,} of {selected:,} vectors passed"
     if total.by_reading:
         names = ", ".join(sorted({n for joined in score.by_reading for n in joined.split("+")}))
-        parts.append(f"{total.by_reading} by an allowed interpretation ({names})")
-    told = (
-        (total.failed, f"{total.failed} failed"),
-        (total.errors, f"{total.errors} ended in an error"),
-        (total.known, _of_these(score)),
-        (total.unsupported, f"{total.unsupported} unsupported"),
-        (total.skipped, f"{total.skipped} not tested at this level"),
-    )
-    parts += [words for count, words in told if count]
-    share = f"{total.graded} of {scope.values} value vectors graded"
+        passed += f" ({total.by_reading:,} by an allowed interpretation: {names})"
+    wrong = [(total.failed, "failed"), (total.errors, ENDED)]
+    left = [(total.unsupported, "unsupported"), (total.skipped, "not tested at this level")]
+    failures, others = ([f"{n:,} {words}" for n, words in some if n] for some in (wrong, left))
+    if total.known:
+        failures[-1] += f" ({_of_these(score)})"
+    parts = [f"{verdict.capitalize()}: {passed}", *failures, *others]
+    share = f"{total.graded:,} of {scope.values:,} value vectors graded (negative tests apart)"
     missing = [op for op, one in score.tallies.items() if not one.graded]
     if total.graded and missing:
         few = len(missing) <= MOST_NAMED
@@ -210,7 +208,7 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
 def _of_these(score: ResultCounts) -> str:
     """How many of the failures were known before."""
     if score.total.new:
-        return f"of these {score.total.known} known and {score.total.new} new"
+        return f"of these {score.total.known:,} known and {score.total.new:,} new"
     return "none of these new" if score.right else "none of these new, but no value vector passed"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path as FilePath
@@ -79,7 +80,33 @@ class Fault:
     fixed: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
-Refused = dict[str, tuple[str, ConformanceError]]
+class Why(Enum):
+    """Why an operator does not have a mutant."""
+
+    NAMED = "the entry names other operators"
+    KIND = "the entry is for other kinds of operators"
+    LACKS = "the operator lacks what the entry speaks of"
+    IDLE = "the operator computes the same with it"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A mutant that an operator does not have, by its ``id`` and the name of its ``entry``.
+
+    ``of`` is the kind that the entry is for, or the name that the operator lacks, if it is a name;
+    ``error`` says what it lacks.
+    """
+
+    op: str
+    entry: str
+    id: str
+    why: Why
+    of: str = ""
+    error: ConformanceError | None = None
+
+
+class Idle(ConformanceError):
+    """A mutant changes nothing that an operator computes."""
 
 
 def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
@@ -89,10 +116,10 @@ def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
     """
     source = parse(text, file)
     sound = structure.check(source, structure.FAULTS)
-    refused: Refused = {}
-    found = tuple(_faults(source, tuple(map(find, names())), refused)) if sound else ()
+    left: list[LeftOut] = []
+    found = tuple(_faults(source, tuple(map(find, names())), left)) if sound else ()
     if sound and not source.problems:
-        _check_used(source, {fault.id for fault in found}, refused)
+        _check_used(source, {fault.id for fault in found}, left)
     source.check()
     return found
 
@@ -122,6 +149,15 @@ def faults(spec: OpSpec) -> tuple[Fault, ...]:
     return tuple(found.values())
 
 
+def left_out(spec: OpSpec) -> tuple[LeftOut, ...]:
+    """The mutants of its family that an operator does not have, in the order of their files."""
+    left: list[LeftOut] = []
+    for source in _of_family(spec.family):
+        for _ in _faults(source, (spec,), left):
+            pass
+    return tuple(left)
+
+
 @cache
 def _of_family(family: str) -> tuple[Source, ...]:
     """The files of a family; what they say of an operator is made when it is asked for."""
@@ -134,20 +170,24 @@ def _of_family(family: str) -> tuple[Source, ...]:
 
 
 def _faults(
-    source: Source, specs: Sequence[OpSpec], refused: Refused | None = None
+    source: Source, specs: Sequence[OpSpec], left: list[LeftOut] | None = None
 ) -> Iterator[Fault]:
     """What a sound file says of some operators; problems are noted in ``source``.
 
-    ``refused`` takes, by entry, the first operator that cannot have it, and why.
+    ``left`` takes what an operator does not have.
     """
-    refused = {} if refused is None else refused
+    left = [] if left is None else left
     kind = source.data["kind"]
     seen: set[tuple[str, str]] = set()
     for name, raw in source.data["faults"].items():
         path: Path = ("faults", name)
         chosen = list(choices(raw.get("each", {})))
         _check_operators(source, path, raw, {filled(name, keys) for keys, _ in chosen})
-        for named, spec in _having_it(raw, specs):
+        having = tuple(_having_it(raw, specs))
+        for spec in specs:
+            if all(spec is not one for _, one in having):
+                left += (_not_for(spec, name, filled(name, keys), raw) for keys, _ in chosen)
+        for named, spec in having:
             for keys, values in chosen:
                 fault_id = filled(name, keys)
                 if (spec.op, fault_id) in seen:
@@ -156,12 +196,11 @@ def _faults(
                 try:
                     made = _variant(source, path, spec, named, fault_id, raw, values)
                 except ConformanceError as error:
-                    refused.setdefault(name, (spec.op, error))
+                    why = Why.IDLE if isinstance(error, Idle) else Why.LACKS
+                    left.append(LeftOut(spec.op, name, fault_id, why, error.lacks, error))
                     continue
                 if made is None:
-                    if source.problems:
-                        return
-                    continue
+                    return
                 equivalent = raw.get("equivalent", {})
                 dialect_of = () if named else map(_base, spec.lineage)
                 spelled = (fault_id, spec.op, _base(spec.op), *dialect_of, named)
@@ -202,10 +241,23 @@ def _having_it(raw: Mapping[str, Any], specs: Sequence[OpSpec]) -> Iterator[tupl
 
 def _fits(spec: OpSpec, only: Mapping[str, Sequence[str]]) -> bool:
     """Whether an operator is of some kinds, as its family tells them apart."""
-    if not only:
-        return True
-    kinds = spec.kin.kinds(spec)
-    return all(name in kinds and kinds[name] <= {*asked} for name, asked in only.items())
+    return not any(True for _ in _other_kinds(spec, only))
+
+
+def _other_kinds(spec: OpSpec, only: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The kinds that an operator is not of."""
+    kinds = spec.kin.kinds(spec) if only else {}
+    for name, asked in only.items():
+        if name not in kinds or not kinds[name] <= {*asked}:
+            yield f"{name} {' or '.join(asked)}"
+
+
+def _not_for(spec: OpSpec, entry: str, fault_id: str, raw: Mapping[str, Any]) -> LeftOut:
+    """A mutant of an entry that is not for an operator."""
+    if "operators" in raw:
+        return LeftOut(spec.op, entry, fault_id, Why.NAMED)
+    kind = next(_other_kinds(spec, raw.get("only", {})))
+    return LeftOut(spec.op, entry, fault_id, Why.KIND, kind)
 
 
 def _check_operators(
@@ -247,15 +299,16 @@ def _is_dialect(op: str, named: str) -> bool:
     return named not in (op, _base(op)) or op not in names()
 
 
-def _check_used(source: Source, ids: Collection[str], refused: Refused) -> None:
-    """Note the entries that no shipped operator can have."""
+def _check_used(source: Source, ids: Collection[str], left: Iterable[LeftOut]) -> None:
+    """Note the entries that no shipped operator can have, with what the first one lacks."""
+    lacking = {one.entry: one for one in reversed([*left]) if one.why is Why.LACKS}
     for name, raw in source.data["faults"].items():
         if any(filled(name, keys) in ids for keys, _ in choices(raw.get("each", {}))):
             continue
         message, hint = "no shipped operator can have this mutant", ""
-        if name in refused:
-            op, error = refused[name]
-            message, hint = f"{message}: for {op}, {error.message}", error.hint or ""
+        if name in lacking and (error := lacking[name].error):
+            message = f"{message}: for {lacking[name].op}, {error.message}"
+            hint = error.hint or ""
         source.problem(("faults", name), message, hint=hint, key=True)
 
 
@@ -268,10 +321,11 @@ def _variant(
     raw: Mapping[str, Any],
     values: Mapping[str, str],
 ) -> Variant | None:
-    """The variant of one fault; None with a problem noted, or where it would change nothing.
+    """The variant of one fault; None with a problem noted.
 
     An operator that is not named, or only extends one that is, may lack what the fault speaks of:
-    then the error is raised. Or it computes nothing with it, or does the same by its own rules.
+    then the error is raised. Or it computes nothing with it, or does the same by its own rules:
+    then :class:`Idle` is.
     """
     texts = {
         key.replace("-", "_"): filled(_text(raw), values) for key, raw in raw["replace"].items()
@@ -285,7 +339,7 @@ def _variant(
             words = vocabulary(spec)
             texts, where = words.replaced(texts), where and words.spoken(where)
             if where == FALSE or all(text in ("original", name) for name, text in texts.items()):
-                return None
+                raise Idle(f"{spec.op} computes nothing with {fault_id}")
             where = None if where == TRUE else where
         made = variant(spec, fault_id, texts, where=where, why=raw["says"])
     except (ExpressionError, UsageError) as error:
@@ -298,7 +352,9 @@ def _variant(
     own = all(spec.definitions.get(name) == text for name, text in made.replace.items())
     used = made.replace.keys() & _computed_with(spec)
     idle = len(used) < len(made.replace) if "operators" not in raw else not used
-    return None if (own or idle) and _is_dialect(spec.op, named) else made
+    if (own or idle) and _is_dialect(spec.op, named):
+        raise Idle(f"{spec.op} computes nothing with {fault_id}")
+    return made
 
 
 @lru_cache(maxsize=KEPT)

@@ -57,7 +57,7 @@ class Compiler:
         hint = closest(name, {*self._scope, *self._enums})
         if name in FUNCTIONS:
             hint = f"it is a function: {FUNCTIONS[name].signature}"
-        raise ExpressionError(f"unknown name '{name}'", offset=offset, hint=hint)
+        raise ExpressionError(f"unknown name '{name}'", offset=offset, hint=hint, lacks=name)
 
     def _binop(self, syntax: ast.BinOp) -> Node:
         op = ARITHMETIC.get(type(syntax.op).__name__)
@@ -130,6 +130,7 @@ class Compiler:
                 offset=syntax.col_offset,
                 expected=str(kind),
                 hint=closest(syntax.id, members),
+                lacks=syntax.id,
             )
         node = of_type(self.compile(syntax), "enum")
         if not (node.kind.values or frozenset()) & members:

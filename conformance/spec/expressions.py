@@ -186,7 +186,7 @@ def _check_constant(expression: Expression) -> None:
 def _check(node: Node, want: Kind) -> None:
     """Refuses a value that is not what is wanted where the expression stands."""
     kind = node.kind
-    hint = None
+    hint, unknown = None, ""
     if kind.type == want.type == "enum" and not (kind.values or set()) <= (want.values or set()):
         unknown = min((kind.values or frozenset()) - (want.values or frozenset()))
         message, hint = f"'{unknown}' is not a value here", closest(unknown, want.values or ())
@@ -205,4 +205,4 @@ def _check(node: Node, want: Kind) -> None:
         message, hint = "this depends on several axes at once", "each axis has its own windows"
     else:
         return
-    raise ExpressionError(message, offset=node.offset, expected=str(want), hint=hint)
+    raise ExpressionError(message, offset=node.offset, expected=str(want), hint=hint, lacks=unknown)

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from conformance.errors import Problem
 from conformance.spec.expressions import Expression
-from conformance.spec.model import Bound, Draw, OpSpec, Quantity, Reject
+from conformance.spec.model import Bound, Draw, OpSpec, Quantity
 from conformance.spec.quantities import conditions
 
 Place = tuple[str | int, ...]
@@ -199,31 +199,11 @@ def _rejects(spec: OpSpec) -> Iterator[Note]:
         if level != reject.level:
             message = f"'{reject.breaks}' holds at level {level}, this case at {reject.level}"
             yield place, message, f"write 'level: {level}'"
-        if reject.rank is not None and reject.rank in spec.ranks:
-            yield place, f"rank {reject.rank} is legal", "give a rank that is not"
         yield from (
             (place, f"rank {rank} is not a rank of the data", "remove it")
             for rank in reject.ranks
             if rank not in spec.ranks
         )
-        yield from _still_legal(spec, reject, place)
-
-
-def _still_legal(spec: OpSpec, reject: Reject, place: Place) -> Iterator[Note]:
-    for key, value in reject.set.items():
-        if key not in spec.quantities:  # a dimension of one tensor alone
-            continue
-        quantity = spec.quantities[key]
-        if isinstance(value, str):
-            legal = reject.breaks == f"{key}.values" and value in quantity.values
-        else:
-            number, low, high = map(_constant, (value, quantity.min, quantity.max))
-            legal = number is not None and (
-                (reject.breaks == f"{key}.min" and low is not None and number >= low)
-                or (reject.breaks == f"{key}.max" and high is not None and number <= high)
-            )
-        if legal:
-            yield place, f"the value for '{key}' does not break '{reject.breaks}'", "set another"
 
 
 def _place(spec: OpSpec, quantity: Quantity) -> Place:

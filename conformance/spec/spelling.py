@@ -1,8 +1,8 @@
-"""Decides which attributes a case spells out and which it leaves at their defaults."""
+"""Which attributes a case spells out and which it leaves at their defaults; a case in a line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.model import Case
@@ -50,3 +50,41 @@ def in_full(spec: OpSpec, case: Case) -> dict[str, Any]:
     """The values of a case's attributes by key, with the defaults of those that it leaves out."""
     axes = spec.axes_of(case)
     return {quantity.key: quantity.of(case.attributes, axes) for quantity in spec.attributes}
+
+
+MAX_LINE = 160
+"""Characters of a case in a line, about."""
+
+
+def in_a_line(spec: OpSpec, asked: Mapping[str, Any]) -> str:
+    """What a case asks (:attr:`Case.asked`): shapes and types of its tensors, and each attribute
+    that has not its default. What is beyond ``MAX_LINE`` characters is counted only."""
+    types, shapes = asked["types"], asked["shapes"]
+    tensors = [f"{_sizes(shapes[one.name])} {types[one.type]}" for one in spec.tensors]
+    attributes = asked.get("attributes", {})
+    values = {name: value for name, value in attributes.items() if _tells(spec, name, attributes)}
+    values.update(asked.get("operands", {}))
+    parts = [" and ".join(tensors), *(f"{name} {_value(values[name])}" for name in values)]
+    kept = 1
+    while kept < len(parts) and len(", ".join(parts[: kept + 1])) <= MAX_LINE:
+        kept += 1
+    more = len(parts) - kept
+    return ", ".join(parts[:kept]) + (f", and {more} more" if more else "")
+
+
+def _tells(spec: OpSpec, name: str, attributes: Mapping[str, Any]) -> bool:
+    """Whether an attribute has another value than where only the others are given."""
+    rest = {key: value for key, value in attributes.items() if key != name}
+    parts = [quantity for quantity in spec.attributes if quantity.name == name]
+    value = attributes[name]
+    return not parts or not all(one.is_default(one.read(value), rest) for one in parts)
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_value, value))}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)

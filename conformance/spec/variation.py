@@ -43,6 +43,7 @@ def variant(
             raise UsageError(
                 f"{spec.op} has no rule '{target}' to replace",
                 hint=closest(target, {*spec.definitions, *replaceable}),
+                lacks=target,
             )
         replaced[target] = compile_expression(
             text, {**scope, "original": want}, want=want, repeat=True

@@ -65,6 +65,7 @@ class Vocabulary:
                 raise UsageError(
                     f"{self.spec.op} has no rule '{word}' to replace",
                     hint=closest(word, self._replaceable),
+                    lacks=word,
                 )
         for rule, changes in added.items():
             if rule in found:

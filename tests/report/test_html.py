@@ -175,8 +175,8 @@ class TestContent:
         labels = [a["aria-label"] for a in page.all("svg") if a.get("class") == "bar"]
         assert len(labels) == 4
         assert labels[-1] == (
-            "311 passed, 28 passed by an allowed interpretation, 18 failed, 5 ended in an error, "
-            "38 unsupported"
+            "311 passed as specified, 28 passed by an allowed interpretation, 18 failed, "
+            "5 ended in an error or a wrong shape or type, 38 unsupported"
         )
 
     def test_markup_stays_text(self, tmp_path):

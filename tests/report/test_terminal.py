@@ -9,6 +9,8 @@ import pytest
 import sample_runs
 
 from conformance.log.reader import read
+from conformance.model import Finding, Result
+from conformance.report.ci import markdown
 from conformance.report.terminal import render, summary
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
@@ -46,8 +48,10 @@ def test_long_names_keep_numbers_under_their_heading(tmp_path):
 def test_counts(tmp_path):
     text = summary(run_of(tmp_path, sample_runs.failing()))
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.strip()}
-    assert rows["all"] == ["400", "308", "339", "28", "18", "5", "38", "0"]
-    assert rows["AdaptiveMaxPool-8"] == ["133", "103", "112", "10", "3", "5", "13", "0"]
+    assert rows["all"] == ["400", "339", "18", "5", "38", "0", "28", "308"]
+    assert rows["AdaptiveMaxPool-8"] == ["133", "112", "3", "5", "13", "0", "10", "103"]
+    assert 339 + 18 + 5 + 38 + 0 == 400
+    assert "vectors = passed + failed + errors + unsup. + skipped" in text
 
 
 def test_a_finding_in_full(tmp_path):
@@ -161,3 +165,40 @@ def test_a_long_message_is_cut(tmp_path):
     assert "line 5\n" in text
     assert "line 6\n" not in text
     assert "and 94 more lines" in text
+
+
+@pytest.mark.parametrize(
+    ("case", "shown"),
+    [
+        ("1x1x5x5 f32, kernel [2,2]", ["     case       1x1x5x5 f32, kernel [2,2]"]),
+        ("1x1 f32\x1b[31m\nCONFORMANT", ["     case       1x1 f32\\x1b[31m CONFORMANT"]),
+        (
+            "x" * 100_000,
+            [f"     case       {'x' * 64}", *[f"{'':16}{'x' * 64}"] * 2, f"{'':16}{'x' * 48}"],
+        ),
+        (["x"], []),
+        (None, []),
+    ],
+)
+def test_the_smallest_case_stands_below_its_id(tmp_path, case, shown):
+    events = sample_runs.failing()
+    place = next(i for i, event in enumerate(events) if isinstance(event, Finding))
+    events[place] = replace(events[place], detail={**events[place].detail, "case": case})
+    lines = summary(run_of(tmp_path, events)).split("\n")
+    number = next(i for i, line in enumerate(lines) if line.startswith("     reproducer "))
+    assert lines[number + 1 : number + 1 + len(shown)] == shown
+    assert not lines[number + 1 + len(shown)].startswith(("     case", " " * 16))
+
+
+def test_reasons_that_differ_late_are_told_apart(tmp_path):
+    """Each is as long as it may be in a log, and they begin alike."""
+    events = sample_runs.passing()
+    same = "RuntimeError: could not create a primitive descriptor for a pooling forward " * 5
+    late = {"bf16": "algorithm max", "f64": "algorithm mean"}
+    for place, event in enumerate(events):
+        if isinstance(event, Result) and event.message:
+            events[place] = replace(event, message=same + late[event.dtype])
+    for text in (summary(run_of(tmp_path, events)), markdown.render(run_of(tmp_path, events))):
+        told = " ".join(text.split("Unsupported\n")[1].split("\n\nImplementation")[0].split())
+        assert [told.count(why) for why in late.values()] == [1, 1]
+    assert max(map(len, summary(run_of(tmp_path, events)).split("\n")[:-1])) <= 80

@@ -53,3 +53,11 @@ def test_an_edge_on_which_most_vectors_do_not_fail_is_not_to_blame():
     assert told(2) == {}
     assert list(told(5)["common"]) == ["explicit-pads"]
     assert told(1) == {}
+
+
+def test_the_smallest_case_is_told_in_a_line():
+    options = Options(ops=["AvgPool-1"])
+    first = next(e for e in run(tiers.smoke(), ZeroWherePadded(), options) if type(e) is Finding)
+    assert first.detail["case"].startswith("3x1x1x1 bf16, ")
+    assert "pads_begin [" in first.detail["case"]
+    assert "\n" not in first.detail["case"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -102,8 +103,9 @@ def test_a_gate_in_the_sentence():
         *(result(PASS), result(FAIL, **KNOWN), result(ERROR)), expected=STALE | LACKING, strict=True
     )
     assert footer["sentence"] == (
-        "Not conformant: 1 of 3 vectors passed, 1 failed, 1 ended in an error, of these 1 known "
-        "and 1 new; 3 of 3 value vectors graded. Required, but not supported: AvgPool-1, f16. "
+        "Not conformant: 1 of 3 vectors passed, 1 failed, 1 ended in an error or a wrong shape or "
+        "type (of these 1 known and 1 new); 3 of 3 value vectors graded (negative tests apart). "
+        "Required, but not supported: AvgPool-1, f16. "
         "1 entry of the known failures out of date, which strict does not allow."
     )
 
@@ -128,8 +130,8 @@ def test_counts_are_those_that_a_log_is_checked_by():
 def test_the_share_graded_is_stated():
     footer = concluded(result(PASS), result(UNSUPPORTED), result(UNSUPPORTED, "B"))
     assert footer["sentence"] == (
-        "Inconclusive: 1 of 3 vectors passed, 2 unsupported; 1 of 3 value vectors graded, none of "
-        "B. Fewer than 50 value vectors prove little."
+        "Inconclusive: 1 of 3 vectors passed, 2 unsupported; 1 of 3 value vectors graded (negative "
+        "tests apart), none of B. Fewer than 50 value vectors prove little."
     )
     assert footer["claim"] == (
         "mylib 1.2: no claim (inconclusive); strength unknown, suite core, "
@@ -181,7 +183,37 @@ def test_a_claim_names_types_ranks_and_what_is_excluded():
 def test_readings_are_stated_one_by_one():
     footer = concluded(result(PASS, reading="b+a"), result(PASS, reading="b"))
     assert footer["by_reading"] == {"b+a": 1, "b": 1}
-    assert "2 by an allowed interpretation (a, b)" in footer["sentence"]
+    assert "2 of 2 vectors passed (2 by an allowed interpretation: a, b)" in footer["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("results", "sentence"),
+    [
+        (
+            [
+                *[result(PASS), result(PASS, reading="clip"), reject(PASS), reject(PASS)],
+                *[result(FAIL), result(FAIL, **KNOWN), reject(FAIL), result(ERROR)],
+                *[result(UNSUPPORTED)] * 1200,
+                *[result(SKIPPED), reject(SKIPPED)],
+            ],
+            "Not conformant: 4 of 1,210 vectors passed (1 by an allowed interpretation: clip), "
+            "3 failed, 1 ended in an error or a wrong shape or type (of these 1 known and 3 new), "
+            "1,200 unsupported, 2 not tested at this level; "
+            "5 of 1,206 value vectors graded (negative tests apart).",
+        ),
+        (
+            [reject(PASS), reject(PASS), result(UNSUPPORTED)],
+            "Nothing graded: 2 of 3 vectors passed, 1 unsupported; "
+            "0 of 1 value vectors graded (negative tests apart).",
+        ),
+    ],
+)
+def test_the_counts_in_the_sentence_add_up(results, sentence):
+    footer = concluded(*results)
+    assert footer["sentence"] == sentence
+    outcomes = re.sub(r"\(.*?\)", "", sentence).split(";")[0].replace(",2", "2")
+    passed, selected, *others = map(int, re.findall(r"\d+", outcomes))
+    assert passed + sum(others) == selected == len(results)
 
 
 def test_a_failed_run_says_so_in_its_claim():

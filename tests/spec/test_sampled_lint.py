@@ -12,7 +12,7 @@ from spec_examples import EXAMPLE, place, spoiled
 from conformance.cli.spec import spec as spec_group
 from conformance.errors import Problem
 from conformance.generate.sampled_lint import lint
-from conformance.spec.loader import load_text, shipped
+from conformance.spec.loader import load, load_text, shipped
 
 BEGINS_BEFORE = (
     ("start: i * block", "start: (i - 1) * block"),
@@ -97,6 +97,66 @@ class TestTargets:
         assert Path(at[()]).stem == spec.op
         assert Path(at["when",]).stem == "MaxPool-1"
         assert "empty" not in " ".join(problem.message for problem in lint(spec))
+
+
+class TestNegativeTests:
+    @pytest.mark.parametrize(
+        ("old", "new", "name", "message"),
+        [
+            (
+                "{block: 0}",
+                "{block: 1}",
+                "block-zero",
+                "'block-zero' should break only 'block.min' at rank 3, but no case breaks it",
+            ),
+            (
+                "rank: 2,",
+                "rank: 4,",
+                "rank-2",
+                "'rank-2' should break only 'rank' at rank 4, but no case breaks it",
+            ),
+            (
+                "{block: size + 1}",
+                "{block: -size}",
+                "block-too-large",
+                "'block-too-large' should break only 'block-fits' at rank 3, but cases also break "
+                "'block.min'",
+            ),
+        ],
+    )
+    def test_that_does_not_break_its_condition_alone(
+        self, old: str, new: str, name: str, message: str
+    ) -> None:
+        text, (problem,) = problems((old, new))
+        assert (problem.line, problem.column) == place(text, f"{name}: {{")
+        assert problem.message == message
+        assert problem.hint
+
+    def test_that_is_inherited_though_the_dialect_allows_its_value(self, tmp_path: Path) -> None:
+        """MaxPool-14 has such an attribute, and removes the negative test."""
+        file = tmp_path / "Wider-1.yaml"
+        text = (
+            "format: 1\nop: Wider-1\nextends: MaxPool-8\n"
+            "document: {title: A, url: https://example.org}\n"
+            "attributes:\n  rounding_type: {values: [floor, ceil, ceil_torch]}\n"
+        )
+        file.write_text(text)
+        (problem,) = lint(load(file))
+        assert (problem.file, problem.line, problem.column) == (
+            str(file),
+            *place(text, "rounding_type: {"),
+        )
+        inherited = shipped()["MaxPool-8"].positions["reject", "ceil-torch"]
+        assert problem.message == (
+            "'ceil-torch' should break only 'rounding_type.values' at rank 4, but no case breaks "
+            f"it: it is inherited from {inherited[0]}:{inherited[1]}"
+        )
+        assert problem.hint == (
+            "if it is legal here, remove it: 'ceil-torch:' without a value under 'reject'; "
+            "otherwise give it another 'set' there"
+        )
+        file.write_text(text + "reject:\n  ceil-torch:\n")
+        assert lint(load(file)) == ()
 
 
 def test_conditions_that_nothing_meets_are_named_with_their_line(tmp_path: Path) -> None:

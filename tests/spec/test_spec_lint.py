@@ -83,9 +83,7 @@ def test_the_documented_example_is_clean() -> None:
             "2 of 5 coverage targets are marked as common",
         ),
         ("breaks: rank,", "level: should, breaks: rank,", "rank-2", "at level must, this case at"),
-        ("rank: 2,", "rank: 4,", "rank-2", "rank 4 is legal"),
         ("rank: 2,", "rank: 2, ranks: [5],", "rank-2", "rank 5 is not a rank of the data"),
-        ("{block: 0}", "{block: 1}", "block-zero", "does not break 'block.min'"),
     ],
 )
 def test_one_finding(old: str, new: str, at: str, message: str) -> None:
@@ -117,13 +115,6 @@ def test_what_is_to_do_is_apart_from_problems_and_in_one_line(tmp_path: Path) ->
     assert result.output.splitlines()[-1] == f"{file}: 4 negative tests to do"
 
 
-def test_an_enum_value_that_is_legal_breaks_nothing() -> None:
-    text = (Path(shipped()["AvgPool-1"].file)).read_text()
-    text = text.replace("set: {auto_pad: same}", "set: {auto_pad: valid}")
-    found = [p.message for p in lint(load_text(text, "AvgPool-1.yaml"))]
-    assert found == ["the value for 'auto_pad' does not break 'auto_pad.values'"]
-
-
 @pytest.mark.exhaustive
 def test_the_command_checks_what_is_shipped() -> None:
     result = run()
@@ -147,7 +138,7 @@ def test_the_command_shows_every_file_and_every_problem(tmp_path: Path) -> None:
     result = run(*map(str, (good, odd, bad)))
     assert result.exit_code == 2
     lines = result.output.splitlines()
-    assert lines[0] == f"{good}: ok, 5 coverage targets, 4 negative tests, 1 interpretations"
+    assert f"{good}: ok, 5 coverage targets, 4 negative tests, 1 interpretations" in lines
     assert f"{odd}:14:3: no coverage target (edge) depends on 'N'" in lines
     assert f"{odd}: 1 problem" in lines
     assert f"{bad}:22:16: unknown name 'blok'" in lines

@@ -10,7 +10,7 @@ from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures
 from conformance.report.view import OperatorRow, View, view
-from conformance.report.wording import counted, duration, evidence, precision, when
+from conformance.report.wording import apart, counted, duration, evidence, precision, when
 from conformance.safe_text import shortened, visible
 
 # What begins a line may begin a list or a rule, a digit too. A colon begins what GitHub makes an
@@ -49,6 +49,9 @@ MAX_OPERATORS = 100
 
 MAX_GROUPS = 10
 """Reasons for unsupported vectors that are told."""
+
+MAX_REASON = 300
+"""Characters of one."""
 
 
 def render(run: RunLog) -> str:
@@ -109,8 +112,9 @@ def _unsupported(shown: View) -> Iterator[str]:
     if shown.unsupported:
         yield "### Unsupported"
         yield ""
+    reasons = [group.reason for group in shown.unsupported]
     for group in shown.unsupported[:MAX_GROUPS]:
-        reason = group.reason or "no reason given"
+        reason = apart(group.reason, reasons, MAX_REASON) or "no reason given"
         yield f"- {inline(f'{group.op}, {group.count:,}: {reason}')}"
     rest = sum(group.count for group in shown.unsupported[MAX_GROUPS:])
     if rest:
