@@ -15,13 +15,16 @@ from markupsafe import Markup
 from conformance.dtypes import DTYPES
 from conformance.log.encoding import MAX_TEXT
 from conformance.log.run_log import RunLog
-from conformance.model import FAILED, Result, Returned
+from conformance.model import FAILED, Result, Returned, Status
 from conformance.report.templating import bounded
 from conformance.report.wording import accepted, distance, element
 from conformance.safe_text import visible
 
 MAX_ROWS = 20_000
-"""Vectors of a page, at most: all that failed come first, each in the order of the run."""
+"""Vectors of a page, at most: all that failed, and others as far as there is room."""
+
+_LAST = {Status.UNSUPPORTED: 1, Status.SKIPPED: 2, Status.PASS: 3}
+"""The place of a status in the table; failures come first."""
 
 MAX_DETAILS = 20_000_000
 """Letters of the arrays of a page, at most; of further failures they are left out."""
@@ -53,7 +56,11 @@ def table(run: RunLog) -> Markup:
 
 
 def shown(run: RunLog) -> Sequence[Result]:
-    """The results for which a page has room, in the order of the run."""
+    """The results for which a page has room: failures first, and each status as it was run."""
+    return sorted(_bounded(run), key=lambda result: _LAST.get(result.status, 0))
+
+
+def _bounded(run: RunLog) -> Sequence[Result]:
     if len(run.results) <= MAX_ROWS:
         return run.results
     failed = sum(result.status in FAILED for result in run.results)

@@ -13,7 +13,7 @@ from pages import Page, check_safe, vectors
 from runs import FEW, hostile_runs, run
 
 from conformance.grade.returned import packed
-from conformance.model import Returned
+from conformance.model import Result, Returned, Status
 from conformance.report.page import render
 from conformance.report.vector_table import addressable, texts
 
@@ -31,10 +31,21 @@ def test_every_vector_of_every_operator_is_in_one_table(long_run):
     found = vectors(text)
     names = found["names"]
     told = [(names[row["o"]], row["v"], names[row["s"]], names[row["t"]]) for row in found["rows"]]
-    assert told == [(r.op, r.id, r.status.value, r.dtype) for r in long_run.results]
-    edges = [tuple(names[edge] for edge in row["e"]) for row in found["rows"]]
-    assert edges == [r.edges for r in long_run.results]
+    assert sorted(told) == sorted((r.op, r.id, r.status.value, r.dtype) for r in long_run.results)
+    edges = {row["v"]: tuple(names[edge] for edge in row["e"]) for row in found["rows"]}
+    assert edges == {r.id: r.edges for r in long_run.results}
     assert len(text) < 2_000_000
+
+
+def test_failures_come_first_and_what_passed_last_in_the_order_of_the_run():
+    statuses = ("pass", "skipped", "fail", "unsupported", "pass", "error", "fail")
+    results = tuple(
+        Result(id=f"v{n}", op="AvgPool-1", status=Status(status))
+        for n, status in enumerate(statuses)
+    )
+    log = replace(run(sample_runs.passing()), results=results)
+    rows = vectors(render(log))["rows"]
+    assert [row["v"] for row in rows] == ["v2", "v5", "v6", "v3", "v1", "v0", "v4"]
 
 
 def test_a_vector_leads_to_its_cause(long_run):
@@ -62,7 +73,7 @@ def test_a_failure_shows_what_was_asked_given_and_expected():
         inputs=packed([np.zeros((1, 1, 600), "f4")]),
     )
     log = replace(log, results=(*log.results[:place], result, *log.results[place + 1 :]))
-    row = vectors(render(log))["rows"][place]
+    (row,) = (row for row in vectors(render(log))["rows"] if row["v"] == result.id)
     assert row["a"] == {
         "attributes, kernel": "[2, 2]", "attributes, auto_pad": "valid", "pattern": "ramp",
     }  # fmt: skip
