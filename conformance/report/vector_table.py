@@ -17,7 +17,7 @@ from conformance.log.encoding import MAX_TEXT
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Returned, Status
 from conformance.report.templating import bounded
-from conformance.report.wording import accepted, distance, element
+from conformance.report.wording import accepted, distance, element, in_short
 from conformance.safe_text import visible
 
 MAX_ROWS = 20_000
@@ -132,8 +132,8 @@ def _detail(result: Result) -> dict[str, Any]:
         "expected": texts(result.expected),
         "got": texts(result.returned),
     }
-    witness = result.witness
-    if witness is not None:
+    if result.witness is not None:
+        witness = in_short(result.witness, result.dtype)
         facts = (element(witness), witness.exact, accepted(witness), witness.got, distance(witness))
         detail["worst"] = [_seen(fact) for fact in facts]
         detail["wrong"] = [witness.wrong, witness.total]
@@ -199,4 +199,5 @@ def _nested(one: Returned) -> Any:
         stored = np.frombuffer(content, dtype.storage).reshape(one.shape)
     except (zlib.error, ValueError):
         return None
-    return np.vectorize(str, otypes=[object])(dtype.from_storage(stored)).tolist()
+    numbers = map(dtype.shortest, dtype.from_storage(stored).ravel())
+    return np.array([*numbers], object).reshape(one.shape).tolist()

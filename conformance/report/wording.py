@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
+from conformance.dtypes import DTYPES
 from conformance.log.causes import Cause
 from conformance.log.encoding import MAX_TEXT
 from conformance.model import Witness
@@ -23,6 +27,40 @@ def accepted(witness: Witness) -> str:
     if not witness.hi or witness.lo == witness.hi:
         return witness.lo
     return f"[{witness.lo}, {witness.hi}]"
+
+
+def number(text: str, dtype: str) -> float:
+    """The number of a type that a text names; NaN where it names none."""
+    row = DTYPES.get(dtype)
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    if row is None or not row.is_float:
+        return value
+    with np.errstate(over="ignore"):
+        return float(row.numpy.type(value))
+
+
+def shortest(text: str, dtype: str) -> str:
+    """A number in the fewest digits that name it in its type; other text as it is."""
+    row = DTYPES.get(dtype)
+    value = number(text, dtype)
+    # Digits alone may be of another output, whose elements are integers.
+    if row is None or not row.is_float or not math.isfinite(value) or text.strip("-").isdecimal():
+        return text
+    return row.shortest(value)
+
+
+def in_short(witness: Witness, dtype: str) -> Witness:
+    """The witness with its numbers of this type in the fewest digits."""
+    return replace(
+        witness,
+        rounded=shortest(witness.rounded, dtype),
+        lo=shortest(witness.lo, dtype),
+        hi=shortest(witness.hi, dtype),
+        got=shortest(witness.got, dtype),
+    )
 
 
 def distance(witness: Witness) -> str:

@@ -56,7 +56,7 @@ class TestDiagnosisOnThePage:
             "As the bug has it: The window spans positions 2 to 3 by 3 to 4;",
             "Got (2 wrong)",
             "17 wrong 8 0 wrong",
-            "7.5555553 0x40f1c71c [7.5555549, 7.5555558] 17.0 0x41880000 9,876,543 ULP",
+            "7.5555553 0x40f1c71c [7.555555, 7.555556] 17.0 0x41880000 9,876,543 ULP",
             "infinitely far",
         ],
     )
@@ -176,6 +176,16 @@ class TestElements:
     )
     def test_other_planes_are_left_out(self, data):
         assert planes(data) == ()
+
+    def test_numbers_are_in_the_fewest_digits_of_their_type(self):
+        row = ["0.10000000149011612", "nan", "7"]
+        (found,) = planes({"expected": row, "got": row, "wrong": [True, False, False]}, "f32")
+        assert [place.got for place in found.rows[0]] == ["0.1", "nan", "7"]
+        item = {"rounded": "0.100098", "lo": "0.0996094", "hi": "0.100586", "got": "-inf"}
+        (one,) = elements([item], "bf16")
+        assert (one.rounded, one.accepted, one.got) == ("0.1", "[0.0996, 0.1006]", "-inf")
+        (one,) = elements([{"got": "2147483647", "lo": "16777217 or 3"}], "f32")  # places
+        assert (one.got, one.accepted) == ("2147483647", "16777217 or 3")
 
     def test_elements_that_say_little(self):
         (found,) = elements(["x", {"index": [1, "2"], "ulp": -1, "got": 5}])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 
+import ml_dtypes
 import numpy as np
 import pytest
 import sample_runs
@@ -81,6 +82,13 @@ def test_a_failure_shows_what_was_asked_given_and_expected():
     assert row["x"]["got"] == [[[["1.5", "2.0"], ["3.0", "nan"]]]]
     assert row["x"]["inputs"] == [None]  # too large to be shown
     assert row["x"]["wrong"] == [result.witness.wrong, result.witness.total]
+
+
+def test_arrays_are_in_the_fewest_digits_of_their_type():
+    arrays = [np.array([0.1, 1 / 3], name) for name in ("f2", "f4", "f8", ml_dtypes.bfloat16)]
+    assert texts(packed(arrays)) == [
+        ["0.1", "0.3333"], ["0.1", "0.33333334"], ["0.1", "0.3333333333333333"], ["0.1", "0.334"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
