@@ -17,7 +17,7 @@ from conformance.log.memory import on_memory
 from conformance.model import Finding, Witness
 from conformance.report.elements import Element, Plane, elements, planes, relation
 from conformance.report.picture import SvgPicture, picture, picture_under
-from conformance.report.wording import distance, in_short, precision, words
+from conformance.report.wording import in_short, off, precision, words
 
 SHOW = ["conformance", "show"]
 
@@ -113,7 +113,8 @@ class FindingView:
         witness = self.finding.witness
         if witness is None:
             return ""
-        return relation(self.finding.detail, witness.wrong, self.dtype) or distance(witness)
+        said = relation(self.finding.detail, witness.wrong, self.dtype)
+        return said or off(witness, self.dtype)
 
     @cached_property
     def picture(self) -> SvgPicture | None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.report.wording import number, shortest, ulps
+from conformance.report.wording import number, relative, shortest, ulps
 
 MAX_ELEMENTS = 20
 """Elements that are shown at most."""
@@ -120,7 +120,7 @@ def _element(item: Mapping[str, object], dtype: str) -> Element:
         accepted=accepted,
         got=text["got"],
         got_bits=text["got_bits"],
-        off=_off(ulp),
+        off=_off(ulp, text, dtype),
     )
 
 
@@ -128,11 +128,11 @@ def _interval(text: Mapping[str, str]) -> str:
     return f"[{text['lo']}, {text['hi']}]"
 
 
-def _off(ulp: object) -> str:
+def _off(ulp: object, text: Mapping[str, str], dtype: str) -> str:
     if ulp in ("inf", math.inf):  # as a run log spells it, and as a run has it
         return ulps(math.inf)
     if isinstance(ulp, int | float) and not isinstance(ulp, bool) and 0 <= ulp <= 1e30:
-        return ulps(ulp)
+        return ", ".join(filter(None, (ulps(ulp), relative(text["exact"], text["got"], dtype))))
     return ""
 
 

@@ -17,7 +17,7 @@ from conformance.log.encoding import MAX_TEXT
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Returned, Status
 from conformance.report.templating import bounded
-from conformance.report.wording import accepted, distance, element, in_short
+from conformance.report.wording import accepted, element, in_short, off
 from conformance.safe_text import visible
 
 MAX_ROWS = 20_000
@@ -134,7 +134,13 @@ def _detail(result: Result) -> dict[str, Any]:
     }
     if result.witness is not None:
         witness = in_short(result.witness, result.dtype)
-        facts = (element(witness), witness.exact, accepted(witness), witness.got, distance(witness))
+        facts = (
+            element(witness),
+            witness.exact,
+            accepted(witness),
+            witness.got,
+            off(witness, result.dtype),
+        )
         detail["worst"] = [_seen(fact) for fact in facts]
         detail["wrong"] = [witness.wrong, witness.total]
     return {key: value for key, value in detail.items() if value}

@@ -68,6 +68,23 @@ def distance(witness: Witness) -> str:
     return "" if witness.ulp is None else ulps(witness.ulp)
 
 
+def off(witness: Witness, dtype: str) -> str:
+    """The distance in ULP and, where there is one, the relative error."""
+    away = distance(witness)
+    return away and ", ".join(filter(None, (away, relative(witness.exact, witness.got, dtype))))
+
+
+def relative(exact: str, got: str, dtype: str) -> str:
+    """The relative error of an element of this type; empty where what is expected is 0 or it is not
+    finite.
+    """
+    expected, right = number(exact, dtype), number(exact, "")
+    if not expected or not math.isfinite(expected):
+        return ""
+    error = abs(number(got, dtype) - right) / abs(right)
+    return f"{error:.2g} relative" if math.isfinite(error) else ""
+
+
 def ulps(steps: float) -> str:
     """A number of steps between representable values, as text."""
     if math.isinf(steps):

@@ -187,6 +187,25 @@ class TestElements:
         (one,) = elements([{"got": "2147483647", "lo": "16777217 or 3"}], "f32")  # places
         assert (one.got, one.accepted) == ("2147483647", "16777217 or 3")
 
+    @pytest.mark.parametrize(
+        ("exact", "got", "dtype", "said"),
+        [
+            # The number of f32 above 0.1 is 0.10000000894, of which 0.10000001 are the digits.
+            ("0.1", "0.10000001", "f32", "3 ULP, 8.9e-08 relative"),
+            ("-4.0", "4.0", "f16", "3 ULP, 2 relative"),
+            ("0.0", "1.0", "f32", "3 ULP"),
+            ("1e-60", "1.0", "f32", "3 ULP"),  # expected is 0 in f32
+            ("1e40", "3e38", "f32", "3 ULP"),
+            ("nan", "1.0", "f32", "3 ULP"),
+            ("1.0", "inf", "f32", "3 ULP"),
+            ("1e-320", "1e300", "f64", "3 ULP"),
+            ("", "<b>", "f9", "3 ULP"),
+        ],
+    )
+    def test_beside_the_distance_stands_the_relative_error(self, exact, got, dtype, said):
+        (one,) = elements([{"exact": exact, "got": got, "ulp": 3}], dtype)
+        assert one.off == said
+
     def test_elements_that_say_little(self):
         (found,) = elements(["x", {"index": [1, "2"], "ulp": -1, "got": 5}])
         assert (found.place, found.got, found.off, found.accepted) == ("[]", "", "", "")

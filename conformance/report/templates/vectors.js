@@ -175,7 +175,8 @@
     const close = element("button", "Close");
     close.type = "button";
     close.addEventListener("click", () => { panel.hidden = true; remember(); });
-    const worst = detail.worst ? `${detail.worst[0]}: exact ${detail.worst[1]}, accepted ${detail.worst[2]}, got ${detail.worst[3]}` : undefined;
+    const [place, exact, accepted, got, off] = detail.worst ?? [];
+    const worst = place && `${place}: exact ${exact}, accepted ${accepted}, got ${got}${off && ` (${off})`}`;
     panel.replaceChildren(
       element("h3", row.v), close,
       facts([
