@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import math
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,11 +19,14 @@ from conformance.log.encoding import MAX_TEXT
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Returned, Status
 from conformance.report.templating import bounded
-from conformance.report.wording import accepted, element, in_short, off
+from conformance.report.wording import accepted, element, in_short, milliseconds, off
 from conformance.safe_text import visible
 
 MAX_ROWS = 20_000
 """Vectors of a page, at most: all that failed, and others as far as there is room."""
+
+SLOWEST = 3
+"""The slowest vectors that are named, at most."""
 
 _LAST = {Status.UNSUPPORTED: 1, Status.SKIPPED: 2, Status.PASS: 3}
 """The place of a status in the table; failures come first."""
@@ -74,6 +79,12 @@ def _bounded(run: RunLog) -> Sequence[Result]:
     return found
 
 
+def slowest(run: RunLog) -> Sequence[Result]:
+    """The vectors whose calls took the longest, of those that the log has a time of."""
+    timed = (result for result in run.results if result.seconds > 0)
+    return heapq.nlargest(SLOWEST, timed, key=attrgetter("seconds"))
+
+
 def addressable(vector: str) -> bool:
     """Whether a vector may be the target of a link, ``#vector=`` and its id."""
     return re.fullmatch(r"[A-Za-z0-9_.-]{1,200}", vector) is not None
@@ -102,7 +113,9 @@ class _Names:
 
 
 def _row(result: Result, names: _Names, cause: int | None) -> dict[str, Any]:
-    """A vector by letters: v its id, o operator, s status, t type, e edges, m message, c cause."""
+    """A vector by letters: v its id, o operator, s status, t type, e edges, m message, c cause,
+    d the milliseconds of its call.
+    """
     message = result.message
     if result.reading and not message:
         message = f"interpretation {result.reading}"
@@ -117,6 +130,7 @@ def _row(result: Result, names: _Names, cause: int | None) -> dict[str, Any]:
     some = {
         "m": _seen(message),
         "c": cause,
+        "d": milliseconds(result.seconds) or None,
         "r": None if result.reject is None else names(result.reject),
         "k": None if result.known is None else names(result.known),
         "p": None if result.precision is None else names(result.precision),

@@ -184,6 +184,16 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
 
 
+def taken(seconds: float) -> str:
+    """How long a call took: ``0.32 ms``, ``71 ms``, ``2.5 s``."""
+    return duration(seconds) if seconds >= 1 else f"{milliseconds(seconds):,g} ms"
+
+
+def milliseconds(seconds: float) -> float:
+    """A time to two digits, which is what a single call tells."""
+    return float(f"{seconds * 1000:.2g}")
+
+
 def short(number: int) -> str:
     """A count in few letters: ``950``, ``1.2k``, ``34M``."""
     for size, letter in ((10**9, "G"), (10**6, "M"), (10**3, "k")):

@@ -154,6 +154,14 @@ class TestFilters:
         assert shown(page) == ascending[::-1]
         assert page.url.endswith("#status=fail&sort=-vector")
 
+    def test_an_order_by_time_is_one_of_numbers(self, opened):
+        page = opened("openvino", "#sort=-time")
+        times = page.locator("#vector-table tbody td:nth-child(5)").all_inner_texts()
+        numbers = [float(text.removesuffix(" ms").replace(",", "")) for text in times]
+        assert len(numbers) == 100
+        assert numbers == sorted(numbers, reverse=True)
+        assert f"{numbers[0]:g} ms" in page.inner_text("section[aria-labelledby=vectors]")
+
     def test_a_cell_of_the_map_leads_to_its_vectors(self, opened):
         page = opened("openvino")
         page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")

@@ -49,6 +49,25 @@ def test_failures_come_first_and_what_passed_last_in_the_order_of_the_run():
     assert [row["v"] for row in rows] == ["v2", "v5", "v6", "v3", "v1", "v0", "v4"]
 
 
+def test_the_time_of_each_call_is_told_and_the_slowest_are_named():
+    seconds = {"v0": 0.00031, "v1": 0.0, "v2": 2.46, "v3": 0.716, "v4": 0.02}
+    results = tuple(
+        Result(id=name, op="AvgPool-1", status=Status.PASS, seconds=taken)
+        for name, taken in seconds.items()
+    )
+    text = render(replace(run(sample_runs.passing()), results=results))
+    told = {row["v"]: row.get("d") for row in vectors(text)["rows"]}
+    assert told == {"v0": 0.31, "v1": None, "v2": 2500, "v3": 720, "v4": 20}
+    line = "The calls took 3.2 s in all. The slowest: v2 2.5 s, v3 720 ms, v4 20 ms."
+    assert line in Page(text).text
+
+
+def test_where_the_log_has_no_time_none_is_told():
+    log = run(sample_runs.passing())
+    untimed = replace(log, results=tuple(replace(one, seconds=0.0) for one in log.results))
+    assert "The calls took" not in render(untimed)
+
+
 def test_a_vector_leads_to_its_cause(long_run):
     found = vectors(render(long_run))
     told = {row["v"]: found["causes"][row["c"]][0] for row in found["rows"] if "c" in row}
