@@ -263,6 +263,40 @@ class TestLinks:
         assert -5 < place < 800
 
 
+@pytest.mark.parametrize("width", [375, 1024])
+@pytest.mark.parametrize("name", ["openvino", "comparison"])
+class TestContents:
+    BAR = "document.querySelector('nav[aria-label=Contents]').getBoundingClientRect()"
+
+    def test_stay_at_the_top_in_one_line(self, opened, name, width):
+        page = opened(name, width=width)
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        wait_until(page, f"Math.abs({self.BAR}.top) < 1")
+        assert page.evaluate(f"{self.BAR}.height") < 60
+
+    def test_lead_by_keyboard_to_sections_that_they_do_not_cover(self, opened, name, width):
+        page = opened(name, width=width)
+        links = page.locator("nav[aria-label=Contents] a")
+        links.first.focus()
+        for _ in range(links.count() - 1):
+            page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.getBoundingClientRect().right") <= width
+        for link in ("#operators", "#readings"):
+            page.locator(f"nav a[href='{link}']").press("Enter")
+            in_sight(page, link)
+            top = f"document.querySelector('{link}').getBoundingClientRect().top"
+            assert page.evaluate(f"{top} >= {self.BAR}.bottom")
+
+    def test_cover_nothing_that_has_the_focus(self, opened, name, width):
+        page = opened(name, width=width)
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        page.locator("main [tabindex='0'], main summary").last.focus()
+        for _ in range(15):
+            page.keyboard.press("Shift+Tab")
+            bottom = "document.activeElement.getBoundingClientRect().bottom"
+            assert page.evaluate(f"{bottom} > {self.BAR}.bottom")
+
+
 class TestCauses:
     def test_all_titles_stand_in_the_first_screen(self, opened):
         page = opened("openvino", width=1920, height=1080)
