@@ -7,8 +7,10 @@ Arrays that leave or enter the package are of the *logical* numpy type (``bf16``
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import cached_property
+from decimal import ROUND_HALF_EVEN, ROUND_UP, Context
+from functools import cache, cached_property
 from typing import Any
 
 import ml_dtypes
@@ -107,6 +109,19 @@ class DType:
         code = np.where(ordinals < 0, np.iinfo(self.signed).min | -ordinals, ordinals)
         return code.astype(self.signed).view(self.numpy)
 
+    def shortest(self, value: Any) -> str:
+        """The shortest decimal that reads back as the same value of this type.
+
+        A whole number that is written out is exact: f16 has 60352.0, not 60350.0.
+        """
+        if not self.is_float:
+            return str(value)
+        number = float(value)
+        if not math.isfinite(number) or (number.is_integer() and abs(number) < 1e16):
+            return repr(number)
+        known = self.storage == self.numpy
+        return str(self.numpy.type(number)) if known else _shortest(number, self.numpy)
+
     def ulp_distance(self, a: Array, b: Array) -> NDArray[np.float64]:
         """How many steps between representable values lie between two arrays.
 
@@ -117,6 +132,15 @@ class DType:
         # The difference of two int64 may need 64 bits; modulo 2**64 it is right as uint64.
         distance = np.subtract(np.maximum(x, y), np.minimum(x, y)).view(np.uint64)
         return np.where(nan, np.inf, distance.astype(np.float64))
+
+
+@cache
+def _shortest(number: float, numpy: np.dtype[Any]) -> str:
+    """The shortest decimal of a finite number of a type that numpy itself does not know."""
+    # The neighbour above a power of two is twice as far away as the one below.
+    tried = ((digits, way) for digits in range(1, 18) for way in (ROUND_HALF_EVEN, ROUND_UP))
+    near = (float(Context(*one).create_decimal_from_float(number)) for one in tried)
+    return next(repr(one) for one in near if numpy.type(one) == number)
 
 
 def _float(name: str, numpy: Any, storage: str, digits: int, emin: int, emax: int) -> DType:

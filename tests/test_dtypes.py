@@ -165,3 +165,31 @@ def test_what_is_no_number_stays_where_digits_are_cut_off() -> None:
     found = narrowed(np.array([np.nan, np.inf, -np.inf, 1e39]), DTYPES["bf16"], "toward_zero")
     np.testing.assert_array_equal(found.astype("f8")[:3], [np.nan, np.inf, -np.inf])
     assert found[3] == ml_dtypes.finfo(ml_dtypes.bfloat16).max
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("f16", 0.1, "0.1"),
+        ("f16", 60352.0, "60352.0"),  # numpy has 60350.0
+        ("bf16", 0.1, "0.1"),
+        ("bf16", 1 / 3, "0.334"),
+        ("bf16", -0.0, "-0.0"),
+        ("bf16", 3e38, "3e+38"),
+        ("bf16", 2.0**-119, "1.51e-36"),  # rounded to three digits it would be the number below
+        ("bf16", np.nan, "nan"),
+        ("f32", 0.1, "0.1"),
+        ("f32", -np.inf, "-inf"),
+        ("f64", 0.1, "0.1"),
+        ("i64", 2**63 - 1, "9223372036854775807"),
+    ],
+)
+def test_shortest(name: str, value: float, text: str) -> None:
+    assert DTYPES[name].shortest(DTYPES[name].numpy.type(value)) == text
+
+
+@pytest.mark.parametrize("dtype", SMALL, ids=lambda d: d.name)
+def test_shortest_reads_back_as_every_number(dtype: DType) -> None:
+    numbers = dtype.from_ordinals(np.arange(dtype.infinity))
+    texts = map(dtype.shortest, numbers)
+    assert np.array_equal(np.array([*map(float, texts)]).astype(dtype.numpy), numbers)

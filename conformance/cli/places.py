@@ -34,6 +34,7 @@ INDEXES = ("manifest.json", "index.json")
 """What says of a folder what it holds: sent last, so that half a folder is none."""
 
 _FETCHED = "conformance.fetched"
+_SENT = "conformance.sent"
 
 
 class SourcePath(click.Path):
@@ -79,7 +80,9 @@ class TargetPath(click.Path):
         target = remote.place(value)
         if not remote.is_remote(target):
             return target
-        return ctx.with_resource(published(target, value.rstrip("/"), new=self._new))
+        folder = ctx.with_resource(published(target, value.rstrip("/"), new=self._new))
+        ctx.meta.setdefault(_SENT, []).append(folder)
+        return folder
 
 
 def refuse_fetched(path: Path, option: str) -> None:
@@ -89,6 +92,11 @@ def refuse_fetched(path: Path, option: str) -> None:
             f"{path.name} is at an address, so nothing is written beside it",
             hint=f"say where with {option}",
         )
+
+
+def is_sent(folder: Path) -> bool:
+    """Whether the files of a folder are sent to an address, away from all others here."""
+    return folder in click.get_current_context().meta.get(_SENT, ())
 
 
 @contextmanager

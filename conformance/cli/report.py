@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import click
 
+from conformance.cli.checking import LOG
 from conformance.cli.formats import format_option, targets, write
-from conformance.cli.places import SourcePath, TargetPath, refuse_fetched
+from conformance.cli.places import SourcePath, TargetPath, is_sent, refuse_fetched
 from conformance.errors import LogError, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ Examples:
   conformance report run.jsonl --format junit --format github
       write junit.xml beside the log, and print annotations for GitHub Actions
   conformance report reports/*/run.jsonl --out reports
-      write comparison.html, which shows the runs side by side
+      write comparison.html, which shows the runs side by side and links to their pages
 
 The same log always gives the same page. The exit code says whether the report was made; the
 verdict of the run is in the report. An incomplete or inconsistent log is shown as far as
@@ -68,7 +71,7 @@ def report(
                 hint="leave it out to compare the runs, or name one log",
             )
         runs = [read(log) for log in logs]
-        _compare(runs, folder)
+        _compare(runs, [_page(log, folder) for log in logs], folder)
     else:
         wanted = targets(formats, folder, log=logs[0])
         runs = [read(logs[0])]
@@ -96,14 +99,30 @@ def _show(run: RunLog, folder: Path, findings: int) -> None:
         click.echo(summary(run, **terminal(), limit=findings))
 
 
-def _compare(runs: list[RunLog], folder: Path) -> None:
+def _page(log: Path, folder: Path) -> str:
+    """The address of the page of a run from another page in this folder; empty if there is none."""
+    from conformance.report.page import FILE
+
+    page = log.parent / FILE
+    # Which of several logs with names of their own a page beside them is of, nothing says.
+    if log.name != LOG or not page.is_file() or is_sent(folder):
+        return ""
+    try:
+        way = Path(os.path.relpath(page.resolve(), folder.resolve()))
+    except ValueError:  # another drive
+        return ""
+    return f"./{quote(os.fsencode(way.as_posix()))}"
+
+
+def _compare(runs: list[RunLog], pages: list[str], folder: Path) -> None:
     from conformance.report import comparison_page
     from conformance.report.matrix import Column, heading
     from conformance.report.registry import write_text
     from conformance.report.view import view
     from conformance.safe_text import one_line
 
-    text = comparison_page.render([Column(run) for run in runs])
+    columns = [Column(run, page=page) for run, page in zip(runs, pages, strict=True)]
+    text = comparison_page.render(columns)
     try:
         path = folder / comparison_page.FILE
         write_text(path, text, hint="name another folder: --out DIR")

@@ -14,10 +14,10 @@ from conformance.dtypes import DTYPES
 from conformance.log.causes import Cause, Severity
 from conformance.log.diagnosis import NamedFault, ToldCondition, ToldDiagnosis, diagnosis
 from conformance.log.memory import on_memory
-from conformance.model import Finding
+from conformance.model import Finding, Witness
 from conformance.report.elements import Element, Plane, elements, planes, relation
 from conformance.report.picture import SvgPicture, picture, picture_under
-from conformance.report.wording import distance, precision, words
+from conformance.report.wording import in_short, off, precision, words
 
 SHOW = ["conformance", "show"]
 
@@ -40,10 +40,16 @@ class FindingView:
     header: Mapping[str, Any]
     known: bool = False
 
+    @cached_property
+    def witness(self) -> Witness | None:
+        """The worst element of the smallest vector, its numbers in the fewest digits."""
+        witness = self.finding.witness
+        return None if witness is None else in_short(witness, self.dtype)
+
     @property
     def bits(self) -> Mapping[str, str]:
         """The codes of ``rounded`` and ``got``, where they are floating-point numbers."""
-        witness = self.finding.witness
+        witness = self.witness
         row = DTYPES.get(self.dtype)
         if witness is None or witness.ulp is None or row is None or not row.is_float:
             return {}
@@ -131,7 +137,8 @@ class FindingView:
         witness = self.finding.witness
         if witness is None:
             return ""
-        return relation(self.finding.detail, witness.wrong) or distance(witness)
+        said = relation(self.finding.detail, witness.wrong, self.dtype)
+        return said or off(witness, self.dtype)
 
     @cached_property
     def picture(self) -> SvgPicture | None:
@@ -146,12 +153,12 @@ class FindingView:
     @cached_property
     def planes(self) -> tuple[Plane, ...]:
         """The output of the smallest vector around the worst element, expected and got."""
-        return planes(self.finding.detail.get("plane"))
+        return planes(self.finding.detail.get("plane"), self.dtype)
 
     @cached_property
     def elements(self) -> tuple[Element, ...]:
         """Wrong elements of the smallest vector, worst first."""
-        return elements(self.finding.detail.get("elements"))
+        return elements(self.finding.detail.get("elements"), self.dtype)
 
 
 TAGS = {

@@ -51,7 +51,7 @@ class QuestionRow:
 class SideBySide:
     """Runs of one suite.
 
-    ``names`` has a heading for each run, ``places`` the folder of its own page, or nothing.
+    ``names`` has a heading for each run, ``pages`` the address of its own page, or nothing.
     ``missing`` are backends without a run, by their label, and why. ``operators`` has for each
     operator one row a run, or None where a run did not ask it, ``faults`` short names of what is
     wrong; ``readings`` the questions of each operator; ``precision`` what each run reaches of each
@@ -63,7 +63,7 @@ class SideBySide:
 
     views: tuple[View, ...]
     names: tuple[str, ...]
-    places: tuple[str, ...]
+    pages: tuple[str, ...]
     missing: Mapping[str, str]
     faults: Mapping[str, tuple[tuple[str, ...], ...]]
     operators: Mapping[str, tuple[OperatorRow | None, ...]]
@@ -80,8 +80,7 @@ class SideBySide:
 def side_by_side(columns: Sequence[Column]) -> SideBySide:
     """What a page shows of one or more runs, and of backends that have none.
 
-    The page of a run with a label is in the folder of that name. Raises :class:`LogError` for
-    runs of different suites, which nothing makes comparable.
+    Raises :class:`LogError` for runs of different suites, which nothing makes comparable.
     """
     told = [(column, column.run) for column in columns if column.run is not None]
     runs = [run for _, run in told]
@@ -98,7 +97,7 @@ def side_by_side(columns: Sequence[Column]) -> SideBySide:
     return SideBySide(
         views=views,
         names=_names(told, found),
-        places=tuple(column.label for column, _ in told),
+        pages=tuple(column.address for column, _ in told),
         missing={column.label: column.why for column in columns if column.run is None},
         faults={
             op: tuple(flaws(run.causes, op) for run in runs)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from conformance.report.wording import ulps
+from conformance.report.wording import number, relative, shortest, ulps
 
 MAX_ELEMENTS = 20
 """Elements that are shown at most."""
@@ -73,15 +73,21 @@ class Plane:
         return any(place.given for row in self.rows for place in row)
 
 
-def elements(data: object) -> tuple[Element, ...]:
-    """The elements of a finding's ``detail["elements"]``, without those not of the form."""
+def elements(data: object, dtype: str = "") -> tuple[Element, ...]:
+    """The elements of a finding's ``detail["elements"]``, without those not of the form.
+
+    Numbers of the ``dtype`` are in the fewest digits.
+    """
     if not isinstance(data, list | tuple):
         return ()
-    return tuple(_element(item) for item in data[:MAX_ELEMENTS] if isinstance(item, Mapping))
+    return tuple(_element(item, dtype) for item in data[:MAX_ELEMENTS] if isinstance(item, Mapping))
 
 
-def planes(data: object) -> tuple[Plane, ...]:
-    """The slices of a finding's ``detail["plane"]``; none where that is not of the form."""
+def planes(data: object, dtype: str = "") -> tuple[Plane, ...]:
+    """The slices of a finding's ``detail["plane"]``; none where that is not of the form.
+
+    Numbers of the ``dtype`` are in the fewest digits.
+    """
     if not isinstance(data, Mapping):
         return ()
     parts = [data.get(name) for name in ("expected", "got", "wrong")]
@@ -94,13 +100,16 @@ def planes(data: object) -> tuple[Plane, ...]:
         slices = list(zip(*(part for part in parts if isinstance(part, list)), strict=True))
         more = len(slices) > MAX_SLICES
         of = f" of {len(slices)}" if more else ""
-        found = (_plane(f"Slice {n}{of}", part) for n, part in enumerate(slices[:MAX_SLICES]))
+        found = (
+            _plane(f"Slice {n}{of}", part, dtype) for n, part in enumerate(slices[:MAX_SLICES])
+        )
         return tuple(replace(one, cut=one.cut or more) for one in found)
-    return (_plane("", [[part] for part in parts] if axes == 1 else parts),)
+    return (_plane("", [[part] for part in parts] if axes == 1 else parts, dtype),)
 
 
-def _element(item: Mapping[str, object]) -> Element:
+def _element(item: Mapping[str, object], dtype: str) -> Element:
     text = {name: value if isinstance(value := item.get(name), str) else "" for name in TEXTS}
+    text |= {name: shortest(text[name], dtype) for name in ("rounded", "lo", "hi", "got")}
     ulp, output = item.get("ulp"), item.get("output")
     accepted = text["lo"] if text["lo"] == text["hi"] or not text["hi"] else _interval(text)
     return Element(
@@ -111,7 +120,7 @@ def _element(item: Mapping[str, object]) -> Element:
         accepted=accepted,
         got=text["got"],
         got_bits=text["got_bits"],
-        off=_off(ulp),
+        off=_off(ulp, text, dtype),
     )
 
 
@@ -119,11 +128,11 @@ def _interval(text: Mapping[str, str]) -> str:
     return f"[{text['lo']}, {text['hi']}]"
 
 
-def _off(ulp: object) -> str:
+def _off(ulp: object, text: Mapping[str, str], dtype: str) -> str:
     if ulp in ("inf", math.inf):  # as a run log spells it, and as a run has it
         return ulps(math.inf)
     if isinstance(ulp, int | float) and not isinstance(ulp, bool) and 0 <= ulp <= 1e30:
-        return ulps(ulp)
+        return ", ".join(filter(None, (ulps(ulp), relative(text["exact"], text["got"], dtype))))
     return ""
 
 
@@ -134,10 +143,13 @@ def _index(data: object) -> str:
     return ", ".join(map(str, data[:MAX_AXES]))
 
 
-def _plane(caption: str, parts: Sequence[Any]) -> Plane:
+def _plane(caption: str, parts: Sequence[Any], dtype: str) -> Plane:
+    def text(value: Any) -> str:
+        return shortest(str(value), dtype)
+
     rows = tuple(
         tuple(
-            ElementRow(str(e), str(g), w is True, *map(str, given))
+            ElementRow(text(e), text(g), w is True, *map(text, given))
             for e, g, w, *given in zip(*row, strict=True)
         )
         for row in zip(*parts, strict=True)
@@ -182,17 +194,17 @@ MOST = 64
 """The largest numerator and denominator of a ratio that is told as a fraction."""
 
 
-def relation(detail: Mapping[str, Any], total: int) -> str:
+def relation(detail: Mapping[str, Any], total: int, dtype: str = "") -> str:
     """A sentence about the wrong elements around the worst one of a finding; empty for none.
 
     ``total`` is how many elements of the output are wrong: those of other planes are not looked at.
     """
-    shown = [plane for plane in planes(detail.get("plane")) if not plane.cut]
+    shown = [plane for plane in planes(detail.get("plane"), dtype) if not plane.cut]
     places = [place for plane in shown for row in plane.rows for place in row]
     wrong = [place for place in places if place.wrong]
     if len(wrong) < FEW:
         return ""
-    said = _constant(wrong) or _ratio(wrong) or _elsewhere(places, wrong)
+    said = _constant(wrong) or _ratio(wrong, dtype) or _elsewhere(places, wrong)
     if not said or len(wrong) == total:
         return said
     return f"In the plane of the worst element, {said[0].lower()}{said[1:]}"
@@ -205,9 +217,9 @@ def _constant(wrong: Sequence[ElementRow]) -> str:
     return f"All {len(wrong)} wrong elements are {values.pop()}."
 
 
-def _ratio(wrong: Sequence[ElementRow]) -> str:
+def _ratio(wrong: Sequence[ElementRow], dtype: str) -> str:
     """That all are the same multiple of what is expected, which are not all alike."""
-    pairs = [(_number(place.expected), _number(place.got)) for place in wrong]
+    pairs = [(number(place.expected, dtype), number(place.got, dtype)) for place in wrong]
     ratios = [got / right for right, got in pairs if right and math.isfinite(got / right)]
     if len(ratios) < len(pairs) or len({right for right, _ in pairs}) < FEW:
         return ""
@@ -236,7 +248,7 @@ def _elsewhere(places: Sequence[ElementRow], wrong: Sequence[ElementRow]) -> str
     expected = [place.expected for place in places]
     if len(set(expected)) * 2 < len(expected):
         return ""
-    there = [place for place in wrong if place.got in expected and _number(place.got) != 0]
+    there = [place for place in wrong if place.got in expected and number(place.got, "") != 0]
     others = Counter(place.got for place in wrong if place not in there)
     rest, count = others.most_common(1)[0] if others else ("", 0)
     if len(there) < FEW or (len(there) + count) * 4 < len(wrong) * 3:
@@ -245,10 +257,3 @@ def _elsewhere(places: Sequence[ElementRow], wrong: Sequence[ElementRow]) -> str
         return f"All {len(wrong)} wrong elements are what is expected elsewhere."
     also = f", {count} {'are' if count > 1 else 'is'} {rest}" if count else ""
     return f"{len(there)} of {len(wrong)} wrong elements are what is expected elsewhere{also}."
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

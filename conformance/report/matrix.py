@@ -34,11 +34,21 @@ def flaws(causes: Iterable[Cause], op: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Column:
-    """One backend: its run under a label, if it has one; where there is no run, ``why`` not."""
+    """One backend: its run under a label, if it has one; where there is no run, ``why`` not.
+
+    ``page`` is the address of the page of its run, which has a folder of the label's name
+    otherwise.
+    """
 
     run: RunLog | None
     label: str = ""
     why: str = ""
+    page: str = ""
+
+    @property
+    def address(self) -> str:
+        """The address of the page of its run; empty where none is known."""
+        return self.page or (f"./{self.label}/index.html" if self.label else "")
 
     @property
     def name(self) -> str:

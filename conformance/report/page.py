@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from conformance.log.run_log import RunLog
 from conformance.report import templating, wording
 from conformance.report.charts import bar, heat_maps, spreads
-from conformance.report.vector_table import MAX_ROWS, addressable, table
+from conformance.report.vector_table import MAX_ROWS, addressable, slowest, table
 from conformance.report.view import strengths, view
 from conformance.safe_text import visible
 
@@ -43,6 +43,7 @@ def render(run: RunLog) -> str:
         spreads=spreads(run),
         strengths=strengths(run),
         table=table(run),
+        slowest=slowest(run),
         most=MAX_ROWS,
         open=OPEN,
     )
@@ -65,6 +66,7 @@ def _environment() -> Environment:
         when=wording.when,
         why=wording.why,
         duration=wording.duration,
+        taken=wording.taken,
     )
     made.tests["addressable"] = addressable
     return made

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 import math
 import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,19 @@ from markupsafe import Markup
 from conformance.dtypes import DTYPES
 from conformance.log.encoding import MAX_TEXT
 from conformance.log.run_log import RunLog
-from conformance.model import FAILED, Result, Returned
+from conformance.model import FAILED, Result, Returned, Status
 from conformance.report.templating import bounded
-from conformance.report.wording import accepted, distance, element
+from conformance.report.wording import accepted, element, in_short, milliseconds, off
 from conformance.safe_text import visible
 
 MAX_ROWS = 20_000
-"""Vectors of a page, at most: all that failed come first, each in the order of the run."""
+"""Vectors of a page, at most: all that failed, and others as far as there is room."""
+
+SLOWEST = 3
+"""The slowest vectors that are named, at most."""
+
+_LAST = {Status.UNSUPPORTED: 1, Status.SKIPPED: 2, Status.PASS: 3}
+"""The place of a status in the table; failures come first."""
 
 MAX_DETAILS = 20_000_000
 """Letters of the arrays of a page, at most; of further failures they are left out."""
@@ -53,7 +61,11 @@ def table(run: RunLog) -> Markup:
 
 
 def shown(run: RunLog) -> Sequence[Result]:
-    """The results for which a page has room, in the order of the run."""
+    """The results for which a page has room: failures first, and each status as it was run."""
+    return sorted(_bounded(run), key=lambda result: _LAST.get(result.status, 0))
+
+
+def _bounded(run: RunLog) -> Sequence[Result]:
     if len(run.results) <= MAX_ROWS:
         return run.results
     failed = sum(result.status in FAILED for result in run.results)
@@ -65,6 +77,12 @@ def shown(run: RunLog) -> Sequence[Result]:
             room[kind] -= 1
             found.append(result)
     return found
+
+
+def slowest(run: RunLog) -> Sequence[Result]:
+    """The vectors whose calls took the longest, of those that the log has a time of."""
+    timed = (result for result in run.results if result.seconds > 0)
+    return heapq.nlargest(SLOWEST, timed, key=attrgetter("seconds"))
 
 
 def addressable(vector: str) -> bool:
@@ -95,7 +113,9 @@ class _Names:
 
 
 def _row(result: Result, names: _Names, cause: int | None) -> dict[str, Any]:
-    """A vector by letters: v its id, o operator, s status, t type, e edges, m message, c cause."""
+    """A vector by letters: v its id, o operator, s status, t type, e edges, m message, c cause,
+    d the milliseconds of its call.
+    """
     message = result.message
     if result.reading and not message:
         message = f"interpretation {result.reading}"
@@ -110,6 +130,7 @@ def _row(result: Result, names: _Names, cause: int | None) -> dict[str, Any]:
     some = {
         "m": _seen(message),
         "c": cause,
+        "d": milliseconds(result.seconds) or None,
         "r": None if result.reject is None else names(result.reject),
         "k": None if result.known is None else names(result.known),
         "p": None if result.precision is None else names(result.precision),
@@ -125,9 +146,15 @@ def _detail(result: Result) -> dict[str, Any]:
         "expected": texts(result.expected),
         "got": texts(result.returned),
     }
-    witness = result.witness
-    if witness is not None:
-        facts = (element(witness), witness.exact, accepted(witness), witness.got, distance(witness))
+    if result.witness is not None:
+        witness = in_short(result.witness, result.dtype)
+        facts = (
+            element(witness),
+            witness.exact,
+            accepted(witness),
+            witness.got,
+            off(witness, result.dtype),
+        )
         detail["worst"] = [_seen(fact) for fact in facts]
         detail["wrong"] = [witness.wrong, witness.total]
     return {key: value for key, value in detail.items() if value}
@@ -192,4 +219,5 @@ def _nested(one: Returned) -> Any:
         stored = np.frombuffer(content, dtype.storage).reshape(one.shape)
     except (zlib.error, ValueError):
         return None
-    return np.vectorize(str, otypes=[object])(dtype.from_storage(stored)).tolist()
+    numbers = map(dtype.shortest, dtype.from_storage(stored).ravel())
+    return np.array([*numbers], object).reshape(one.shape).tolist()

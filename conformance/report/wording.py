@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import numpy as np
+
+from conformance.dtypes import DTYPES
 from conformance.log.causes import Cause
 from conformance.log.encoding import MAX_TEXT
 from conformance.model import Witness
@@ -26,9 +30,60 @@ def accepted(witness: Witness) -> str:
     return f"[{witness.lo}, {witness.hi}]"
 
 
+def number(text: str, dtype: str) -> float:
+    """The number of a type that a text names; NaN where it names none."""
+    row = DTYPES.get(dtype)
+    try:
+        value = float(text)
+    except ValueError:
+        return math.nan
+    if row is None or not row.is_float:
+        return value
+    with np.errstate(over="ignore"):
+        return float(row.numpy.type(value))
+
+
+def shortest(text: str, dtype: str) -> str:
+    """A number in the fewest digits that name it in its type; other text as it is."""
+    row = DTYPES.get(dtype)
+    value = number(text, dtype)
+    # Digits alone may be of another output, whose elements are integers.
+    if row is None or not row.is_float or not math.isfinite(value) or text.strip("-").isdecimal():
+        return text
+    return row.shortest(value)
+
+
+def in_short(witness: Witness, dtype: str) -> Witness:
+    """The witness with its numbers of this type in the fewest digits."""
+    return replace(
+        witness,
+        rounded=shortest(witness.rounded, dtype),
+        lo=shortest(witness.lo, dtype),
+        hi=shortest(witness.hi, dtype),
+        got=shortest(witness.got, dtype),
+    )
+
+
 def distance(witness: Witness) -> str:
     """The distance in ULP, as text; empty where it has no meaning."""
     return "" if witness.ulp is None else ulps(witness.ulp)
+
+
+def off(witness: Witness, dtype: str) -> str:
+    """The distance in ULP and, where there is one, the relative error."""
+    away = distance(witness)
+    return away and ", ".join(filter(None, (away, relative(witness.exact, witness.got, dtype))))
+
+
+def relative(exact: str, got: str, dtype: str) -> str:
+    """The relative error of an element of this type; empty where what is expected is 0 or it is not
+    finite.
+    """
+    expected, right = number(exact, dtype), number(exact, "")
+    if not expected or not math.isfinite(expected):
+        return ""
+    error = abs(number(got, dtype) - right) / abs(right)
+    return f"{error:.2g} relative" if math.isfinite(error) else ""
 
 
 def ulps(steps: float) -> str:
@@ -152,6 +207,16 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def taken(seconds: float) -> str:
+    """How long a call took: ``0.32 ms``, ``71 ms``, ``2.5 s``."""
+    return duration(seconds) if seconds >= 1 else f"{milliseconds(seconds):,g} ms"
+
+
+def milliseconds(seconds: float) -> float:
+    """A time to two digits, which is what a single call tells."""
+    return float(f"{seconds * 1000:.2g}")
 
 
 def short(number: int) -> str:

@@ -148,6 +148,11 @@ def test_a_check_reads_and_writes_addresses(
     page = command("report", f"{memory}/out/run.jsonl", "--out", f"{memory}/page")
     assert page.exit_code == 0, page.output
     assert set(files(f"{memory}/page")) == {"index.html"}
+    log = tmp_path / "out" / "run.jsonl"
+    assert command("report", log, log, "--out", f"{memory}/both").exit_code == 0
+    assert (
+        b'href="./' not in files(f"{memory}/both")["comparison.html"]
+    )  # of a page that stays here
 
 
 def test_a_running_log_is_sent_while_it_grows(memory: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,6 +154,14 @@ class TestFilters:
         assert shown(page) == ascending[::-1]
         assert page.url.endswith("#status=fail&sort=-vector")
 
+    def test_an_order_by_time_is_one_of_numbers(self, opened):
+        page = opened("openvino", "#sort=-time")
+        times = page.locator("#vector-table tbody td:nth-child(5)").all_inner_texts()
+        numbers = [float(text.removesuffix(" ms").replace(",", "")) for text in times]
+        assert len(numbers) == 100
+        assert numbers == sorted(numbers, reverse=True)
+        assert f"{numbers[0]:g} ms" in page.inner_text("section[aria-labelledby=vectors]")
+
     def test_a_cell_of_the_map_leads_to_its_vectors(self, opened):
         page = opened("openvino")
         page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
@@ -253,6 +261,40 @@ class TestLinks:
         cause = page.url.partition("#cause=")[2]
         place = page.locator(f'details[data-cause="{cause}"]').bounding_box()["y"]
         assert -5 < place < 800
+
+
+@pytest.mark.parametrize("width", [375, 1024])
+@pytest.mark.parametrize("name", ["openvino", "comparison"])
+class TestContents:
+    BAR = "document.querySelector('nav[aria-label=Contents]').getBoundingClientRect()"
+
+    def test_stay_at_the_top_in_one_line(self, opened, name, width):
+        page = opened(name, width=width)
+        page.evaluate("scrollTo(0, document.body.scrollHeight)")
+        wait_until(page, f"Math.abs({self.BAR}.top) < 1")
+        assert page.evaluate(f"{self.BAR}.height") < 60
+
+    def test_lead_by_keyboard_to_sections_that_they_do_not_cover(self, opened, name, width):
+        page = opened(name, width=width)
+        links = page.locator("nav[aria-label=Contents] a")
+        links.first.focus()
+        for _ in range(links.count() - 1):
+            page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.getBoundingClientRect().right") <= width
+        for link in ("#operators", "#readings"):
+            page.locator(f"nav a[href='{link}']").press("Enter")
+            in_sight(page, link)
+            top = f"document.querySelector('{link}').getBoundingClientRect().top"
+            assert page.evaluate(f"{top} >= {self.BAR}.bottom")
+
+    def test_cover_nothing_that_has_the_focus(self, opened, name, width):
+        page = opened(name, width=width)
+        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
+        page.locator("main [tabindex='0'], main summary").last.focus()
+        for _ in range(15):
+            page.keyboard.press("Shift+Tab")
+            bottom = "document.activeElement.getBoundingClientRect().bottom"
+            assert page.evaluate(f"{bottom} > {self.BAR}.bottom")
 
 
 class TestCauses:

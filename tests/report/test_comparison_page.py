@@ -10,7 +10,7 @@ import pytest
 import sample_runs
 from click.testing import CliRunner
 from hypothesis import given
-from pages import check_safe, check_structure
+from pages import Page, check_safe, check_structure
 from runs import FEW, hostile_runs, run
 
 from conformance.cli.report import report
@@ -154,6 +154,30 @@ class TestCommand:
         assert [p.name for p in (tmp_path / "out").iterdir()] == [FILE]
         assert ran.stderr == f"wrote {tmp_path / 'out' / FILE}\n"
         assert ran.stdout.count("example 2.4.1: Not conformant. ") == 3
+
+    def links(self, page):
+        return [a["href"] for a in Page(page.read_text("utf-8")).all("a") if "#" not in a["href"]]
+
+    def test_links_to_the_pages_that_are_beside_the_logs(self, tmp_path):
+        names = ("a", "b", '"50 %#?"')
+        logs = [self.write(tmp_path / "runs", name) for name in names]
+        for name in ("a", '"50 %#?"'):
+            (tmp_path / "runs" / name / "index.html").touch()
+        ran = CliRunner().invoke(report, [*logs, "--out", str(tmp_path / "out")])
+        assert ran.exit_code == 0
+        page = tmp_path / "out" / FILE
+        check_safe(page.read_text("utf-8"))
+        assert self.links(page) == [
+            "./../runs/a/index.html",
+            "./../runs/%2250%20%25%23%3F%22/index.html",
+        ]
+
+    def test_a_page_beside_logs_with_names_of_their_own_may_be_of_either(self, tmp_path):
+        events = sample_runs.failing()
+        logs = [str(sample_runs.write(tmp_path / f"{name}.jsonl", events)) for name in "ab"]
+        (tmp_path / "index.html").touch()
+        assert CliRunner().invoke(report, logs).exit_code == 0
+        assert self.links(tmp_path / FILE) == []
 
     def test_without_out_it_stands_beside_the_first_log(self, tmp_path):
         logs = [self.write(tmp_path, name) for name in ("a", "b")]

@@ -49,7 +49,7 @@ def test_causes_come_worst_first_with_what_they_take_to_be_understood():
         assert command.properties["title"] == cause.headline
         assert command.properties["file"] == "examples/backend.py"
         assert f"reproduce: {cause.findings[0].reproduce}" in command.data
-    assert "got: 8.444445 (4,427,423 ULP)" in found[0].data
+    assert "got: 8.444445 (4,427,423 ULP, 0.33 relative)" in found[0].data
     assert notice.properties["title"] == "conformance: Not conformant"
 
 

@@ -130,7 +130,7 @@ class TestContent:
             "Rounded 12.666667 0x414aaaab",
             "Accepted [12.666666, 12.666668]",
             "Got 8.444445 0x41071c72",
-            "4,427,423 ULP",
+            "4,427,423 ULP, 0.33 relative",
             "The window spans positions 3 to 5 by 3 to 5; the data has 4 by 5. 2 of its 9 taps "
             "read data, 7 lie on padding. The divisor is 6.",
             finding.reproduce,

@@ -56,7 +56,7 @@ class TestDiagnosisOnThePage:
             "As the bug has it: The window spans positions 2 to 3 by 3 to 4;",
             "Got (2 wrong)",
             "17 wrong 8 0 wrong",
-            "7.5555553 0x40f1c71c [7.5555549, 7.5555558] 17.0 0x41880000 9,876,543 ULP",
+            "7.5555553 0x40f1c71c [7.555555, 7.555556] 17.0 0x41880000 9,876,543 ULP",
             "infinitely far",
         ],
     )
@@ -176,6 +176,35 @@ class TestElements:
     )
     def test_other_planes_are_left_out(self, data):
         assert planes(data) == ()
+
+    def test_numbers_are_in_the_fewest_digits_of_their_type(self):
+        row = ["0.10000000149011612", "nan", "7"]
+        (found,) = planes({"expected": row, "got": row, "wrong": [True, False, False]}, "f32")
+        assert [place.got for place in found.rows[0]] == ["0.1", "nan", "7"]
+        item = {"rounded": "0.100098", "lo": "0.0996094", "hi": "0.100586", "got": "-inf"}
+        (one,) = elements([item], "bf16")
+        assert (one.rounded, one.accepted, one.got) == ("0.1", "[0.0996, 0.1006]", "-inf")
+        (one,) = elements([{"got": "2147483647", "lo": "16777217 or 3"}], "f32")  # places
+        assert (one.got, one.accepted) == ("2147483647", "16777217 or 3")
+
+    @pytest.mark.parametrize(
+        ("exact", "got", "dtype", "said"),
+        [
+            # The number of f32 above 0.1 is 0.10000000894, of which 0.10000001 are the digits.
+            ("0.1", "0.10000001", "f32", "3 ULP, 8.9e-08 relative"),
+            ("-4.0", "4.0", "f16", "3 ULP, 2 relative"),
+            ("0.0", "1.0", "f32", "3 ULP"),
+            ("1e-60", "1.0", "f32", "3 ULP"),  # expected is 0 in f32
+            ("1e40", "3e38", "f32", "3 ULP"),
+            ("nan", "1.0", "f32", "3 ULP"),
+            ("1.0", "inf", "f32", "3 ULP"),
+            ("1e-320", "1e300", "f64", "3 ULP"),
+            ("", "<b>", "f9", "3 ULP"),
+        ],
+    )
+    def test_beside_the_distance_stands_the_relative_error(self, exact, got, dtype, said):
+        (one,) = elements([{"exact": exact, "got": got, "ulp": 3}], dtype)
+        assert one.off == said
 
     def test_elements_that_say_little(self):
         (found,) = elements(["x", {"index": [1, "2"], "ulp": -1, "got": 5}])

@@ -68,6 +68,12 @@ def test_says(expected, got, said):
     assert relation(plane(expected, got), wrong(expected, got)) == said
 
 
+def test_a_ratio_is_that_of_the_numbers_not_of_their_shortest_digits():
+    """1.0234375 and twice as much are 1.02 and 2.05 in bf16."""
+    detail = plane([[1.0234375, 1.5]], [[2.046875, 3.0]])
+    assert relation(detail, 2, "bf16") == "All 2 wrong elements are 2 times the expected value."
+
+
 def test_of_a_plane_that_has_not_all_wrong_elements_it_says_so():
     two = plane([[4.0, 8.0]], [[9.0, 18.0]])
     assert relation(two, 3) == (

@@ -111,7 +111,7 @@ def test_verdict_counts_findings_and_claim():
     assert "AvgPool-1" in words
     code = [token.content for token in tokens if token.type == "fence"]
     assert f"{log.findings[0].reproduce}\n" in code
-    assert any("got: 8.444445 (4,427,423 ULP)" in text for text in code)
+    assert any("got: 8.444445 (4,427,423 ULP, 0.33 relative)" in text for text in code)
 
 
 def test_a_green_one_and_its_unsupported_vectors():

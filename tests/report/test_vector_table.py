@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 
+import ml_dtypes
 import numpy as np
 import pytest
 import sample_runs
@@ -13,7 +14,7 @@ from pages import Page, check_safe, vectors
 from runs import FEW, hostile_runs, run
 
 from conformance.grade.returned import packed
-from conformance.model import Returned
+from conformance.model import Result, Returned, Status
 from conformance.report.page import render
 from conformance.report.vector_table import addressable, texts
 
@@ -31,10 +32,40 @@ def test_every_vector_of_every_operator_is_in_one_table(long_run):
     found = vectors(text)
     names = found["names"]
     told = [(names[row["o"]], row["v"], names[row["s"]], names[row["t"]]) for row in found["rows"]]
-    assert told == [(r.op, r.id, r.status.value, r.dtype) for r in long_run.results]
-    edges = [tuple(names[edge] for edge in row["e"]) for row in found["rows"]]
-    assert edges == [r.edges for r in long_run.results]
+    assert sorted(told) == sorted((r.op, r.id, r.status.value, r.dtype) for r in long_run.results)
+    edges = {row["v"]: tuple(names[edge] for edge in row["e"]) for row in found["rows"]}
+    assert edges == {r.id: r.edges for r in long_run.results}
     assert len(text) < 2_000_000
+
+
+def test_failures_come_first_and_what_passed_last_in_the_order_of_the_run():
+    statuses = ("pass", "skipped", "fail", "unsupported", "pass", "error", "fail")
+    results = tuple(
+        Result(id=f"v{n}", op="AvgPool-1", status=Status(status))
+        for n, status in enumerate(statuses)
+    )
+    log = replace(run(sample_runs.passing()), results=results)
+    rows = vectors(render(log))["rows"]
+    assert [row["v"] for row in rows] == ["v2", "v5", "v6", "v3", "v1", "v0", "v4"]
+
+
+def test_the_time_of_each_call_is_told_and_the_slowest_are_named():
+    seconds = {"v0": 0.00031, "v1": 0.0, "v2": 2.46, "v3": 0.716, "v4": 0.02}
+    results = tuple(
+        Result(id=name, op="AvgPool-1", status=Status.PASS, seconds=taken)
+        for name, taken in seconds.items()
+    )
+    text = render(replace(run(sample_runs.passing()), results=results))
+    told = {row["v"]: row.get("d") for row in vectors(text)["rows"]}
+    assert told == {"v0": 0.31, "v1": None, "v2": 2500, "v3": 720, "v4": 20}
+    line = "The calls took 3.2 s in all. The slowest: v2 2.5 s, v3 720 ms, v4 20 ms."
+    assert line in Page(text).text
+
+
+def test_where_the_log_has_no_time_none_is_told():
+    log = run(sample_runs.passing())
+    untimed = replace(log, results=tuple(replace(one, seconds=0.0) for one in log.results))
+    assert "The calls took" not in render(untimed)
 
 
 def test_a_vector_leads_to_its_cause(long_run):
@@ -62,7 +93,7 @@ def test_a_failure_shows_what_was_asked_given_and_expected():
         inputs=packed([np.zeros((1, 1, 600), "f4")]),
     )
     log = replace(log, results=(*log.results[:place], result, *log.results[place + 1 :]))
-    row = vectors(render(log))["rows"][place]
+    (row,) = (row for row in vectors(render(log))["rows"] if row["v"] == result.id)
     assert row["a"] == {
         "attributes, kernel": "[2, 2]", "attributes, auto_pad": "valid", "pattern": "ramp",
     }  # fmt: skip
@@ -70,6 +101,13 @@ def test_a_failure_shows_what_was_asked_given_and_expected():
     assert row["x"]["got"] == [[[["1.5", "2.0"], ["3.0", "nan"]]]]
     assert row["x"]["inputs"] == [None]  # too large to be shown
     assert row["x"]["wrong"] == [result.witness.wrong, result.witness.total]
+
+
+def test_arrays_are_in_the_fewest_digits_of_their_type():
+    arrays = [np.array([0.1, 1 / 3], name) for name in ("f2", "f4", "f8", ml_dtypes.bfloat16)]
+    assert texts(packed(arrays)) == [
+        ["0.1", "0.3333"], ["0.1", "0.33333334"], ["0.1", "0.3333333333333333"], ["0.1", "0.334"],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

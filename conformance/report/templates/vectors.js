@@ -33,7 +33,8 @@
     dtype: (row) => names[row.t],
     cause: (row) => (row.c === undefined ? "" : causes[row.c][0]),
   };
-  const columns = [(row) => row.v, value.op, value.status, value.dtype,
+  const took = (row) => (row.d === undefined ? "" : `${number(row.d)} ms`);
+  const columns = [(row) => row.v, value.op, value.status, value.dtype, took,
     (row) => (row.c === undefined ? "" : causes[row.c][1]), message];
   const fillers = {
     edge: () => rows.flatMap((row) => row.e.map((edge) => names[edge])),
@@ -50,7 +51,7 @@
   const text = (row) => {
     if (!texts.has(row)) {
       const edges = row.e.map((edge) => names[edge]);
-      texts.set(row, [...columns.map((column) => column(row)), ...edges].join("\n").toLowerCase());
+      texts.set(row, [...columns.filter((column) => column !== took).map((column) => column(row)), ...edges].join("\n").toLowerCase());
     }
     return texts.get(row);
   };
@@ -88,9 +89,11 @@
       else head.removeAttribute("aria-sort");
     }
     if (place >= 0) {
-      const keys = new Map(found.map((row) => [row, columns[place](row)]));
+      const timed = columns[place] === took;
+      const keys = new Map(found.map((row) => [row, timed ? row.d ?? 0 : columns[place](row)]));
+      const compare = timed ? (a, b) => a - b : collator.compare;
       const down = sorted.startsWith("-") ? -1 : 1;
-      found.sort((a, b) => down * collator.compare(keys.get(a), keys.get(b)));
+      found.sort((a, b) => down * compare(keys.get(a), keys.get(b)));
     }
     byId("filter-count").textContent = `${number(found.length)} of ${number(rows.length)} shown`;
     page = 0;
@@ -175,11 +178,12 @@
     const close = element("button", "Close");
     close.type = "button";
     close.addEventListener("click", () => { panel.hidden = true; remember(); });
-    const worst = detail.worst ? `${detail.worst[0]}: exact ${detail.worst[1]}, accepted ${detail.worst[2]}, got ${detail.worst[3]}` : undefined;
+    const [place, exact, accepted, got, off] = detail.worst ?? [];
+    const worst = place && `${place}: exact ${exact}, accepted ${accepted}, got ${got}${off && ` (${off})`}`;
     panel.replaceChildren(
       element("h3", row.v), close,
       facts([
-        ["Operator", names[row.o]], ["Status", names[row.s]], ["Type", names[row.t]], ["Level", names[row.l]],
+        ["Operator", names[row.o]], ["Status", names[row.s]], ["Type", names[row.t]], ["Level", names[row.l]], ["Time", took(row)],
         ["Negative test for", row.r === undefined ? undefined : names[row.r]],
         ["Cause", cause], ["Message", message(row)], ["Worst element", worst],
         ["Precision reached", row.p === undefined ? undefined : names[row.p]],
