@@ -91,7 +91,7 @@ interrupted run leaves the old suite unchanged.
     "backend",
     metavar="NAME|FILE",
     help="Generate a suite for what this backend declares to support, as strong there as core is "
-    "in each element type and rank. The backend is loaded, not run.",
+    "in each element type and rank. The backend is imported but not run.",
 )
 @click.option(
     "--suite",

@@ -157,7 +157,7 @@ Then:
     "backend",
     metavar="NAME|FILE",
     help="Complete the suite for what this backend declares to support [default: every part of "
-    "each operator]. The backend is loaded, not run.",
+    "each operator]. The backend is imported but not run.",
 )
 @ops_option
 @click.option(

@@ -141,7 +141,8 @@ class VectorSession:
             return ""
         if refusals and not values:
             return ""  # only must-reject vectors were chosen
-        return f"nothing was graded: of {asked} vectors, none with values was graded (see -rs)"
+        said = ", ".join(f"{n} {verdict}" for verdict, n in values.items() if n)
+        return f"no values graded: {said or f'{asked} vectors'} (see -rs)"
 
     def _counts(self) -> str:
         by_verdict: Counter[str] = Counter()

@@ -52,7 +52,7 @@ class Conversation:
     def hello(self) -> Identity:
         """Who the program says it is."""
         try:
-            header, _ = self._receive("it does not say who it is")
+            header, _ = self._receive("no hello message")
             return messages.introduced(header, program=True)
         except BackendError as error:
             raise Trouble(error.message) from error

@@ -185,9 +185,9 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
         return (
             f"Interrupted after {total.total} of {selected} vectors; {total.wrong} failed so far."
         )
-    parts = [f"{verdict.capitalize()}: {total.passed} of {selected} vectors passed"]
-    if verdict == "nothing graded":
-        parts = [f"Nothing graded: {selected} vectors, none with values was graded"]
+    none = verdict == "nothing graded"
+    passed = f"{total.passed} of {selected} vectors passed"
+    parts = [] if none and not total.passed else [passed]
     if total.by_reading:
         names = ", ".join(sorted({n for joined in score.by_reading for n in joined.split("+")}))
         parts.append(f"{total.by_reading} by an allowed interpretation ({names})")
@@ -199,12 +199,14 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
         (total.skipped, f"{total.skipped} not tested at this level"),
     )
     parts += [words for count, words in told if count]
+    if none:
+        return f"No values graded: {', '.join(parts) or f'{selected} vectors'}."
     share = f"{total.graded} of {scope.values} value vectors graded"
     missing = [op for op, one in score.tallies.items() if not one.graded]
     if total.graded and missing:
         few = len(missing) <= MOST_NAMED
         share += f", none of {', '.join(missing) if few else f'{len(missing)} operators'}"
-    return ", ".join(parts) + f"; {share}."
+    return f"{verdict.capitalize()}: {', '.join(parts)}; {share}."
 
 
 def _of_these(score: ResultCounts) -> str:

@@ -117,7 +117,7 @@ class TestKnownFailures:
         shown = check(CEIL_OR_CUBE, known=baseline(CEIL))
         assert shown.exit_code == 1
         # What two failures among so few vectors have in common may be chance.
-        assert "New causes (0, and 1 not explained), worst first" in shown.stdout
+        assert "New causes (1 unexplained failure group), worst first" in shown.stdout
         findings = shown.stdout.split("New causes")[1].split("Known failures")[0]
         assert gated.MAX in findings
         assert gated.AVG not in findings
