@@ -105,6 +105,9 @@ class TestExitCodes:
             (["--backend", "reference", "--only", "zzz"], "looks like"),
             (["--backend", "reference", "--precision", "f32=exakt"], "exact"),
             (["--backend", "missing.py:Mine"], "missing.py"),
+            (["--backend", "reference", "--report", "-"], "--report -: this is a folder, not"),
+            (["--backend", "reference", "--suite", ""], "the name of the suite is empty"),
+            (["--backend", "reference", "--shard", "1/100000"], "selected vectors, 100,000 shards"),
         ],
     )
     def test_wrong_usage_has_a_message_and_a_hint(self, check, arguments, hint):

@@ -131,6 +131,14 @@ class TestCheck:
         assert shown.exit_code == 2
         assert "GITHUB_STEP_SUMMARY" in shown.stderr
 
+    def test_a_link_to_itself_stays(self, run, tmp_path):
+        loop = tmp_path / "loop.json"
+        loop.symlink_to(loop)
+        shown = run("check", "--backend", "reference", "--format", f"json={loop}")
+        assert shown.exit_code == 2
+        assert "Too many levels of symbolic links" in shown.stderr
+        assert loop.is_symlink()
+
     def test_everything_unsupported_is_red_in_every_format(self, run, tmp_path):
         (tmp_path / "none.py").write_text(NONE)
         out = tmp_path / "out"
