@@ -18,6 +18,7 @@ from conformance.pytest_plugin.collection import (
     VectorItem,
 )
 from conformance.pytest_plugin.summary import packed, told, unpacked
+from conformance.safe_text import number_of
 from conformance.suite.store import open_suite
 
 RESULT = "conformance_result"
@@ -142,7 +143,7 @@ class VectorSession:
         if refusals and not values:
             return ""  # only must-reject vectors were chosen
         said = ", ".join(f"{n} {verdict}" for verdict, n in values.items() if n)
-        return f"no values graded: {said or f'{asked} vectors'} (see -rs)"
+        return f"no values graded: {said or number_of(asked, 'vector')} (see -rs)"
 
     def _counts(self) -> str:
         by_verdict: Counter[str] = Counter()
@@ -165,6 +166,5 @@ class VectorSession:
         known = sum(result.known is not None for result in self._results)
         if known:
             parts.append(f"of these {known} known failures")
-        total = sum(by_verdict.values())
-        noun = "vector" if total == 1 else "vectors"
-        return f"conformance: {self._question.backend}, {total} {noun}: {', '.join(parts)}"
+        total = number_of(sum(by_verdict.values()), "vector")
+        return f"conformance: {self._question.backend}, {total}: {', '.join(parts)}"

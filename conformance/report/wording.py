@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from conformance import safe_text
 from conformance.log.causes import Cause
 from conformance.log.encoding import MAX_TEXT
 from conformance.model import Witness
@@ -55,7 +56,7 @@ def evidence(witness: Witness | None, off: str | None = None) -> list[tuple[str,
 
 def vectors(count: int) -> str:
     """``1 vector``, ``2 vectors``."""
-    return "1 vector" if count == 1 else f"{count:,} vectors"
+    return safe_text.number_of(count, "vector")
 
 
 def counted(causes: Iterable[Cause], noun: str = "") -> str:

@@ -15,6 +15,7 @@ from conformance.run import messages
 from conformance.run.limits import START
 from conformance.run.process import WorkerProcess
 from conformance.run.wire import KNOCK, Malformed, after_knock
+from conformance.safe_text import number_of
 
 DEPTH = 3
 """Questions that a worker may have: one that it works on, and others for when it is done."""
@@ -87,7 +88,7 @@ class Worker:
         data = ", ".join(f"{name_of(array.dtype)}{list(array.shape)}" for array in inputs)
         given = ", ".join(f"{name}={value}" for name, value in case.attributes.items())
         text = f"running {case.op} on {data}" + (f" with {given}" if given else "")
-        return f"{text[:MESSAGE_LIMIT]}; {self.done} vectors before it in this process"
+        return f"{text[:MESSAGE_LIMIT]}; {number_of(self.done, 'vector')} before it in this process"
 
 
 class Lost(Exception):

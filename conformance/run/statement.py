@@ -12,6 +12,7 @@ from conformance.grade.precision import spell
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
+from conformance.safe_text import number_of
 from conformance.verdict import (
     FEWEST_GRADED,
     NO_CLAIM,
@@ -200,7 +201,7 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
     )
     parts += [words for count, words in told if count]
     if none:
-        return f"No values graded: {', '.join(parts) or f'{selected} vectors'}."
+        return f"No values graded: {', '.join(parts) or number_of(selected, 'vector')}."
     share = f"{total.graded} of {scope.values} value vectors graded"
     missing = [op for op, one in score.tallies.items() if not one.graded]
     if total.graded and missing:
