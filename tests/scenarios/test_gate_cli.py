@@ -211,7 +211,7 @@ class TestRequire:
 
     def test_a_failure_is_not_about_support(self, check):
         shown = check(CEIL, require=self.FLOATS)
-        assert "Required: supported" in shown.stdout
+        assert "Required: all supported (1)." in shown.stdout
 
     def test_what_the_backend_itself_refuses(self, check):
         shown = check(f"{REFUSED} if half else outputs", require=self.FLOATS)
