@@ -50,7 +50,8 @@ class UsageError(ConformanceError):
 class Problem:
     """One problem of a specification file.
 
-    ``line`` and ``column`` count from 1. ``expected`` and ``hint`` may be empty.
+    ``line`` and ``column`` count from 1; both are 0 where it is about the file as a whole.
+    ``expected`` and ``hint`` may be empty.
     """
 
     file: str
@@ -61,7 +62,8 @@ class Problem:
     hint: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.file}:{self.line}:{self.column}: {self.message}"
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        text = f"{place}: {self.message}"
         if self.expected:
             text += f"\n    expected: {self.expected}"
         if self.hint:

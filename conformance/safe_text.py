@@ -11,6 +11,11 @@ LONGEST, MOST_LINES = 2000, 60
 """Characters of a line, and lines, of what is told at most."""
 
 
+def number_of(number: int, noun: str) -> str:
+    """A number of things in words: ``1 vector``, ``2,000 vectors``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def visible(text: str) -> str:
     """The text with every character that cannot be seen written as its escape.
 

@@ -22,6 +22,7 @@ from conformance.errors import (
 )
 from conformance.evidence import Evidence
 from conformance.model import GRADED, PRECISIONS, Result, Status
+from conformance.safe_text import number_of
 
 SMOKE = "smoke"
 """The suite that is a first look, and proves nothing."""
@@ -230,7 +231,7 @@ def objections(
     if verdict == "inconclusive":
         yield "the run is inconclusive"
     if score.total.new:
-        yield f"{score.total.new} failures are not known ones"
+        yield f"{number_of(score.total.new, 'new failure')}"
     if expected.get("endings"):
         yield "a process of the backend did not end as it should"
     if not score.right:

@@ -25,6 +25,7 @@ from conformance.run.engine import Options, run
 from conformance.run.executor import Executor
 from conformance.run.repeated import Repeated
 from conformance.run.strength import measured
+from conformance.safe_text import number_of
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
@@ -78,7 +79,9 @@ class Means:
 def verify(record: Record, means: Means) -> Iterator[Step]:
     """Each step in its order. That the record is whole was seen when it was read."""
     count = len(record.cases)
-    yield Step("record", StepOutcome.DONE, f"{counted(count, 'case')}; form and SHA-256 are right")
+    yield Step(
+        "record", StepOutcome.DONE, f"{number_of(count, 'case')}; form and SHA-256 are right"
+    )
     yield _commitment(record, means.published)
     yield _seed(record)
     yield Step("verdict", StepOutcome.DONE, "follows from the results that the record states")
@@ -113,7 +116,7 @@ def _commitment(record: Record, published: str) -> Step:
 def _seed(record: Record) -> Step:
     if Secret(bytes.fromhex(record.secret)).seed(record.backend.digest) != record.seed:
         return Step("seed", StepOutcome.FAILED, "it is not that of this secret and this backend")
-    count = counted(len(record.backend.pieces), "piece")
+    count = number_of(len(record.backend.pieces), "piece")
     if not record.backend.bound:
         return Step("seed", StepOutcome.DONE, "that of the secret; the backend was not hashed")
     return Step("seed", StepOutcome.DONE, f"that of the secret and of the backend: {count}")
@@ -270,7 +273,7 @@ def _same_backend(record: Record, executor: Hashing) -> Step:
     return Step(
         "backend",
         StepOutcome.DONE,
-        f"the same, {counted(len(here.pieces), 'piece')}"
+        f"the same, {number_of(len(here.pieces), 'piece')}"
         + (f"; beside it other files of the machine: {beside}" if beside else ""),
     )
 
@@ -305,12 +308,11 @@ def _outputs(
             f"{len(other)} of {len(record.cases)} cases have other outputs or results here: "
             f"{_ids(other)}",
         )
-    return Step("outputs", StepOutcome.DONE, f"run again here: the same outputs of {asked} cases")
-
-
-def counted(number: int, what: str) -> str:
-    """A number of things in words."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return Step(
+        "outputs",
+        StepOutcome.DONE,
+        f"run again here: the same outputs of {number_of(asked, 'case')}",
+    )
 
 
 def _ids(cases: Sequence[RecordedCase]) -> str:

@@ -19,6 +19,7 @@ from conformance.errors import (
     BackendError,
     ConformanceError,
     Interrupted,
+    UsageError,
     closest,
 )
 from conformance.run.interruption import handled
@@ -98,6 +99,12 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **more)
+        except click.ClickException as error:
+            sys.exit(_misused(error))
+
     def main(self, *args: Any, **more: Any) -> Any:
         streams.open_all()
         try:
@@ -117,7 +124,9 @@ class Commands(click.Group):
                 sys.stdout.flush()
         except ConformanceError as error:
             ctx.exit(_told(error))
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except click.ClickException as error:
+            ctx.exit(_misused(error))
+        except (click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt as error:
             with suppress(OSError):
@@ -150,6 +159,18 @@ def _told(error: ConformanceError) -> int:
         safe = indented if isinstance(error, BackendError) else visible
         click.echo(f"error: {safe(str(error))}", err=True)
     streams.discard()
+    return error.exit_code
+
+
+def _misused(error: click.ClickException) -> int:
+    """The exit code of an error of click's, told as ours are."""
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # not in click 8.1
+        error.show()
+        return error.exit_code
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    hint = f"{context.command_path} --help lists what it takes" if context else None
+    _told(UsageError(message[:1].lower() + message[1:], hint=hint))
     return error.exit_code
 
 

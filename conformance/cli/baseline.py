@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from conformance.cli.places import SourcePath
+from conformance.safe_text import number_of
 
 EXAMPLES = """
 \b
@@ -75,4 +76,4 @@ def baseline(log: Path, out: Path, reason: str | None, force: bool) -> None:
     )
     write_text(out, text, hint="name another file: --out FILE")
     failures = run.score.total.wrong
-    click.echo(f"wrote {out}: {failures:,} failures", err=True)
+    click.echo(f"wrote {out}: {number_of(failures, 'failure')}", err=True)

@@ -347,7 +347,7 @@ def _identity(backend: str, env: str | None) -> Identity:
 
 
 def _loaded(executor: Executor) -> Identity:
-    """Who a backend is and what it is made of: it is loaded, and not asked."""
+    """Who a backend is and what it is made of: it is imported but not run."""
     from conformance.cli.streams import kept_clean
 
     with kept_clean(), executor:

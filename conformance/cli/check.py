@@ -76,6 +76,18 @@ or too few vectors graded because of what is declared; 130 interrupted
 """
 
 
+def _single(
+    _ctx: click.Context, parameter: click.Parameter, values: tuple[Path, ...]
+) -> Path | None:
+    """The value of an option of which the last would win without a word."""
+    if len(values) > 1:
+        raise UsageError(
+            f"{parameter.opts[0]} is given {len(values)} times",
+            hint="write all entries into one file",
+        )
+    return values[0] if values else None
+
+
 @click.command(epilog=EXAMPLES)
 @backend_options("The backend to test; see below.", required=True)
 @env_option
@@ -92,6 +104,8 @@ or too few vectors graded because of what is declared; 130 interrupted
 @click.option(
     "--known-failures",
     type=click.Path(path_type=Path),
+    multiple=True,  # to see that it is given twice
+    callback=_single,
     metavar="FILE",
     help="Failures listed in this YAML file do not fail the run; the verdict stays not conformant.",
 )

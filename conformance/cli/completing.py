@@ -23,6 +23,7 @@ import click
 
 from conformance.cli.progress import Progress
 from conformance.errors import ConformanceError, UsageError
+from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.api import Run
@@ -241,4 +242,4 @@ def _tell(base: Suite, new: Sequence[Vector], backend: str | None) -> None:
         return
     counts = Counter(vector.case.op for vector in new)
     of = ", ".join(f"{op} {count}" for op, count in counts.items())
-    click.echo(f"added {len(new)} vectors {whom} to {base.name}: {of}", err=True)
+    click.echo(f"added {number_of(len(new), 'vector')} {whom} to {base.name}: {of}", err=True)

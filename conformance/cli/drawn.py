@@ -12,6 +12,7 @@ import click
 
 from conformance.cli.progress import Progress
 from conformance.cli.replacing import keep_another
+from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.cli.crew import Crew
@@ -92,6 +93,8 @@ def draw(
     assert written.manifest.packed is not None
     size = sum(one.bytes for one in written.manifest.packed.containers)
     seconds = time.perf_counter() - began
-    click.echo(f"{written.name}: {len(written)} vectors, {size / 1e6:.2f} MB, in {out}")
+    click.echo(
+        f"{written.name}: {number_of(len(written), 'vector')}, {size / 1e6:.2f} MB, in {out}"
+    )
     rate = len(written) / seconds
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors per second), sha256 {written.digest[:16]}")

@@ -12,6 +12,7 @@ from conformance.cli.checking import evaluate
 from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
 from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
+from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.backends.capabilities import Capabilities
@@ -103,11 +104,13 @@ def export(
             progress=lambda number: progress.at("", number),
         )
     for op, reason, count in found.index.left_out:
-        click.echo(f"not exported: {op}, {count} vectors: {reason}")
+        click.echo(f"not exported: {op}, {number_of(count, 'vector')}: {reason}")
     if found.ended:
-        click.echo(f"{found.ended} cases are refused as models; their ending.txt says why")
+        click.echo(f"refused as models: {number_of(found.ended, 'case')}; see ending.txt there")
     cases = len(found.index.cases)
-    click.echo(f"{cases} cases in {out}; write outputs beside the inputs, and {out / DEVICE}:")
+    click.echo(
+        f"{number_of(cases, 'case')} in {out}; write outputs beside the inputs, and {out / DEVICE}:"
+    )
     example = {"name": "my device", "version": "1.0", "nonce": found.index.nonce}
     click.echo(f"  {json.dumps(example)}")
 

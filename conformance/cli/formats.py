@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from conformance import replacement
 from conformance.errors import UsageError
 from conformance.replacement import resolved
 
@@ -88,8 +89,9 @@ def clear(wanted: Iterable[Target]) -> None:
         if target.path == STDOUT or target.append:
             continue
         try:
+            file = replacement.target(target.path)
             if target.path.is_file() or target.path.is_dir():  # no pipe, no device
-                resolved(target.path).unlink()
+                file.unlink()
         except OSError as error:
             raise UsageError(
                 f"{target.path}: the {target.name} report cannot be written: "

@@ -23,6 +23,7 @@ from conformance.cli.options import (
 )
 from conformance.cli.text import slug
 from conformance.errors import EXIT_NOT_CONFORMANT, ConformanceError, UsageError
+from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.fuzz.failures import Discovery
@@ -184,8 +185,9 @@ def _searched(
 
             def told(now: SearchResult) -> None:
                 progress.open(
-                    f"{now.cases} cases, {now.cases / max(now.seconds, 1e-9):.0f} a second, "
-                    f"{sum(one.pairs for one in now.covered.values())} pairs, "
+                    f"{number_of(now.cases, 'case')}, "
+                    f"{now.cases / max(now.seconds, 1e-9):.0f} a second, "
+                    f"{number_of(sum(one.pairs for one in now.covered.values()), 'pair')}, "
                     + _counted(len(now.found))
                 )
 
@@ -275,8 +277,8 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
     one = found.get(finding.smallest)
     if one is not None:
         click.echo(
-            f"   first seen after {one.cases} cases and {one.seconds:.1f} s, minimal after "
-            f"{one.calls} calls; failures like it: {one.cause.failures}"
+            f"   first seen after {number_of(one.cases, 'case')} and {one.seconds:.1f} s, "
+            f"minimal after {number_of(one.calls, 'call')}; failures like it: {one.cause.failures}"
         )
     click.echo(f"   {finding.reproduce}")
     if count := len(_minimal(cause, found) - {finding.smallest}):
@@ -321,11 +323,13 @@ def _tell(outcome: SearchResult) -> None:
     """What was found and covered, for people."""
     found = len(outcome.found)
     click.echo(
-        f"{outcome.cases} cases in {outcome.seconds:.0f} s, until {outcome.ended}: "
+        f"{number_of(outcome.cases, 'case')} in {outcome.seconds:.0f} s, until {outcome.ended}: "
         + (_counted(found) if found else "nothing found, which does not prove conformance")
     )
     if outcome.left:
-        click.echo(f"{outcome.left} more failures were not looked at: an operator has many causes")
+        click.echo(
+            f"not looked at: {number_of(outcome.left, 'more failure')}; an operator has many causes"
+        )
     if outcome.given_up:
         click.echo(f"the backend was given up: {outcome.given_up}")
     for op, covered in outcome.covered.items():
@@ -334,7 +338,7 @@ def _tell(outcome: SearchResult) -> None:
             continue
         click.echo(
             f"  {op:26} {covered.cases:6} cases of rank {','.join(map(str, covered.ranks))}"
-            f" in {','.join(covered.types)}: {covered.pairs} pairs of targets, "
+            f" in {','.join(covered.types)}: {number_of(covered.pairs, 'pair')} of targets, "
             f"{covered.mutants} of {covered.of_mutants} mutants would have failed"
         )
 

@@ -16,6 +16,7 @@ from conformance.cli.options import cluster_options, processes_option
 from conformance.cli.places import TargetPath
 from conformance.cli.progress import Progress
 from conformance.cli.replacing import force_option, keep_another
+from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.model import Vector
@@ -91,7 +92,7 @@ interrupted run leaves the old suite unchanged.
     "backend",
     metavar="NAME|FILE",
     help="Generate a suite for what this backend declares to support, as strong there as core is "
-    "in each element type and rank. The backend is loaded, not run.",
+    "in each element type and rank. The backend is imported but not run.",
 )
 @click.option(
     "--suite",
@@ -296,7 +297,9 @@ def _tell(
 
     manifest = written.manifest
     size = sum(entry.bytes for entry in manifest.listed)
-    click.echo(f"{suite}: {len(written)} vectors, {size / 1e6:.2f} MB, in {argument(out)}")
+    click.echo(
+        f"{suite}: {number_of(len(written), 'vector')}, {size / 1e6:.2f} MB, in {argument(out)}"
+    )
     for op in manifest.strength:
         count = manifest.counts.get(op, Count(0, 0))
         killed, survivors = _mutants(written, specs[op])
@@ -310,8 +313,8 @@ def _tell(
             unused = [one for one in spec.kin.patterns if one not in spec.patterns]
             data = f", or other patterns of data: {', '.join(unused)}" if unused else ""
             click.echo(
-                f"warning: wrong backends may pass: {len(survivors)} mutants of {op} survive: "
-                f"{_some(survivors)}. To kill them, add coverage targets (edges) with "
+                f"warning: wrong backends may pass: {number_of(len(survivors), 'mutant')} of {op} "
+                f"not killed: {_some(survivors)}. To kill them, add coverage targets (edges) with "
                 f"generation constraints (aims) that exercise what they change{data}.",
                 err=True,
             )
@@ -324,8 +327,8 @@ def _tell(
             click.echo(f"    {line}")
     if manifest.uncovered:
         click.echo(
-            f"  {len(manifest.uncovered)} targets or pairs of targets are undecided: neither a case"
-            " nor a contradiction was found."
+            f"  undecided, with neither a case nor a contradiction found: "
+            f"{number_of(len(manifest.uncovered), 'target')} or pairs of targets."
         )
         click.echo("  List them with: conformance coverage")
         if "z3-solver" not in manifest.versions:

@@ -154,8 +154,7 @@ process_options: Callable[[F], F] = together(
         "--timeout",
         type=float,
         metavar="SECONDS",
-        help="Seconds per vector [default: 30]. Loading the backend may take 120 seconds, or "
-        "SECONDS if that is more.",
+        help="Seconds per vector [default: 30]. Loading the backend gets at least 120 s.",
     ),
     click.option(
         "--memory",

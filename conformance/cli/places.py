@@ -63,6 +63,8 @@ class Suites(click.Path):
 
     def convert(self, value: Any, *_: Any) -> Any:
         """As :func:`conformance.suite.store.open_suite` takes it."""
+        if not value:
+            raise UsageError("the name of the suite is empty", hint="name a folder")
         return remote.place(value) if remote.is_address(value) else Path(value)
 
 
@@ -75,6 +77,12 @@ class TargetPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path, or that of a folder whose files are sent to the address."""
+        if value == "-":
+            option = param.opts[0] if param else "it"
+            raise UsageError(
+                f"{option} -: this is a folder, not standard output",
+                hint=f"name a folder: {option} DIR, which may be ./-",
+            )
         if not remote.is_address(value) or ctx is None:
             return super().convert(value, param, ctx)
         target = remote.place(value)

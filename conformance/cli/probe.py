@@ -1,4 +1,4 @@
-"""``conformance probe``: what designed inputs show of a backend's arithmetic."""
+"""``conformance probe``: infers how a backend sums, divides and rounds."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ WIDTH = 78
 
 
 class Progress:
-    """Shows ``label 25 % (3 of 12) what, about 1:20 left``.
+    """Shows ``label 25 % (3 of 12) what, about 1 min 20 s left``.
 
     On a terminal it is one line, rewritten in place; elsewhere a line every ten seconds, so that
     short work says nothing.
@@ -63,13 +63,13 @@ class Progress:
     def line(self, seconds: float) -> str:
         """What there is to say after so many seconds of work."""
         if not self.total:
-            return f"{self.label}: {self._what}, {_clock(seconds)} so far"[:WIDTH]
+            return f"{self.label}: {self._what}, {_time(seconds)} so far"[:WIDTH]
         share = self._done / self.total
         text = f"{self.label} {share:4.0%} ({int(self._done)} of {self.total})"
         text += f" {self._what}" if self._what else ""
         if self._done in (0, self.total):  # before there is a rate, and in what comes at the end
-            return f"{text}, {_clock(seconds)} so far"[:WIDTH]
-        return f"{text}, about {_clock(seconds / share - seconds)} left"[:WIDTH]
+            return f"{text}, {_time(seconds)} so far"[:WIDTH]
+        return f"{text}, about {_time(seconds / share - seconds)} left"[:WIDTH]
 
     def _tick(self) -> None:
         while not self._over.wait(REDRAWN if self._terminal else EVERY):
@@ -86,6 +86,7 @@ class Progress:
                 return
 
 
-def _clock(seconds: float) -> str:
+def _time(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02}"
+    parts = (f"{minutes} min" if minutes else "", f"{rest} s" if rest or not minutes else "")
+    return " ".join(filter(None, parts))

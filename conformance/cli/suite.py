@@ -14,6 +14,7 @@ from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
 from conformance.cli.replacing import force_option, keep_another
 from conformance.errors import EXIT_USAGE
+from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.suite.store import Suite
@@ -157,7 +158,7 @@ Then:
     "backend",
     metavar="NAME|FILE",
     help="Complete the suite for what this backend declares to support [default: every part of "
-    "each operator]. The backend is loaded, not run.",
+    "each operator]. The backend is imported but not run.",
 )
 @env_option
 @ops_option
@@ -216,7 +217,7 @@ def complete(
     else:
         if len(made) == len(base):
             click.echo("no vector to add; written with the mutants that can show, for its strength")
-        click.echo(f"{made.name}: {len(made)} vectors, in {out}")
+        click.echo(f"{made.name}: {number_of(len(made), 'vector')}, in {out}")
         click.echo(f"sha256 {' + '.join(one[:16] for one in made.manifest.digests)}")
 
 
@@ -282,7 +283,10 @@ def _keep_another(base: Suite, out: Path, force: bool) -> None:
 
 
 def _tell_written(made: Suite, out: Path) -> None:
-    click.echo(f"{made.name}: {len(made)} vectors in {len(made.manifest.files)} files, in {out}")
+    click.echo(
+        f"{made.name}: {number_of(len(made), 'vector')} in "
+        f"{number_of(len(made.manifest.files), 'file')}, in {out}"
+    )
     click.echo(f"sha256 {made.digest}")
 
 

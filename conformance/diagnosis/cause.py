@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.diagnosis.conditions import Separation
+from conformance.diagnosis.conditions import OMITTED, Separation
 from conformance.diagnosis.explanation import Explanation, Faults
 from conformance.diagnosis.kernel import Kernel
 from conformance.diagnosis.places import Shared
@@ -170,7 +170,7 @@ def _deciding(found: Explanation, decides: str | None, backend: str) -> str:
     if not found.alternatives:
         return "" if decides is None else f"Vector {decides} of the suite may show that it is not."
     if decides is not None:
-        return f"Vector {decides} of the suite tells them apart."
+        return f"Vector {decides} of the suite can distinguish them."
     # Without it vectors would come that the backend declares not to support.
     declared = f"--for {shlex.quote(backend)} " if backend else ""
     command = (
@@ -189,6 +189,8 @@ def _alternatives(several: Sequence[Faults]) -> list[dict[str, Any]]:
 def _where(found: Separation, rejected: bool) -> str:
     noun = "must-reject vectors" if rejected else "vectors"
     conditions = " and ".join(map(str, found.conditions))
+    if found.exact and [one.omits for one in found.conditions] == [True]:
+        return f"Fails whenever {found.conditions[0].feature.replace(OMITTED, ' is omitted')}."
     if found.exact:
         return f"Fails on exactly the {noun} with {conditions}."
     return f"Fails on {noun} with {conditions}, though not on all of them."
@@ -196,7 +198,7 @@ def _where(found: Separation, rejected: bool) -> str:
 
 def _in_common(found: Separation) -> str:
     conditions = " and ".join(map(str, found.conditions))
-    return f"In common, maybe by chance: {conditions}."
+    return f"All have {conditions}; may be coincidence."
 
 
 def _look(found: Explanation, fault: Fault) -> str:

@@ -18,6 +18,8 @@ TOLERATED = 0.1
 CONSIDERED = 40
 """Conditions that are tried several at a time: those that fewest passing vectors meet."""
 
+OMITTED = " omitted"
+"""What ends the name of a feature that is an attribute left to its default."""
 
 CHANCE = 0.05
 """The chance that conditions tell vectors that fail at random from others as well, at most, for
@@ -28,7 +30,7 @@ them to be more than something that these have in common."""
 class Condition:
     """A feature that a vector has, or has not where ``holds`` is false.
 
-    ``feature`` is an edge, an element type, ``rank 5`` or ``dilations left out``.
+    ``feature`` is an edge, an element type, ``rank 5`` or ``dilations omitted``.
     """
 
     feature: str
@@ -37,6 +39,11 @@ class Condition:
     def met_by(self, features: Collection[str]) -> bool:
         """Whether a vector with these features meets it."""
         return (self.feature in features) == self.holds
+
+    @property
+    def omits(self) -> bool:
+        """Whether it is that an attribute is omitted."""
+        return self.holds and self.feature.endswith(OMITTED)
 
     def __str__(self) -> str:
         return self.feature if self.holds else f"not {self.feature}"
@@ -138,7 +145,7 @@ def _features(result: Result) -> frozenset[str]:
         # Such vectors are few, and what they leave out has nothing to do with what they break.
         found.add(result.reject)
     else:
-        found |= {f"{name} left out" for name in result.left_out}
+        found |= {f"{name}{OMITTED}" for name in result.left_out}
     return frozenset(found)
 
 

@@ -73,9 +73,15 @@ def export(
             f"{', '.join(declared.layout)} is declared",
             hint="use --format raw or npy, or leave 'layout' out of the declaration",
         )
-    if out.exists() and any(out.iterdir()):
-        raise UsageError(f"{out} is not empty", hint="name another folder, or remove it")
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        if out.exists() and any(out.iterdir()):
+            raise UsageError(f"{out} is not empty", hint="name another folder, or remove it")
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{out}: the export cannot be written: {error.strerror or error}",
+            hint="choose a folder that you may write to, with room on its disk",
+        ) from error
     left_out: Counter[tuple[str, str]] = Counter()
     places: dict[str, ExportedCase] = {}
     found = Export(_index(suite, layout, declared, options, (), left_out))

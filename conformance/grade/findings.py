@@ -36,6 +36,9 @@ WORDS = {
     "undeclared-unsupported": "unsupported, which the backend did not declare",
 }
 
+ASPECTS = {"value": "values", "index": "indices", "raised": "exception"}
+"""What is wrong where a finding has several kinds; any other kind is called by its own name."""
+
 FORMER_WORDS = {
     "must-reject vectors": "negative tests",
     "not asked, the adapter having failed outside of its framework's call": WORDS["adapter"],
@@ -227,12 +230,20 @@ def _title(
     subject = "" if feature is None else f"{feature[1]}: "
     more = " more" if len(failures) < having(group) else ""
     what = {_what(result) for result in failures}
-    wrong = what.pop() if len(what) == 1 else f"{_noun(first)} wrong in several ways"
+    wrong = what.pop() if len(what) == 1 else f"{_noun(first)} wrong ({_aspects(failures)})"
     return f"{subject}{len(failures)}{more} of {of} {wrong}"
 
 
 def _noun(result: Result) -> str:
     return "vectors" if result.reject is None else "negative tests"
+
+
+def _aspects(failures: Sequence[Result]) -> str:
+    """What is wrong with them, in the order of :data:`WORDS`: ``values or shape``."""
+    seen = {result.kind for result in failures}
+    kinds = [*(kind for kind in WORDS if kind in seen), *sorted(seen - WORDS.keys())]
+    *most, last = [ASPECTS.get(kind, kind) for kind in kinds]
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def _what(result: Result) -> str:

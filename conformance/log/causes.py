@@ -61,7 +61,7 @@ WORDS: Mapping[str, str] = {
     "memory": "Takes more memory than allowed",
     "abandoned": "Not tested, since the backend was given up",
     "unsteady": "Results differ from call to call",
-    "accepted": "Accepts what must be rejected",
+    "accepted": "Accepts invalid input",
     "input-changed": "Writes its input",
     "reading": "Follows an interpretation that level should excludes",
     "undeclared-unsupported": "Unsupported, and not declared so",
@@ -213,7 +213,12 @@ def _cause(group: _Group, known: bool) -> Cause:
 
 def _some(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_CONDITIONS} more" if len(names) > MAX_CONDITIONS else ""
-    return ", ".join(names[:MAX_CONDITIONS]) + more
+    return ", ".join(map(_spelled, names[:MAX_CONDITIONS])) + more
+
+
+def _spelled(rule: str) -> str:
+    """The name of a condition as words: ``negative stride``."""
+    return rule.replace("-", " ")
 
 
 def _order(cause: Cause) -> tuple[bool, Severity, bool, int, str]:
@@ -255,8 +260,8 @@ def _accepting(finding: Finding, failures: Sequence[Result]) -> list[_Key]:
     rules = {one.reject for one in failures}
     if finding.kind != "accepted" or len(rules) != 1 or None in rules:
         return []
-    where = f"with {rules.pop()}"
-    return [_Key(f"{finding.kind} {where}", f"{WORDS[finding.kind]} {where}")]
+    rule = str(rules.pop())
+    return [_Key(f"{finding.kind} with {rule}", f"{WORDS[finding.kind]}: {_spelled(rule)}")]
 
 
 def _of_fault(fault: NamedFault) -> _Key:

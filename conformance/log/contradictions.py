@@ -11,6 +11,7 @@ import numpy as np
 
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result
+from conformance.safe_text import number_of
 from conformance.verdict import exit_code, judged
 
 WHY: Mapping[str, str] = {
@@ -28,7 +29,7 @@ def contradictions(run: RunLog) -> Iterator[str]:
     """Sentences that say where a log contradicts itself."""
     repeated = _repeated(run.results)
     if repeated:
-        yield f"{repeated} results repeat a vector."
+        yield f"{number_of(repeated, 'result')} repeating a vector."
     if run.footer is None:
         return
     yield from _of_counts(run, run.footer)
@@ -114,14 +115,14 @@ def _of_gate(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
             yield f"The header and the footer differ on whether the run had {option}."
     sound = sum(r.known is not None and r.status not in FAILED for r in run.results)
     if sound:
-        yield f"{sound} results that did not fail are marked as known failures."
+        yield f"Marked as known failures: {number_of(sound, 'result')} that did not fail."
     marks = Counter(r.known for r in run.results if r.known is not None)
     said = {entry["entry"]: entry for entry in footer.get("known_failures", ())}
     for name in marks.keys() - said.keys():
         yield f"Results are marked with a known failure that the footer does not list: {name}."
     for name, entry in said.items():
         if marks[name] != entry["failures"]:
-            said_of_it = f"the footer counts {entry['failures']} failures"
-            yield f"{name}: {said_of_it}, {marks[name]} results are marked."
+            said_of_it = f"the footer counts {number_of(entry['failures'], 'failure')}"
+            yield f"{name}: {said_of_it}, {marks[name]:,} marked."
         if marks[name] and entry["expired"]:
             yield f"{name}: expired, and excuses failures."

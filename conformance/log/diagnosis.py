@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from conformance.model import Finding
+from conformance.safe_text import number_of
 
 MAX_LISTED = 50
 """Mutants, threads, alternatives and conditions that are shown at most, of each."""
@@ -164,8 +165,9 @@ def _evidence(data: Mapping[str, Any]) -> Iterator[str]:
     if place:
         vectors, elements, passing, of_passing = place
         yield (
-            f"True of all {elements:,} wrong elements of {vectors:,} vectors. Of the same types "
-            f"and ranks, {passing:,} of {of_passing:,} passing vectors have elements there."
+            f"True of all {number_of(elements, 'wrong element')} of "
+            f"{number_of(vectors, 'vector')}. Of the same types and ranks, {passing:,} of "
+            f"{of_passing:,} passing vectors have elements there."
         )
     separates = _counts(data.get("separates"), "failing", "of_failing", "passing", "of_passing")
     if separates:

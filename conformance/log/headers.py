@@ -12,6 +12,7 @@ from typing import Any
 from conformance.errors import LogError
 from conformance.log.encoding import decode, encode
 from conformance.log.run_log import RunLog
+from conformance.safe_text import number_of
 from conformance.threads import shares
 
 SECTIONS = ("tool", "suite", "backend", "options", "environment")
@@ -93,7 +94,7 @@ def check_continues(
     foreign = [result.id for result in earlier.results if (result.op, result.id) not in asked]
     if foreign:
         raise LogError(
-            f"the run log has {len(foreign)} results of vectors that are not in the run, "
-            f"{foreign[0][:80]!a} first",
+            f"the run log has {number_of(len(foreign), 'result')} of vectors that are not in the "
+            f"run, {foreign[0][:80]!a} first",
             hint="the log is damaged; leave --resume out to start a new run",
         )

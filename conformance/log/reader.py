@@ -81,7 +81,10 @@ def _read(path: Path) -> _Reading:
         if path.stat().st_size > MAX_SIZE:
             raise LogError(f"{path}: a run log has at most {MAX_SIZE:,} bytes")
         for number, line in _lines(path):
-            run = _take(run, line, f"{path}:{number}")
+            try:
+                run = _take(run, line, f"{path}:{number}")
+            except LogError as error:
+                raise (_other(path, error) if run is None else error) from error
     except (OSError, EOFError, zlib.error) as error:
         raise LogError(
             f"{path}: the run log cannot be read: {getattr(error, 'strerror', None) or error}",
@@ -132,6 +135,20 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
                 yield number, line.decode("ascii")
             except UnicodeDecodeError:
                 raise LogError(f"{path}:{number}: the line is not ASCII", hint=_DAMAGED) from None
+
+
+_OTHERS = {"manifest.json": "the manifest of a suite", "probe.json": "a probe"}
+"""Files of this package that may be taken for a run log, by name."""
+
+
+def _other(path: Path, error: LogError) -> LogError:
+    """What is wrong with a file that does not begin as a run log does."""
+    if path.name not in _OTHERS:
+        return error
+    return LogError(
+        f"{path}: this is {_OTHERS[path.name]}, not a run log",
+        hint="name the run.jsonl of a report folder",
+    )
 
 
 _DAMAGED = "the log is damaged; run the check again"

@@ -1,1 +1,1 @@
-"""What designed inputs show of a backend's arithmetic."""
+"""Infers how a backend sums, divides and rounds."""

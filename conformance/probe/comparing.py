@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.probe.steady import is_about_repeats
 from conformance.probe.wording import said, sizes
+from conformance.safe_text import number_of
 
 Place = tuple[str, str, str, str]
 """Operator, element type, shape of windows, and property."""
@@ -116,10 +117,11 @@ def text(old: Mapping[str, Any], new: Mapping[str, Any], compared: ProbeComparis
     ]
     if compared.results:
         differ = sum(count for count, _ in compared.results.values())
-        lines.append(f"{differ} results differ in {len(compared.results)} calls:")
+        calls = number_of(len(compared.results), "call")
+        lines.append(f"{number_of(differ, 'different result')} in {calls}:")
         lines += [f"  {call}: {n} of {of}" for call, (n, of) in compared.results.items()]
     if compared.alike:
-        lines.append(f"nothing differs: {compared.same} results are the same")
+        lines.append(f"nothing differs: {number_of(compared.same, 'equal result')}")
     elif not compared.results:
-        lines.append(f"{compared.same} results for the same inputs are the same")
+        lines.append(f"{number_of(compared.same, 'equal result')} for the same inputs")
     return lines

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
@@ -31,6 +32,9 @@ from conformance.run.environment import fingerprint
 from conformance.suite import strict_json
 
 Array = NDArray[Any]
+
+_RUN_LOG = re.compile(rb'\x1f\x8b|\{"event": ?"header"')
+"""How a run log begins, compressed or not."""
 
 FORMAT = 1
 TOOL = f"opconform {__version__}"
@@ -75,7 +79,13 @@ def dump(found: Mapping[str, Any]) -> bytes:
 def read(path: Path) -> dict[str, Any]:
     """A probe from a file. Raises SuiteError for what is none or does not keep to the schema."""
     where = str(path)
-    found = strict_json.loads(strict_json.content(path), where)
+    content = strict_json.content(path)
+    if _RUN_LOG.match(content):
+        raise SuiteError(
+            f"{where}: this is a run log, not a {FILE}",
+            hint="conformance compare OLD NEW compares two run logs",
+        )
+    found = strict_json.loads(content, where)
     strict_json.check_format(found, where, FORMAT, TOOL)
     check(found, where)
     assert isinstance(found, dict)

@@ -18,6 +18,7 @@ from conformance.pytest_plugin.collection import (
     VectorItem,
 )
 from conformance.pytest_plugin.summary import packed, told, unpacked
+from conformance.safe_text import number_of
 from conformance.suite.store import open_suite
 from conformance.verdict import ENDED
 
@@ -142,7 +143,8 @@ class VectorSession:
             return ""
         if refusals and not values:
             return ""  # only must-reject vectors were chosen
-        return f"nothing was graded: of {asked} vectors, none with values was graded (see -rs)"
+        said = ", ".join(f"{n} {verdict}" for verdict, n in values.items() if n)
+        return f"no values graded: {said or number_of(asked, 'vector')} (see -rs)"
 
     def _counts(self) -> str:
         by_verdict: Counter[str] = Counter()
@@ -165,6 +167,5 @@ class VectorSession:
         known = sum(result.known is not None for result in self._results)
         if known:
             parts.append(f"of these {known} known failures")
-        total = sum(by_verdict.values())
-        noun = "vector" if total == 1 else "vectors"
-        return f"conformance: {self._question.backend}, {total} {noun}: {', '.join(parts)}"
+        total = number_of(sum(by_verdict.values()), "vector")
+        return f"conformance: {self._question.backend}, {total}: {', '.join(parts)}"

@@ -109,7 +109,7 @@ def _heading(shown: View, width: int, paint: _Paint) -> list[str]:
         *(paint(line, BOLD) for line in first),
         *wrap(
             f"suite {suite['name']} ({suite['digest'].removeprefix('sha256:')[:12]}), "
-            f"{shown.total.selected:,} vectors; {when(header['started'])}{seconds}",
+            f"{vectors(shown.total.selected)}; {when(header['started'])}{seconds}",
             width,
         ),
     ]
@@ -326,7 +326,7 @@ def _required(shown: View, width: int) -> list[str]:
         return []
     unmet = [entry for entry in shown.required if entry["problems"]]
     if not unmet:
-        return wrap(f"Required: supported, all {len(shown.required)} entries.", width)
+        return wrap(f"Required: all supported ({len(shown.required)}).", width)
     heading = f"Required, but not supported ({len(unmet)} of {len(shown.required)})"
     return _with_problems(heading, unmet, width)
 

@@ -13,6 +13,7 @@ from conformance.evidence import Evidence, Measured
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, GRADED, Status
 from conformance.report.cause_view import CauseView, FindingView
+from conformance.report.wording import unexplained
 from conformance.verdict import Tally, summed
 
 HEADLINES = {
@@ -20,7 +21,7 @@ HEADLINES = {
     "not conformant": "Not conformant",
     "inconclusive": "Inconclusive",
     "no failures": "No failures",
-    "nothing graded": "Nothing graded",
+    "nothing graded": "No values graded",
     "interrupted": "Interrupted",
     "cut short": "Cut short",
     "inconsistent": "Inconsistent log",
@@ -134,12 +135,14 @@ class View:
         t = self.total.tally
         explained = sum(one.cause.explained for one in self.new)
         lost = sum(one.kind in LOST for one in self.run.results if one.status in FAILED)
-        causes = f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
-        unexplained = len(self.new) - explained
-        if unexplained:
-            causes += f", and {unexplained} kind{'s' * (unexplained != 1)} of failure not explained"
+        count, causes = explained, f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
+        rest = len(self.new) - explained
+        if rest and explained:
+            causes += f", and {rest:,} {unexplained(rest)}"
+        elif rest:
+            count, causes = rest, unexplained(rest)
         return (
-            (f"{explained:,}", causes, bool(self.new)),
+            (f"{count:,}", causes, bool(self.new)),
             (f"{t.passed:,}", f"of {self.total.selected:,} vectors passed", False),
             (f"{lost:,}", "crashed or hung", lost > 0),
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from conformance import safe_text
 from conformance.dtypes import DTYPES
 from conformance.log.causes import Cause
 from conformance.log.encoding import MAX_TEXT
@@ -135,20 +136,28 @@ def _shared(a: str, b: str) -> int:
 
 def vectors(count: int) -> str:
     """``1 vector``, ``2 vectors``."""
-    return "1 vector" if count == 1 else f"{count:,} vectors"
+    return safe_text.number_of(count, "vector")
 
 
 def counted(causes: Iterable[Cause], noun: str = "") -> str:
-    """How many causes there are, and apart from them how many of these nothing explains.
+    """How many causes there are, and apart from them how many groups of failures nothing explains.
 
-    ``2, and 1 not explained``; with the ``noun`` "cause": ``1 cause``, ``2 causes, and 1 not
-    explained``.
+    ``2, and 1 unexplained failure group``; with the ``noun`` "cause": ``2 causes``, ``1
+    unexplained failure group``.
     """
     explained = [cause.explained for cause in causes]
     count = sum(explained)
     word = f" {noun}{'s' * (count != 1)}" if noun else ""
-    more = f", and {len(explained) - count:,} not explained" if not all(explained) else ""
-    return f"{count:,}{word}{more}"
+    rest = len(explained) - count
+    groups = f"{rest:,} {unexplained(rest)}"
+    if not rest:
+        return f"{count:,}{word}"
+    return f"{count:,}{word}, and {groups}" if count else groups
+
+
+def unexplained(count: int) -> str:
+    """What failures are called that nothing explains, in the singular for one."""
+    return f"unexplained failure group{'s' * (count != 1)}"
 
 
 def precision(asked: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from conformance.run import messages, wire
 from conformance.run.executor import Identity
 from conformance.run.process import WorkerProcess
 from conformance.run.staff import ECHOED
+from conformance.safe_text import number_of
 
 TICK = 0.05
 
@@ -52,7 +53,7 @@ class Conversation:
     def hello(self) -> Identity:
         """Who the program says it is."""
         try:
-            header, _ = self._receive("it does not say who it is")
+            header, _ = self._receive("no hello message")
             return messages.introduced(header, program=True)
         except BackendError as error:
             raise Trouble(error.message) from error
@@ -119,7 +120,11 @@ class Conversation:
                 if monotonic() > end:
                     if not len(process.inbox) and self._echoes():
                         raise Trouble(f"{otherwise}: {ECHOED} as cat does")
-                    begun = f"; {len(process.inbox)} bytes of it came" if len(process.inbox) else ""
+                    begun = (
+                        f"; {number_of(len(process.inbox), 'byte')} of it came"
+                        if len(process.inbox)
+                        else ""
+                    )
                     raise Trouble(f"{otherwise} within {self._seconds:g} s{begun}")
                 ready, _, _ = select.select([process.answers, process.stderr], [], [], TICK)
                 if process.answers in ready:
@@ -140,7 +145,7 @@ class Conversation:
         if not len(left):
             return how
         text = left.printed()
-        came = f"it printed {text!r}" if text else f"{len(left)} bytes of an answer"
+        came = f"it printed {text!r}" if text else f"{number_of(len(left), 'byte')} of an answer"
         return f"{how}, after {came}"
 
     def _with_words(self, text: str) -> str:

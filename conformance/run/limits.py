@@ -7,12 +7,16 @@ import re
 from dataclasses import dataclass
 
 from conformance.errors import UsageError
+from conformance.safe_text import number_of
 
 DEFAULT_TIMEOUT = 30.0
 """Seconds a vector."""
 
 START = 120.0
 """Seconds in which a backend may be loaded, unless a vector may take longer."""
+
+LEAST_MEMORY = 1 << 20
+"""Bytes of a limit of memory, at least. Python alone takes ten times that."""
 
 MAX_SECONDS = 1e6
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -39,11 +43,18 @@ class Limits:
                     f"{name} is {seconds}, not a number of seconds above 0",
                     hint="a vector takes milliseconds; 30 seconds are plenty for most backends",
                 )
-        if self.memory is not None and self.memory <= 0:
-            raise UsageError(
-                f"memory is {self.memory}, not a number of bytes above 0",
-                hint="give a size as in 512M or 4G",
-            )
+        if self.memory is not None:
+            check_memory(self.memory)
+
+
+def check_memory(size: int) -> None:
+    """Raises :class:`UsageError` for a limit in which no process runs."""
+    if size < LEAST_MEMORY:
+        raise UsageError(
+            f"memory is {number_of(size, 'byte')}; "
+            f"no process runs in less than {spell_size(LEAST_MEMORY)}",
+            hint="a size is a number of bytes, or of K, M, G or T as in 512M or 4G",
+        )
 
 
 def parse_size(text: str) -> int:

@@ -19,6 +19,7 @@ from conformance.model import Finding, Result
 from conformance.run.conclusion import footer, found, in_suite_order
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
+from conformance.safe_text import number_of
 from conformance.suite.store import Suite
 
 Events = Iterator[Mapping[str, Any] | Result | Finding]
@@ -237,8 +238,8 @@ def _check_vectors(part: ShardLog, selection: Selection) -> None:
         foreign = sorted(there - own)
         named = f", {foreign[0][1][:80]!a} first" if foreign else ""
         raise LogError(
-            f"{part.path}: {len(own - there)} vectors of shard {part.shard} have no result, and "
-            f"{len(foreign)} results are not of its vectors{named}",
+            f"{part.path}: shard {part.shard} lacks {number_of(len(own - there), 'result')}, and "
+            f"has {number_of(len(foreign), 'result')} of other vectors{named}",
             hint="the log is damaged; run this shard again",
         )
 

@@ -252,7 +252,8 @@ class ProcessExecutor(Executor):
         # Once an answer has begun to come, it has as long again to arrive.
         patience = self.limits.timeout * (2 if len(worker.process.inbox) else 1)
         if not worker.ready and worker.spent > self.limits.start:
-            raise Lost(Ending.HUNG, f"more than {self.limits.start:g} s went by")
+            what = "no hello message" if is_program(self.spec) else "not loaded"
+            raise Lost(Ending.HUNG, f"{what} within {self.limits.start:g} s")
         if worker.ready and worker.tickets and worker.spent > patience:
             raise Lost(Ending.HUNG, f"no answer within {self.limits.timeout:g} s")
         most = self.limits.memory
@@ -291,7 +292,8 @@ class ProcessExecutor(Executor):
         why = lost.why or worker.process.how_it_ended()
         words = worker.process.told("")
         if not worker.ready:
-            self._not_started(lost.error or unloadable(self.spec, why, words))
+            late = lost.ending is Ending.HUNG
+            self._not_started(lost.error or unloadable(self.spec, why, words, late=late))
         elif not worker.tickets and not worker.done:
             self._not_started(unloadable(self.spec, why, words, introduced=True))
         elif not worker.tickets:

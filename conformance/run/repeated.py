@@ -16,6 +16,7 @@ from conformance.grade.steadiness import together
 from conformance.model import FAILED, Vector
 from conformance.run.arranged import arranged
 from conformance.run.executor import Executor
+from conformance.safe_text import number_of
 from conformance.spec.model import OpSpec
 
 TIMES = 2
@@ -48,7 +49,8 @@ class Repeated(Executor):
         if not self.unsteady:
             return ""
         return (
-            f"Repeats: {self.unsteady} vectors gave other bits in a second call, all within bounds."
+            f"Repeats: {number_of(self.unsteady, 'vector')} gave other bits in a second call, "
+            "all within bounds."
         )
 
     def __enter__(self) -> Self:

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conformance.errors import UsageError
+from conformance.safe_text import number_of
 from conformance.suite.entries import Entry
 from conformance.suite.listing import Listing
 
-MAX_SHARDS = 10_000
-
-_WRITTEN = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+_WRITTEN = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True, order=True)
@@ -28,7 +27,7 @@ class Shard:
         """The shard that a text names. Raises UsageError for one that cannot be."""
         found = _WRITTEN.fullmatch(text)
         shard = cls(int(found[1]), int(found[2])) if found else None
-        if shard is None or shard.number > shard.of or shard.of > MAX_SHARDS:
+        if shard is None or shard.number > shard.of:
             raise UsageError(
                 f"there is no shard {text[:40]!r}",
                 hint="3/8 is the third of eight; the first is 1/8 and the last 8/8",
@@ -50,8 +49,9 @@ class Shard:
         """
         if self.of > len(entries):
             raise UsageError(
-                f"{len(entries)} selected vectors cannot be shared by {self.of} shards",
-                hint=f"at most {len(entries)} shards would each have a vector",
+                f"shard {self} would be empty: "
+                f"{number_of(len(entries), 'selected vector')}, {self.of:,} shards",
+                hint=f"use at most {len(entries):,}, so that each has a vector",
             )
         if isinstance(entries, Listing):
             return entries.part(self.number, self.of)

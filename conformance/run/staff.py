@@ -15,6 +15,7 @@ from conformance.run import messages
 from conformance.run.limits import START
 from conformance.run.process import WorkerProcess
 from conformance.run.wire import KNOCK, Malformed, after_knock
+from conformance.safe_text import number_of
 
 DEPTH = 3
 """Questions that a worker may have: one that it works on, and others for when it is done."""
@@ -87,7 +88,7 @@ class Worker:
         data = ", ".join(f"{name_of(array.dtype)}{list(array.shape)}" for array in inputs)
         given = ", ".join(f"{name}={value}" for name, value in case.attributes.items())
         text = f"running {case.op} on {data}" + (f" with {given}" if given else "")
-        return f"{text[:MESSAGE_LIMIT]}; {self.done} vectors before it in this process"
+        return f"{text[:MESSAGE_LIMIT]}; {number_of(self.done, 'vector')} before it in this process"
 
 
 class Lost(Exception):
@@ -103,19 +104,24 @@ ECHOED = "the process sends back what it is sent,"
 """What is wrong with ``cat``."""
 
 
-def unloadable(spec: str, why: str, words: str = "", *, introduced: bool = False) -> BackendError:
+def unloadable(
+    spec: str, why: str, words: str = "", *, introduced: bool = False, late: bool = False
+) -> BackendError:
     """The error of a backend whose process was lost before it was there, or where it is
-    ``introduced`` before it was asked anything; ``words`` are stderr's.
+    ``introduced`` before it was asked anything; ``words`` are stderr's. Where it is ``late``,
+    ``why`` says all.
     """
     said = f"\n{words}" if words else ""
     if is_program(spec):
-        when = "after its hello, before any request" if introduced else "before it said who it is"
+        when = "after its hello, before any request" if introduced else "before its hello"
+        when = "" if late else f" {when}"
         return BackendError(
-            f"{spec}: {why} {when}{said}",
+            f"{spec}: {why}{when}{said}",
             hint="conformance protocol test shows what a program sends; see docs/protocol.md",
         )
+    when = f" {'after' if introduced else 'while'} the backend was loaded"
     return BackendError(
-        f"{spec}: {why} {'after' if introduced else 'while'} the backend was loaded{said}",
+        f"{spec}: {why}{'' if late else when}{said}",
         hint="import it and make one in Python by itself, where all that it writes can be seen; "
         f"if it takes more than {START:g} s, a longer --timeout holds for loading too",
     )

@@ -12,6 +12,7 @@ from conformance.grade.precision import spell
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
+from conformance.safe_text import number_of
 from conformance.verdict import (
     ENDED,
     FEWEST_GRADED,
@@ -186,6 +187,7 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
         return (
             f"Interrupted after {total.total} of {selected} vectors; {total.wrong} failed so far."
         )
+    none = verdict == "nothing graded"
     # What stands between commas adds up to all vectors; what is part of it is between parentheses.
     passed = f"{total.passed:,} of {selected:,} vectors passed"
     if total.by_reading:
@@ -196,13 +198,15 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
     failures, others = ([f"{n:,} {words}" for n, words in some if n] for some in (wrong, left))
     if total.known:
         failures[-1] += f" ({_of_these(score)})"
-    parts = [f"{verdict.capitalize()}: {passed}", *failures, *others]
+    parts = [*([] if none and not total.passed else [passed]), *failures, *others]
+    if none:
+        return f"No values graded: {', '.join(parts) or number_of(selected, 'vector')}."
     share = f"{total.graded:,} of {scope.values:,} value vectors graded (negative tests apart)"
     missing = [op for op, one in score.tallies.items() if not one.graded]
     if total.graded and missing:
         few = len(missing) <= MOST_NAMED
         share += f", none of {', '.join(missing) if few else f'{len(missing)} operators'}"
-    return ", ".join(parts) + f"; {share}."
+    return f"{verdict.capitalize()}: {', '.join(parts)}; {share}."
 
 
 def _of_these(score: ResultCounts) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from conformance.safe_text import printable
+from conformance.safe_text import number_of, printable
 
 Header = dict[str, Any]
 
@@ -82,7 +82,11 @@ class Inbox:
     def unasked(self) -> str:
         """What has come though nothing was asked."""
         text = self.printed()
-        return f"text that nobody asked for: {text!r}" if text else f"{len(self)} bytes unasked"
+        return (
+            f"text that nobody asked for: {text!r}"
+            if text
+            else f"{number_of(len(self), 'byte')} unasked"
+        )
 
     def echoes(self) -> bool:
         """Whether what was sent first has come back, and nothing else."""

@@ -99,6 +99,11 @@ def _load(spec: str, send: Callable[[bytes], None], *, hashed: bool) -> Backend 
     except ConformanceError as error:
         send(messages.failure(error))
         return None
+    except KeyboardInterrupt as error:
+        # The backend's own, as in a call.
+        why = f"{spec}: the backend raised {describe(error)} while it was created"
+        send(messages.failure(BackendError(why, hint="raise another exception, or none")))
+        return None
     send(message)
     return backend
 

@@ -86,8 +86,10 @@ def read_text(path: Path) -> str:
             data = file.read(MAX_BYTES + 1)
         return data.decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-        raise SpecError((Problem(str(path), 1, 1, f"cannot be read: {reason}"),)) from None
+        message = f"cannot be read: {getattr(error, 'strerror', None) or 'not UTF-8 text'}"
+        if isinstance(error, FileNotFoundError):
+            message = "no such file"
+        raise SpecError((Problem(str(path), 0, 0, message),)) from None
 
 
 class _Shipped(Mapping[str, OpSpec]):

@@ -83,7 +83,7 @@ class Quantities:
         if like:
             self._like(path, quantity)
         if quantity.required and default is not None:
-            message = "a required attribute has no default"
+            message = "a required attribute can't have a default"
             self.source.problem((*path, "default"), message, key=True)
         elif not quantity.required and default is None:
             hint = "write 'required: true' if it must be given"

@@ -10,6 +10,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from conformance.errors import SuiteError
 
@@ -39,6 +40,14 @@ _ZIP_ERRORS = (
     ValueError,
     OverflowError,
 )
+
+
+def unreadable(path: Path, error: OSError) -> SuiteError:
+    """The error of a file that cannot be opened or read, which says nothing of what it holds."""
+    hint = "check its permissions, and that it is a file"
+    if isinstance(error, FileNotFoundError):
+        hint = "check the path, or fetch or generate it again"
+    return SuiteError(f"{path}: cannot be read: {error.strerror or error}", hint=hint)
 
 
 def pack(

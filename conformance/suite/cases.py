@@ -26,7 +26,7 @@ from conformance.model import LEVELS, Case
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.suite import parts, strict_json
-from conformance.suite.archive import DAMAGED
+from conformance.suite.archive import DAMAGED, unreadable
 from conformance.suite.parts import Parts
 from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import Count
@@ -316,9 +316,7 @@ def read_head(path: Path) -> Head:
         with path.open("rb") as file:
             line = file.readline(strict_json.MAX_BYTES)
     except OSError as error:
-        raise SuiteError(
-            f"{path}: cannot be read: {error.strerror or error}", hint=DAMAGED
-        ) from error
+        raise unreadable(path, error) from error
     document = strict_json.loads(line, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
     record = JsonObject(document, where, _HEAD, _LATER)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from conformance import remote
 from conformance.errors import SuiteError
-from conformance.suite.archive import DAMAGED
+from conformance.safe_text import number_of
+from conformance.suite.archive import DAMAGED, unreadable
 
 
 def bounded(file: Path, size: int, most: int) -> bytes:
@@ -17,14 +18,12 @@ def bounded(file: Path, size: int, most: int) -> bytes:
     try:
         content = remote.head(file, size + 1)
     except OSError as error:
-        raise SuiteError(
-            f"{file}: cannot be read: {error.strerror or error}", hint=DAMAGED
-        ) from error
+        raise unreadable(file, error) from error
     if len(content) != size:
         found = f"{len(content)}" if len(content) < size else "more"
         raise SuiteError(
             f"{file}: the file is not the one that the manifest lists "
-            f"({size} bytes expected, {found} found)",
+            f"({number_of(size, 'byte')} expected, {found} found)",
             hint=DAMAGED,
         )
     return content

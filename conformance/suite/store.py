@@ -272,6 +272,11 @@ def open_suite(path: Path | str | None = None) -> Suite:
     """
     if path is None:
         return _open_shipped()
+    if path == "":
+        raise SuiteError(
+            "the name of the suite is empty",
+            hint="name a folder, or give no suite for the shipped one",
+        )
     if isinstance(path, str):
         if _NAME.fullmatch(path):
             return _open_name(path)
@@ -369,9 +374,11 @@ def _open_whole(folder: Path) -> Suite:
 
 
 def _is_there(file: Path) -> bool:
-    """Whether a file can be read. A remote file system says of all that fails that it is not."""
+    """Whether a file is there, or a folder, of which reading it says more. A remote file system
+    says of all that fails that it is not.
+    """
     if not remote.is_remote(file):
-        return file.is_file()
+        return file.is_file() or file.is_dir()  # no pipe, which would be waited for
     try:
         remote.head(file, 1)
     except FileNotFoundError:

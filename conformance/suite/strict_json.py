@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from conformance import remote
 from conformance.errors import SuiteError
-from conformance.suite.archive import DAMAGED
+from conformance.suite.archive import DAMAGED, unreadable
 
 MAX_DEPTH = 16
 MAX_BYTES = 64 * 2**20
@@ -24,9 +24,7 @@ def content(path: Path) -> bytes:
     try:
         data = remote.head(path, MAX_BYTES + 1)
     except OSError as error:
-        raise SuiteError(
-            f"{path}: cannot be read: {error.strerror or error}", hint=DAMAGED
-        ) from error
+        raise unreadable(path, error) from error
     if len(data) > MAX_BYTES:
         raise SuiteError(f"{path}: more than {MAX_BYTES} bytes", hint=DAMAGED)
     return data

@@ -161,7 +161,7 @@ class TestScript:
     def test_everything_unsupported(self, step):
         ran = step(backend=backend(step, "raise Unsupported('not yet')"))
         assert ran.code == 1
-        assert ran.commands[0].data.startswith("Nothing graded")
+        assert ran.commands[0].data.startswith("No values graded")
 
     @pytest.mark.parametrize(
         "inputs",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.diagnosis.cause import by_conditions
 from conformance.diagnosis.conditions import MOST, Condition, Separation, _tail, separation
 from conformance.model import Result, Status
 
@@ -67,8 +68,16 @@ def test_an_attribute_that_failing_vectors_leave_out() -> None:
     alike = [frozenset("a")] * 3
     failed = [replace(one, left_out=("dilations",)) for one in results(alike, Status.FAIL)]
     passed = results(alike, Status.PASS)
-    conditions = (Condition("dilations left out"),)
-    assert separation(failed, passed) == Separation(conditions, 3, 0, 3)
+    found = Separation((Condition("dilations omitted"),), 3, 0, 3)
+    assert separation(failed, passed) == found
+    told = by_conditions(found, None, rejected=False, by_chance=False)
+    assert told["sentence"] == "Fails whenever dilations is omitted."
+
+
+def test_what_may_be_coincidence_is_called_so() -> None:
+    found = Separation((Condition("a"), Condition("b", holds=False)), 2, 0, 2)
+    told = by_conditions(found, None, rejected=False, by_chance=True)
+    assert told["sentence"] == "All have a and not b; may be coincidence."
 
 
 def test_one_failure_is_no_pattern_and_without_passes_there_is_nothing_to_tell() -> None:

@@ -82,7 +82,7 @@ def test_a_hostile_log_is_read(tmp_path: Path, small_suite: Suite) -> None:
     ("arguments", "message", "hint"),
     [
         (["--op", "AvgPol-1"], "there is no operator 'AvgPol-1'", "did you mean"),
-        (["--op", "none.yaml"], "none.yaml:1:1: cannot be read", ""),
+        (["--op", "none.yaml"], "none.yaml: no such file", ""),
         (["--suite", "no-such-suite"], "no suite and no folder", "shipped suites are"),
         (["none.jsonl"], "none.jsonl: the run log cannot be read", "conformance check writes"),
     ],

@@ -281,6 +281,14 @@ class TestHeader:
         assert found == {}
 
 
+def test_a_link_to_itself_is_no_folder(tmp_path):
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    shown = invoked("export", "--format", "raw", "--op", "AvgPool-1", "--out", loop)
+    assert shown.exit_code == 2
+    assert f"{loop}: the export cannot be written: File exists" in shown.output
+
+
 class TestModels:
     @pytest.mark.needs("onnxruntime")
     def test_onnx(self, tmp_path):

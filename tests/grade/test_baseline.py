@@ -136,7 +136,7 @@ def test_more_than_a_file_can_hold(monkeypatch):
 
 
 def test_advice_is_no_reason():
-    advice = "Vector a-1 of the suite tells them apart."
+    advice = "Vector a-1 of the suite can distinguish them."
     diagnosis = {"sentence": "The divisor is off.", "advice": advice}
     results = [result("a", kind="value"), result("b")]
     (found,) = findings(results, command=())

@@ -203,3 +203,11 @@ def test_a_finding_tells_its_smallest_vector_and_what_all_share():
 def test_without_a_command_there_is_none_to_reproduce():
     (finding,) = findings([result("a", kind="value")], command=())
     assert finding.reproduce == ""
+
+
+def test_failures_of_one_cause_name_all_that_is_wrong():
+    wrong = [result("v", kind="value"), result("s", kind="shape"), result("r", kind="raised")]
+    results = [*wrong, *passing(2)]
+    of = {("AvgPool-1", one.id): "tap" for one in wrong}
+    (finding,) = findings(results, command=COMMAND, causes=of)
+    assert finding.title == "3 of 5 vectors wrong (values, shape or exception)"

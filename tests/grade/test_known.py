@@ -259,9 +259,11 @@ known:
         assert problems_of(tmp_path, text)
 
     def test_what_cannot_be_read(self, tmp_path):
-        for file in (tmp_path / "none.yaml", tmp_path):
-            with pytest.raises(SpecError, match="cannot be read"):
+        for name, why in (("none.yaml", "no such file"), (".", "cannot be read: Is a directory")):
+            file = tmp_path / name
+            with pytest.raises(SpecError) as caught:
                 load_known(file, shipped())
+            assert str(caught.value) == f"{file}: {why}"
         (tmp_path / "large").write_bytes(b" " * 2_000_000)
         with pytest.raises(SpecError, match="too large"):
             load_known(tmp_path / "large", shipped())

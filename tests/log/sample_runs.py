@@ -345,8 +345,7 @@ def nothing_graded(number: int = 30) -> Events:
         footer(
             results,
             head,
-            sentence=f"Nothing graded: no value vector among {number} was judged, "
-            f"{number} unsupported; 0 value vectors graded.",
+            sentence=f"No values graded: {number} unsupported.",
             claim="example 2.4.1: no claim (nothing graded); suite core-1",
             precision_reached={},
         ),

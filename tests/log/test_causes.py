@@ -117,9 +117,9 @@ class TestTogether:
         some = [many, few, other]
         failed = [replace(one, reject=reject[one.id]) for one in results(*some)]
         first, second = causes(some, failed)
-        assert first.title == "Accepts what must be rejected with negative-pads"
+        assert first.title == "Accepts invalid input: negative pads"
         assert first.findings == (many, few)
-        assert second.title == "Accepts what must be rejected with rank-2"
+        assert second.title == "Accepts invalid input: rank 2"
 
     def test_conditions_alone(self):
         some = [finding(op, [op], conditions=["ceil-overrun"]) for op in ("A-1", "B-1")]
@@ -153,7 +153,7 @@ class TestTogether:
             Result(name, "A-1", Status.FAIL, kind="accepted", reject=why)
             for name, why in (("a", "rank-2"), ("b", "kernel-0"))
         ]
-        assert causes([one], of)[0].title == "Accepts what must be rejected: kernel-0, rank-2"
+        assert causes([one], of)[0].title == "Accepts invalid input: kernel 0, rank 2"
 
 
 class TestOrder:

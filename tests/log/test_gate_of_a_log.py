@@ -51,20 +51,20 @@ def test_a_mark_removed(tmp_path, lines):
     marked(lines)[0]["known"] = None
     found = problems(tmp_path, lines)
     assert "the footer counts 3 known, the results show 2" in found
-    assert "known.yaml:3: the footer counts 3 failures, 2 results are marked." in found
-    assert "The exit code is 0, but 1 failures are not known ones." in found
+    assert "known.yaml:3: the footer counts 3 failures, 2 marked." in found
+    assert "The exit code is 0, but 1 new failure." in found
 
 
 def test_a_failure_added_to_a_run_that_passed(tmp_path, lines):
     fresh = next(line for line in lines if line.get("status") == "pass" and not line["reject"])
     fresh |= {"status": "fail", "kind": "value", "reading": None}
-    assert "1 failures are not known ones" in problems(tmp_path, lines)
+    assert "1 new failure" in problems(tmp_path, lines)
 
 
 def test_a_mark_on_what_did_not_fail(tmp_path, lines):
     passed = next(line for line in lines if line.get("status") == "pass")
     passed["known"] = "known.yaml:3"
-    assert "1 results that did not fail are marked" in problems(tmp_path, lines)
+    assert "Marked as known failures: 1 result that did not fail." in problems(tmp_path, lines)
 
 
 def test_a_mark_of_no_entry(tmp_path, lines):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -139,7 +140,7 @@ def test_two_versions_are_told_apart() -> None:
     result = probe("--compare", "old/probe.json", "new/probe.json")
     assert result.exit_code == 1
     assert "row of 9 elements, division: divided -> times one over the number" in result.stdout
-    assert "results differ in 2 calls" in result.stdout
+    assert "different results in 2 calls" in result.stdout
     assert "3 elements" not in result.stdout
 
 
@@ -183,6 +184,15 @@ def test_wrong_usage(words: tuple[str, ...], why: str) -> None:
     result = probe(*words)
     assert result.exit_code == 2
     assert why in result.output
+
+
+@pytest.mark.parametrize("start", [b'{"event":"header","format":1}\n', gzip.compress(b"{}\n")])
+def test_run_logs_are_not_compared(elsewhere: Path, start: bytes) -> None:
+    (elsewhere / "run.jsonl").write_bytes(start)
+    result = probe("--compare", "run.jsonl", "run.jsonl")
+    assert result.exit_code == 2
+    assert "run.jsonl: this is a run log, not a probe.json" in result.output
+    assert "conformance compare OLD NEW" in result.output
 
 
 SMALL: dict[str, Any] = {

@@ -79,7 +79,7 @@ def test_a_part_of_a_suite_is_grey():
     ("kind", "message"),
     [
         ("failing", "not conformant, 339 of 400"),
-        ("nothing graded", "nothing graded, 0 of 30"),
+        ("nothing graded", "no values graded, 0 of 30"),
         ("interrupted", "interrupted, 36 of 120"),
         ("cut short", "cut short, 180 of 200"),
         ("a result is missing", "inconsistent log, 179 of 200"),

@@ -82,7 +82,7 @@ def test_what_nothing_explains_is_no_cause():
     log = many(11)
     last = replace(log.findings[-1], diagnosis=None)
     *_, notice = annotations(replace(log, findings=(*log.findings[:-1], last)))
-    assert "More: 0 causes, and 1 not explained; see the report." in notice.data
+    assert "More: 1 unexplained failure group; see the report." in notice.data
 
 
 def test_the_run_itself_comes_before_its_causes():

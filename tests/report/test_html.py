@@ -57,7 +57,7 @@ class TestVerdict:
             ("passing", "Conformant", "good"),
             ("failing", "Not conformant", "bad"),
             ("interrupted", "Interrupted", "bad"),
-            ("nothing_graded", "Nothing graded", "bad"),
+            ("nothing_graded", "No values graded", "bad"),
         ],
     )
     def test_headline_and_tone(self, tmp_path, kind, headline, tone):
@@ -140,7 +140,9 @@ class TestContent:
             assert " ".join(part.split()) in page.text, part
 
     def test_what_nothing_explains_is_counted_apart(self, failing):
-        assert 'Causes <span class="tag">2, and 1 not explained</span>' in failing[1].whole
+        assert (
+            'Causes <span class="tag">2, and 1 unexplained failure group</span>' in failing[1].whole
+        )
 
     def test_every_vector_has_its_row(self, failing):
         events, page = failing

@@ -57,7 +57,7 @@ class TestMarkdown:
             "not run",
         ]
         assert rows[5][2] == "✅ 670/670; unsupported: 4"
-        said = "Accepts what must be rejected: kernel-above-padded-input, strides-short"
+        said = "Accepts invalid input: kernel above padded input, strides short"
         assert said in rows[1][2]
         assert rows[2][2] == "not tested"
         assert rows[-1] == ["verdict", "❌ Not conformant", "❌ Not conformant", "❌ Not run"]

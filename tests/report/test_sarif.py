@@ -186,7 +186,7 @@ class TestLimits:
         run = rendered(replace(log, findings=sample_runs.distinct(log.findings[0], 9)))
         assert len(run["results"]) == 5
         told = run["invocations"][0]["toolExecutionNotifications"][-1]["message"]["text"]
-        assert told == "4 results are left out; the run log has all."
+        assert told == "4 results left out; the run log has all."
 
     @pytest.mark.exhaustive
     def test_compressed_size(self, monkeypatch):

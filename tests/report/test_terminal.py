@@ -79,7 +79,7 @@ def test_a_finding_in_full(tmp_path):
 def test_readings_stand_between_findings_and_verdict(tmp_path):
     text = summary(run_of(tmp_path, sample_runs.failing()))
     before, after = text.split("Implementation-defined behaviour")
-    assert "Causes (2, and 1 not explained), worst first" in before
+    assert "Causes (2, and 1 unexplained failure group), worst first" in before
     assert "\n\nNOT CONFORMANT" in after
     lines = after.split("NOT CONFORMANT")[0].rstrip().splitlines()[2:]
     assert lines == [

@@ -111,6 +111,11 @@ class CrashesWhenLoaded(NumPy):
         os.abort()
 
 
+class InterruptsItself(NumPy):
+    def __init__(self):
+        raise KeyboardInterrupt
+
+
 class NeverLoaded(NumPy):
     def __init__(self):
         time.sleep(1000)

@@ -141,12 +141,19 @@ class TestLoading:
         assert "no driver" in caught.value.message
         assert caught.value.hint
 
+    def test_an_interrupt_of_its_own_is_told_without_frames(self, suite):
+        name = f"{FILE}:InterruptsItself"
+        with pytest.raises(BackendError) as caught:
+            check(suite, "InterruptsItself")
+        said = f"{name}: the backend raised KeyboardInterrupt while it was created"
+        assert caught.value.message == said
+
     def test_it_may_not_take_for_ever(self):
         executor = pool.ProcessExecutor(f"{FILE}:NeverLoaded", Limits(start=0.5))
         with pytest.raises(BackendError) as caught, executor:
             pass
         first = caught.value.message.splitlines()[0]
-        assert first == f"{FILE}:NeverLoaded: more than 0.5 s went by while the backend was loaded"
+        assert first == f"{FILE}:NeverLoaded: not loaded within 0.5 s"
 
     @pytest.mark.parametrize(("timeout", "start"), [(None, 120), (5, 120), (300, 300)])
     def test_a_longer_timeout_holds_for_it_too(self, timeout, start):
@@ -273,6 +280,13 @@ class TestWhatIsAsked:
     def test_sizes(self, text, size):
         assert parse_size(text) == size
         assert parse_size(spell_size(size)) == size
+
+    @pytest.mark.parametrize(("size", "said"), [(1, "1 byte"), (1023, "1,023 bytes")])
+    def test_a_limit_in_which_nothing_runs(self, size, said):
+        with pytest.raises(UsageError) as caught:
+            Limits(memory=size)
+        assert caught.value.message == f"memory is {said}; no process runs in less than 1M"
+        assert "as in 512M" in caught.value.hint
 
 
 MAIN = "from conformance.cli import main; main()"

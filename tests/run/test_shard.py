@@ -41,7 +41,7 @@ class TestText:
         "text",
         [
             *("", "3", "3/", "/8", "0/8", "9/8", "03/8", "3/08", "-1/8", "1/0", "3 / 8"),
-            *("1/99999", "٣/8", "3/8\n", "x" * 10_000),
+            *("1/9999999999", "٣/8", "3/8\n", "x" * 10_000),
         ],
     )
     def test_what_is_none_is_refused(self, text):
@@ -69,8 +69,12 @@ class TestParts:
 
     def test_more_shards_than_vectors_are_refused_to_each(self):
         for k in (1, 3):
-            with pytest.raises(UsageError, match="2 selected vectors cannot be shared by 3"):
+            with pytest.raises(UsageError) as caught:
                 Shard(k, 3).part([entry(1), entry(2)])
+            assert (
+                caught.value.message == f"shard {k}/3 would be empty: 2 selected vectors, 3 shards"
+            )
+            assert caught.value.hint == "use at most 2, so that each has a vector"
 
     def test_the_shipped_suite_is_shared_by_size_too(self):
         entries = tiers.core().manifest.vectors

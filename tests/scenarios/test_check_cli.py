@@ -78,7 +78,7 @@ class TestExitCodes:
         shown = check("--backend", adapter(returned))
         assert shown.exit_code == 1
         assert "NOT conformant" in shown.stdout.splitlines()[-1]
-        assert re.search(r"Causes \((1|0, and 1 not explained)\), worst first", shown.stdout)
+        assert re.search(r"Causes \(1( unexplained failure group)?\), worst first", shown.stdout)
         assert "--only" in shown.stdout
 
     def test_what_nobody_can_explain_comes_with_a_search(self, check, adapter, tmp_path):
@@ -105,6 +105,9 @@ class TestExitCodes:
             (["--backend", "reference", "--only", "zzz"], "looks like"),
             (["--backend", "reference", "--precision", "f32=exakt"], "exact"),
             (["--backend", "missing.py:Mine"], "missing.py"),
+            (["--backend", "reference", "--report", "-"], "--report -: this is a folder, not"),
+            (["--backend", "reference", "--suite", ""], "the name of the suite is empty"),
+            (["--backend", "reference", "--shard", "1/100000"], "selected vectors, 100,000 shards"),
         ],
     )
     def test_wrong_usage_has_a_message_and_a_hint(self, check, arguments, hint):

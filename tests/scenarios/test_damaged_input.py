@@ -6,6 +6,7 @@ limit of memory and of time. Nothing in them is run.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -140,7 +141,22 @@ def repacked(suite: Path, **members: bytes) -> Path:
     return replaced(suite, buffer.getvalue())
 
 
+def forbidden(path: Path, most: int) -> bytes:
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
 class TestSuites:
+    def test_a_manifest_that_is_a_folder(self, suite: Path) -> None:
+        (suite / "manifest.json").unlink()
+        (suite / "manifest.json").mkdir()
+        refused(check(suite), "manifest.json: cannot be read: Is a directory", "its permissions")
+
+    def test_a_manifest_of_somebody_else(
+        self, suite: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("conformance.remote.head", forbidden)
+        refused(check(suite), "manifest.json: cannot be read: Permission denied")
+
     def test_a_flipped_bit_in_any_file(self, suite: Path) -> None:
         for file in sorted(suite.rglob("*.npz")):
             whole = file.read_bytes()
@@ -266,7 +282,7 @@ class TestSuites:
             (lambda d: d["vectors"].pop(), "counts says"),
             (lambda d: d["vectors"].append(d["vectors"][0]), "listed more than once"),
             (lambda d: d["vectors"][0].update(bytes=2**50), "at most"),
-            (lambda d: d["vectors"][0].update(bytes=1), "1 bytes expected"),
+            (lambda d: d["vectors"][0].update(bytes=1), "1 byte expected"),
             (lambda d: d["vectors"][0].update(bytes=-1), "a whole number from 0"),
             (lambda d: d["vectors"][0].update(sha256="0" * 64), "is not the one"),
             (lambda d: d["vectors"][0].update(level="should"), "describes the vector otherwise"),
@@ -417,7 +433,7 @@ class TestSpecifications:
         assert not out.exists()
 
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
-        refused(command("spec", "lint", tmp_path / "none.yaml"), "cannot be read")
+        refused(command("spec", "lint", tmp_path / "none.yaml"), "none.yaml: no such file")
 
 
 # Run logs

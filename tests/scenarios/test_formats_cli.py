@@ -131,6 +131,14 @@ class TestCheck:
         assert shown.exit_code == 2
         assert "GITHUB_STEP_SUMMARY" in shown.stderr
 
+    def test_a_link_to_itself_stays(self, run, tmp_path):
+        loop = tmp_path / "loop.json"
+        loop.symlink_to(loop)
+        shown = run("check", "--backend", "reference", "--format", f"json={loop}")
+        assert shown.exit_code == 2
+        assert "Too many levels of symbolic links" in shown.stderr
+        assert loop.is_symlink()
+
     def test_everything_unsupported_is_red_in_every_format(self, run, tmp_path):
         (tmp_path / "none.py").write_text(NONE)
         out = tmp_path / "out"
@@ -141,12 +149,12 @@ class TestCheck:
         assert shown.exit_code == 1
         junit = ET.fromstring((out / "junit.xml").read_text("utf-8"))
         (error,) = junit.findall(".//error")
-        assert error.get("message").startswith("Nothing graded: ")
+        assert error.get("message").startswith("No values graded: 7 unsupported")
         (result,) = json.loads((out / "conformance.sarif").read_text())["runs"][0]["results"]
         assert result["level"] == "error"
         assert json.loads((out / "badge.json").read_text())["color"] == "red"
         assert json.loads((out / "report.json").read_text())["gate_met"] is False
-        assert "❌ Nothing graded" in (out / "summary.md").read_text("utf-8")
+        assert "❌ No values graded" in (out / "summary.md").read_text("utf-8")
 
     @pytest.mark.exhaustive
     def test_a_run_that_dies_leaves_no_earlier_success(self, run, small_suite, tmp_path):

@@ -117,7 +117,7 @@ class TestKnownFailures:
         shown = check(CEIL_OR_CUBE, known=baseline(CEIL))
         assert shown.exit_code == 1
         # What two failures among so few vectors have in common may be chance.
-        assert "New causes (0, and 1 not explained), worst first" in shown.stdout
+        assert "New causes (1 unexplained failure group), worst first" in shown.stdout
         findings = shown.stdout.split("New causes")[1].split("Known failures")[0]
         assert gated.MAX in findings
         assert gated.AVG not in findings
@@ -186,6 +186,16 @@ class TestKnownFailures:
         assert "known-failures.yaml:2:6: 'edge' is not known here" in shown.stderr
         assert "did you mean 'edges'?" in shown.stderr
 
+    def test_a_file_that_is_not_there(self, check):
+        shown = check(CEIL, "--known-failures", "none.yaml")
+        assert (shown.exit_code, shown.stderr) == (2, "error: none.yaml: no such file\n")
+
+    def test_two_files(self, check):
+        words = ("--known-failures", "a.yaml", "--known-failures", "b.yaml")
+        shown = check(CEIL, *words)
+        assert shown.exit_code == 2
+        assert shown.stderr.startswith("error: --known-failures is given 2 times\n")
+
     def test_strict_needs_known_failures(self, check):
         assert check(CEIL, "--strict").exit_code == 2
 
@@ -196,12 +206,12 @@ class TestRequire:
     def test_what_is_supported(self, check):
         shown = check("outputs", require=self.FLOATS)
         assert shown.exit_code == 0
-        assert "Required: supported, all 1 entries." in shown.stdout
+        assert "Required: all supported (1)." in shown.stdout
         assert "Required support" in shown.page
 
     def test_a_failure_is_not_about_support(self, check):
         shown = check(CEIL, require=self.FLOATS)
-        assert "Required: supported" in shown.stdout
+        assert "Required: all supported (1)." in shown.stdout
 
     def test_what_the_backend_itself_refuses(self, check):
         shown = check(f"{REFUSED} if half else outputs", require=self.FLOATS)
@@ -293,6 +303,12 @@ class TestBaseline:
             assert shown.exit_code == 2
             assert "hint: " in shown.stderr
             assert not (tmp_path / "known.yaml").exists()
+
+    def test_the_manifest_of_a_suite(self, suite, tmp_path):
+        manifest = suite.path / "manifest.json"
+        shown = self.baseline("--from", manifest, "--out", tmp_path / "known.yaml")
+        assert shown.exit_code == 2
+        assert f"{manifest}: this is the manifest of a suite, not a run log" in shown.stderr
 
     def test_reasons(self, log, tmp_path):
         words = ("--from", log, "--out", tmp_path / "known.yaml", "--reason", " ")

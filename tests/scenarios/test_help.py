@@ -134,4 +134,27 @@ def test_the_package_is_a_command_too() -> None:
     command = [sys.executable, "-m", "conformance", "check", "--nope"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 2
-    assert "Usage: conformance check" in found.stderr
+    assert found.stderr.startswith("error: no such option")
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "command"),
+    [
+        (["--nope"], "no such option", "conformance"),
+        (["chekc"], "no such command 'chekc': did you mean 'check'?", "conformance"),
+        (["check"], "missing option '--backend'", "conformance check"),
+        (
+            ["check", "--backend", "numpy", "-j", "x"],
+            "invalid value for '-j' / '--jobs': 'x' is not a valid integer",
+            "conformance check",
+        ),
+        (["spec", "lnit"], "no such command 'lnit'", "conformance spec"),
+    ],
+    ids=lambda value: None if isinstance(value, str) else " ".join(value[:2]),
+)
+def test_wrong_words_are_told_as_any_other_error(words, message, command) -> None:
+    shown = CliRunner().invoke(main, words, prog_name="conformance")
+    assert shown.exit_code == 2
+    assert shown.stderr.startswith(f"error: {message}")
+    assert shown.stderr.endswith(f"\n  hint: {command} --help lists what it takes\n")
+    assert "Usage" not in shown.stderr

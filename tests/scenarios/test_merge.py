@@ -310,7 +310,7 @@ class TestRefused:
         log = tmp_path / "run.jsonl"
         log.write_bytes(first.read_bytes().replace(b'"shard":"1/2"', b'"shard":"2/2"'))
         stderr = self.refused(merge, tmp_path, first, log)
-        assert "4 vectors of shard 2/2 have no result, and 4 results are not of its" in stderr
+        assert "shard 2/2 lacks 4 results, and has 4 results of other vectors" in stderr
         assert second.exists()
 
     def test_a_shard_that_there_cannot_be(self, shards, merge, tmp_path):

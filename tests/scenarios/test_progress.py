@@ -27,10 +27,10 @@ class Gone(io.StringIO):
 @pytest.mark.parametrize(
     ("done", "seconds", "text"),
     [
-        (0, 5, "making   0% (0 of 8) AvgPool-1, 0:05 so far"),
-        (2, 20, "making  25% (2 of 8) AvgPool-1, about 1:00 left"),
-        (6, 3600, "making  75% (6 of 8) AvgPool-1, about 20:00 left"),
-        (8, 90, "making 100% (8 of 8) AvgPool-1, 1:30 so far"),
+        (0, 5, "making   0% (0 of 8) AvgPool-1, 5 s so far"),
+        (2, 20, "making  25% (2 of 8) AvgPool-1, about 1 min left"),
+        (6, 3600, "making  75% (6 of 8) AvgPool-1, about 20 min left"),
+        (8, 90, "making 100% (8 of 8) AvgPool-1, 1 min 30 s so far"),
     ],
 )
 def test_it_says_the_share_and_the_time_left(done: int, seconds: float, text: str) -> None:
@@ -40,7 +40,7 @@ def test_it_says_the_share_and_the_time_left(done: int, seconds: float, text: st
 
 
 def test_before_anything_is_known_of_the_work_there_is_no_gap() -> None:
-    assert Progress(1, "searching").line(10) == "searching   0% (0 of 1), 0:10 so far"
+    assert Progress(1, "searching").line(10) == "searching   0% (0 of 1), 10 s so far"
 
 
 def test_the_total_may_become_known_later() -> None:

@@ -73,8 +73,8 @@ def up_to(last, checks, *arguments):
 @pytest.mark.parametrize(
     ("way", "check", "said"),
     [
-        ("silent", "hello", "it does not say who it is within 1 s"),
-        ("gone", "hello", "it does not say who it is: the process ended with exit code 4"),
+        ("silent", "hello", "no hello message within 1 s"),
+        ("gone", "hello", "no hello message: the process ended with exit code 4"),
         ("greets", "hello", "it sent text in place of a message: 'Initialising NPU driver"),
         ("other-version", "hello", "the program speaks version 2"),
         ("prints", "AvgPool-1 in f32", "it sent text in place of a message: 'computing"),

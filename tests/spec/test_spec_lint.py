@@ -149,7 +149,7 @@ def test_the_command_shows_every_file_and_every_problem(tmp_path: Path) -> None:
 def test_a_missing_file_is_wrong_usage(tmp_path: Path) -> None:
     result = run(str(tmp_path / "none.yaml"))
     assert result.exit_code == 2
-    assert "cannot be read" in result.output
+    assert "none.yaml: no such file" in result.output
 
 
 def test_help_shows_examples() -> None:

@@ -18,7 +18,7 @@ from conformance.report.cause_view import CauseView
 from conformance.report.ci.listed import ListedFailures, alarm, backend_file
 from conformance.report.view import View, view
 from conformance.report.wording import evidence
-from conformance.safe_text import shortened, visible
+from conformance.safe_text import number_of, shortened, visible
 
 FILE = "conformance.sarif"
 
@@ -192,7 +192,9 @@ def _invocation(shown: View, kept: int, total: int) -> Json:
     if shown.tone in ("bad", "weak"):
         notes.append(("error", f"{shown.headline}. {shown.advised}"))
     if kept < total:
-        notes.append(("warning", f"{total - kept:,} results are left out; the run log has all."))
+        notes.append(
+            ("warning", f"{number_of(total - kept, 'result')} left out; the run log has all.")
+        )
     invocation: Json = {
         "executionSuccessful": sound,
         "startTimeUtc": _utc(run.header["started"]),

@@ -151,7 +151,7 @@
     const shown = slices.slice(0, SLICES).map(([place, plane], m) => {
       const at = place.some(Boolean) || slices.length > 1 ? `, at ${place.join(", ")}` : "";
       // The expected value is the rounded one; others within the accepted interval are no failure.
-      const marks = right[m] ? " (marked: not the expected value, which may still be accepted)" : "";
+      const marks = right[m] ? " (marked values differ; some may be within tolerance)" : "";
       return grid(`${name}${many}${at}${marks}`, plane, right[m]?.[1]);
     });
     if (slices.length > SLICES) shown.push(element("p", `${name}${many}: ${slices.length - SLICES} slices more`));
