@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,6 +26,9 @@ from conformance.cli.options import (
 )
 from conformance.cli.places import TargetPath
 from conformance.errors import EXIT_INCONCLUSIVE, UsageError
+
+if TYPE_CHECKING:
+    from conformance.api import Run
 
 SUITE = "suite"
 """Where the report folder keeps a completed suite."""
@@ -196,29 +199,33 @@ def check(
         suite = _completed(suite, ops, backend, env, report, jobs, resume)
     asked = {} if shard is None else {"shard": shard}
     with crew.working() as workers:
-        ask = partial(
-            checked,
-            backend=backend,
-            report=report,
-            wanted=wanted,
-            workers=None if isinstance(workers, int) else workers,
-            ops=ops or None,
-            only=only,
-            level=level,
-            precision=precision,
-            executor=executor,
-            jobs=jobs,
-            timeout=timeout,
-            memory=memory,
-            env=env,
-            repeat=repeat,
-            known_failures=known_failures,
-            require=require,
-            strict=strict,
-            min_strength=min_strength,
-            shuffle=shuffle,
-            **asked,
-        )
+
+        def ask(suite: str | None, *, resume: bool) -> Run:
+            return checked(
+                suite,
+                backend,
+                resume=resume,
+                report=report,
+                wanted=wanted,
+                workers=None if isinstance(workers, int) else workers,
+                ops=ops or None,
+                only=only,
+                level=level,
+                precision=precision,
+                executor=executor,
+                jobs=jobs,
+                timeout=timeout,
+                memory=memory,
+                env=env,
+                repeat=repeat,
+                known_failures=known_failures,
+                require=require,
+                strict=strict,
+                min_strength=min_strength,
+                shuffle=shuffle,
+                **asked,
+            )
+
         run = ask(suite, resume=resume)
         alone = complete is None and suite is None and cluster is None
         if alone and run.footer["exit_code"] == EXIT_INCONCLUSIVE:

@@ -74,7 +74,7 @@ def large_cases(spec: OpSpec, seed: int, *, every_rank: bool) -> list[Case]:
     ``seed`` decides them. Its data have nothing in common with those of other seeds.
     """
     chance = random.Random(f"large {seed} {spec.op}")  # noqa: S311 - the seed may be known later
-    found = []
+    found: list[Case] = []
     ranks = list(spec.ranks)
     for dtype in spec.types[spec.data.type]:
         for rank in ranks if every_rank else chance.sample(ranks, 1):
