@@ -20,7 +20,7 @@ def bounded(file: Path, size: int, most: int) -> bytes:
     except OSError as error:
         raise unreadable(file, error) from error
     if len(content) != size:
-        found = f"{len(content)}" if len(content) < size else "more"
+        found = f"{len(content):,}" if len(content) < size else "more"
         raise SuiteError(
             f"{file}: the file is not the one that the manifest lists "
             f"({number_of(size, 'byte')} expected, {found} found)",

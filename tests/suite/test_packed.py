@@ -298,8 +298,8 @@ class TestHostile:
         file = packed.path / "AvgPool-1" / "00001.zip"
         content = file.read_bytes()
         for changed, message in (
-            (content[:-1], f"({len(content)} bytes expected, {len(content) - 1} found)"),
-            (content + b"x", f"({len(content)} bytes expected, more found)"),
+            (content[:-1], f"({len(content):,} bytes expected, {len(content) - 1:,} found)"),
+            (content + b"x", f"({len(content):,} bytes expected, more found)"),
             (content[:-30] + bytes(30), "the file is not the one that the manifest lists (sha256"),
         ):
             file.write_bytes(changed)

@@ -241,7 +241,7 @@ class TestDamage:
         file = file_of(folder, VECTORS[0])
         content = file.read_bytes()
         file.write_bytes(content + b"x")
-        assert f"({len(content)} bytes expected, more found)" in read_refusal(folder)
+        assert f"({len(content):,} bytes expected, more found)" in read_refusal(folder)
         file.write_bytes(content[:-1])
         assert f"expected, {len(content) - 1} found)" in read_refusal(folder)
 
