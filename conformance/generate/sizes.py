@@ -28,10 +28,13 @@ SIZES: dict[int, tuple[tuple[int, ...], ...]] = {
         *((1, 319, 5, 5), (9, 5, 9, 9), (1, 287, 7, 7), (33, 1, 7, 7), (1, 2, 3, 1100)),
         *((2, 67, 11, 19), (1, 1, 224, 224), (1, 1, 264, 264), (65537, 1, 1, 2)),
     ),
-    5: ((1, 319, 2, 3, 3), (9, 2, 4, 5, 5), (1, 287, 3, 4, 4), (33, 1, 3, 3, 3), (1, 2, 9, 40, 40)),
+    5: (
+        *((1, 319, 2, 3, 3), (9, 2, 4, 5, 5), (1, 287, 3, 4, 4), (33, 1, 3, 3, 3)),
+        (1, 2, 9, 40, 40),
+    ),
 }
-"""By rank, those first that all types get: rows of more than 64 and 1,024, images beyond blocks of 8
-and 32 and beyond 65,536, channels beyond 256 with a rest of 31 by 32, planes of more than 65,536
+"""By rank, those first that all types get: rows of more than 64 and 1,024, images beyond blocks of
+8 and 32 and beyond 65,536, channels beyond 256 with a rest of 31 by 32, planes of more than 65,536
 elements."""
 
 WHOLE = {(1, 287, 49), (1, 287, 7, 7), (1, 287, 3, 4, 4)}
@@ -99,7 +102,7 @@ def _of_shape(
     spec: OpSpec, plainest: Sequence[Case], shape: tuple[int, ...], number: int
 ) -> Iterator[Case]:
     """The case of one shape: with the first attributes, from one turn on, that leave much of it, or
-    very little where it is one of WHOLE, and whose values a trivial implementation does not give."""
+    very little where it is one of WHOLE, and whose values no trivial implementation gives."""
     turned = [*plainest[number % PLAIN :], *plainest[: number % PLAIN]]
     resized = filter(None, (_resized(spec, case, shape) for case in turned))
     sized = [(size, case) for case in resized if 0 < (size := _results(spec, case)) <= MOST]
