@@ -27,7 +27,7 @@ Examples:
   conformance report run.jsonl --format junit --format github
       write junit.xml beside the log, and print annotations for GitHub Actions
   conformance report reports/*/run.jsonl --out reports
-      write comparison.html, which shows the runs side by side and links to their pages
+      write comparison.html: the runs side by side, with links to their pages
 
 The same log always gives the same page. The exit code says whether the report was made; the
 verdict of the run is in the report. An incomplete or inconsistent log is shown as far as

@@ -12,7 +12,7 @@ from conformance.grade.outcome import Outcome
 from conformance.model import Vector
 from conformance.run import messages, wire
 from conformance.run.executor import Identity
-from conformance.run.process import WorkerProcess
+from conformance.run.process import DYING, WorkerProcess
 from conformance.run.staff import ECHOED
 from conformance.safe_text import number_of
 
@@ -69,7 +69,7 @@ class Conversation:
                 "print nothing on stdout"
             )
         if process.ended():
-            process.kill(TICK)
+            process.kill(DYING)
             raise Trouble(
                 self._with_words(
                     f"{process.how_it_ended()} after its hello, before any request; "
@@ -115,7 +115,7 @@ class Conversation:
                 if process.ended() or process.closed:
                     if (message := process.inbox.take(PAYLOAD)) is not None:
                         break
-                    process.kill(TICK)
+                    process.kill(DYING)
                     raise Trouble(self._with_words(f"{otherwise}: {self._how_it_ended()}"))
                 if monotonic() > end:
                     if not len(process.inbox) and self._echoes():

@@ -32,7 +32,7 @@ def test_a_specification_of_ones_own_is_an_option() -> None:
 
 
 def test_a_specification_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="No such file"):
+    with pytest.raises(SpecError, match="no such file"):
         load(f"reference?specs={tmp_path / 'none.yaml'}")
 
 

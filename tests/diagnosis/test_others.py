@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import conformance
 from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import Array
-from conformance.model import Case, Finding
+from conformance.model import Finding
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
+from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 from conformance.suite.store import open_suite
 
@@ -31,7 +31,7 @@ class Mutant:
         self._altered = Altered(find(OP), fault.variant)
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
-        case = Case(op, {"T": "f32", "I": "i64"}, {"X": inputs[0].shape}, attributes)
+        case = case_of(find(OP), inputs, attributes)
         subject = Subject(find(OP), case, inputs)
         if not subject.answers(self._altered):
             raise ValueError("negative dimensions are not allowed")
@@ -43,15 +43,18 @@ def findings(mutant: str) -> list[Finding]:
     return list(conformance.check(suite, Mutant(mutant)).findings)
 
 
-@pytest.mark.parametrize("mutant", ["last-column-unwritten"])
-def test_failures_of_large_cases_are_of_the_bug_that_small_ones_name(mutant: str) -> None:
-    (finding,) = findings(mutant)
-    large = {entry.id for entry in open_suite().manifest.of((OP,)) if entry.is_large}
-    assert large & {*finding.ids}
+def named(mutant: str) -> Finding:
+    (finding,) = (one for one in findings(mutant) if (one.diagnosis or {}).get("faults"))
     assert [one["id"] for one in (finding.diagnosis or {})["faults"]] == [mutant]
+    return finding
+
+
+def test_failures_of_large_cases_are_of_the_bug_that_small_ones_name() -> None:
+    finding = named("last-column-unwritten")
+    large = {entry.id for entry in open_suite().manifest.of((OP,)) if entry.is_large}
+    assert len(large & {*finding.ids}) > 3
 
 
 def test_an_exception_where_the_bug_leaves_no_output_is_of_the_bug() -> None:
     """As in https://github.com/huggingface/pytorch-image-models/pull/2779."""
-    (finding,) = findings("same-forgets-dilations")
-    assert finding.diagnosis
+    assert "exception" in named("same-forgets-dilations").title

@@ -397,7 +397,7 @@ class TestWhatComesBack:
                 "there are no outputs; expected: out0.bin",
             ),
             (lambda place: (place / "out.txt").unlink(), "there is no out0.bin with out.txt"),
-            (lambda place: (place / "out0.bin").write_bytes(b"abc"), "out0.bin has 3 bytes; bf16"),
+            (lambda place: (place / "out0.bin").write_bytes(b"abc"), "out0.bin has 3 bytes; "),
             (
                 lambda place: (place / "out1.bin").write_bytes(b""),
                 "out0.bin, out1.bin; expected: out0",
@@ -456,7 +456,7 @@ class TestWhatComesBack:
         (place / "out0.npy").write_bytes(write_npy(np.zeros(1 << 19)))
         run = api.check("smoke", Outputs(folder), ops=OPS[:1])
         (wrong,) = [one for one in run.results if one.status.value in ("fail", "error")]
-        assert wrong.message == "result: dtype f64 instead of bf16"
+        assert wrong.message.startswith("result: dtype f64 instead of ")
 
     def test_another_selection_than_was_exported_is_an_error(self, folder):
         shown = invoked("grade", folder, "--suite", "smoke", "--op", OPS[1])

@@ -20,6 +20,7 @@ from conformance.cli.fuzz import _seconds, _tell_cause
 from conformance.cli.text import slug
 from conformance.errors import UsageError
 from conformance.fuzz import database
+from conformance.log.causes import Cause
 from conformance.log.reader import read
 from conformance.model import Case
 from conformance.spec.loader import find
@@ -106,10 +107,16 @@ class TestFound:
         assert (elsewhere / "mine" / "suite" / "thesis.txt").read_text() == "precious"
 
 
+def known(cause: Cause) -> bool:
+    """Whether core still has the vectors that show a cause: samples are older than it."""
+    ids = {entry.id for entry in tiers.core().manifest.vectors}
+    return all(one.smallest in ids for one in cause.findings)
+
+
 def test_what_several_operators_share_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     run = read(HERE.parents[1] / "reports" / "sample" / "openvino" / "run.jsonl.gz")
-    shared = max(run.causes, key=lambda one: len(one.operators))
-    assert len(shared.operators) > 2
+    shared = max(filter(known, run.causes), key=lambda one: len(one.operators))
+    assert len(shared.operators) > 1
     _tell_cause(1, shared, tiers.core(), {})
     shown, others = capsys.readouterr().out.split("   also in ")
     (first,) = (op for op in shared.operators if f"   {op} of " in shown)
@@ -121,7 +128,7 @@ def test_what_several_operators_share_is_told_once(capsys: pytest.CaptureFixture
 
 def test_more_known_bugs_than_are_named_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     run = read(HERE.parents[1] / "reports" / "sample" / "openvino" / "run.jsonl.gz")
-    cause = next(one for one in run.causes if one.kind == "value")
+    cause = next(one for one in run.causes if one.kind == "value" and known(one))
     told = {"sentence": "", "faults": [], "alternatives": [{}] * 4}
     findings = tuple(replace(one, diagnosis=told) for one in cause.findings)
     _tell_cause(1, replace(cause, findings=findings), tiers.core(), {})

@@ -83,6 +83,7 @@ def report(name: str, **told: Any) -> Callable[[Callable[..., Any]], Callable[..
     op="torch.max_pool-2",
     says="The kernel for a window over the whole plane begins with the value of the first element "
     "and with an index of -1, which stays where the first element is the largest.",
+    names=("index-minus-one-of-first-if-whole-plane",),
 )
 def onednn_global_index(asked: Asked) -> list[Array]:
     values, indices = asked.right
@@ -141,6 +142,7 @@ def theano_grid(asked: Asked) -> list[Array]:
     op="torch.avg_pool-2",
     says="Where kernel, stride and data have one size and nothing is padded the mean of the plane "
     "is taken, and divisor_override never read.",
+    names=("override-ignored-if-whole-plane",),
 )
 def tt_torch_override_global(asked: Asked) -> list[Array]:
     size = list(asked.size)
@@ -159,6 +161,7 @@ def tt_torch_override_global(asked: Asked) -> list[Array]:
     says="Above 256 channels, where more than half of the last 32 are there, they are written at "
     "the wrong offset.",
     guessed="that the second 16 of the last block show the first",
+    names=("second-half-of-last-32-channels-repeats-the-first",),
 )
 def tt_metal_wide_face(asked: Asked) -> list[Array]:
     values = asked.right[0]
@@ -255,6 +258,7 @@ def tt_metal_truncated_reciprocal(asked: Asked) -> list[Array]:
     op="torch.avg_pool-2",
     says="Where padding is given the stride is handed on in its place, and half of the kernel may "
     "be less than that.",
+    names=("padding-is-the-stride",),
 )
 def torchsharp_padding_is_stride(asked: Asked) -> list[Array]:
     if "padding" not in asked.attributes:
@@ -280,6 +284,7 @@ NO_DILATIONS = (Exclusion("dilations are not there", "any(dilations > 1)"),)
     says="Rounding up pads the end by the kernel less the rest of the stride, in place of what the "
     "last window lacks, and the number of windows is worked out from that.",
     guessed="how the number is worked out, from what the thread compares it with",
+    names=("rounding-up-pads-by-kernel-less-rest",),
 )
 def ncnn_full_padding(asked: Asked) -> list[Array]:
     if asked.attributes.get("rounding_type") != "ceil":
@@ -304,6 +309,7 @@ def ncnn_full_padding(asked: Asked) -> list[Array]:
     op="AvgPool-1",
     says="Sums are divided by the whole kernel, and padding is taken out of the divisor afterwards "
     "in the first and last row and column of results alone, by all of the padding there.",
+    names=("padding-taken-out-of-first-and-last-only",),
 )
 def ncnn_border_rows_rescaled(asked: Asked) -> list[Array]:
     if asked.attributes.get("exclude-pad") not in (True, "true"):
@@ -362,6 +368,7 @@ def tt_forge_padding_check(asked: Asked) -> list[Array]:
     thread="https://github.com/Samsung/ONE/pull/14166",
     op="onnx.MaxPool-22",
     says="Padding is handed on in 8 bits with a sign, and 128 or more is negative.",
+    names=("pads-in-int8",),
 )
 def one_padding_in_int8(asked: Asked) -> list[Array]:
     if max(asked.axes("pad_begin")) < 128:
@@ -428,6 +435,7 @@ def inductor_offset_transposed(asked: Asked) -> list[Array]:
     op="onnx.MaxPool-22",
     says="A stride of 1 takes a layer of its own, whose kernel is 2x2 whatever is asked, padded at "
     "the end by one.",
+    names=("stride-1-takes-2x2",),
 )
 def yolov4_stride_1_is_2x2(asked: Asked) -> list[Array]:
     if set(asked.axes("strides")) != {1}:
@@ -491,6 +499,7 @@ def brainjs_minus_99999(asked: Asked) -> list[Array]:
     "down row by row, as many as the kernel has are added, and the sum is divided by how many were "
     "read.",
     guessed="that what is not put down holds zero",
+    names=("window-as-large-as-the-stride",),
 )
 def hls4ml_window_of_the_stride(asked: Asked) -> list[Array]:
     if max(asked.axes("strides")) > MOST_STEPS:

@@ -53,7 +53,7 @@ def of(run):
 
 def test_it_is_right(somewhere):
     run = api.check("smoke", str(FILE), ops=[OP])
-    assert of(run)[Status.PASS] >= 8
+    assert of(run)[Status.PASS] >= 7
     assert not of(run)[Status.FAIL] + of(run)[Status.ERROR]
     assert run.log.header["environment"]["backend"]["device"]
     assert run.log.header["backend"]["capabilities"]["layout"] == ["NHWC"]
@@ -80,7 +80,7 @@ def test_options_choose_the_gpu(somewhere):
     with pytest.raises(BackendError) as caught:
         api.check("smoke", f"{FILE}?device=first", ops=[OP])
     assert "device=first: it is a whole number" in caught.value.message
-    run = api.check("smoke", f"{FILE}?device=0", ops=[OP], only=["f32-1x1x7x6"])
+    run = api.check("smoke", f"{FILE}?device=0", ops=[OP], only=["f32-1x1x26x6"])
     assert run.log.header["backend"]["name"] == "cuda-pool (device=0)"
 
 

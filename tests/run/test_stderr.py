@@ -137,7 +137,8 @@ static int answer(cf_call *call, void *user)
 }
 int main(void)
 {
-    return cf_serve("crashes", "1", "{\\"operators\\": [\\"AvgPool-1\\"]}", answer, NULL);
+    return cf_serve("crashes", "1",
+        "{\\"operators\\": [\\"AvgPool-1\\"], \\"dtypes\\": [\\"f32\\"]}", answer, NULL);
 }
 """
 

@@ -188,7 +188,7 @@ class TestSuites:
         whole = file.read_bytes()
         for length in (0, 1, len(whole) // 2, len(whole) - 1):
             file.write_bytes(whole[:length])
-            refused_by_all(suite, file.name, f"{length} found")
+            refused_by_all(suite, file.name, f"{length:,} found")
 
     def test_a_truncated_file_that_the_manifest_vouches_for(self, suite: Path) -> None:
         file = first(suite)

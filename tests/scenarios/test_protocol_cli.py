@@ -123,7 +123,7 @@ class TestOtherCommands:
 
     def test_a_script_reproduces_a_failure_without_the_package(self, backend, tmp_path):
         script = tmp_path / "wrong.py"
-        words = ["repro", "f32-1x1x1-cancel-246a0f20", "--backend", backend, "--out", str(script)]
+        words = ["repro", "f32-1x1x7-cancel-40b2b46f", "--backend", backend, "--out", str(script)]
         shown = CliRunner().invoke(main, words)
         assert shown.exit_code == 0, shown.output
         assert "it exits with 1" in shown.stderr
@@ -135,7 +135,7 @@ class TestOtherCommands:
         runner, script = tmp_path / "runner.py", tmp_path / "wrong.py"
         shutil.copy(RUNNER, runner)
         backend = f"exec:{shlex.join([sys.executable, '-S', '-E', str(runner), 'careful'])}"
-        words = ["repro", "f32-1x1x1-cancel-246a0f20", "--backend", backend, "--out", str(script)]
+        words = ["repro", "f32-1x1x7-cancel-40b2b46f", "--backend", backend, "--out", str(script)]
         shown = CliRunner().invoke(main, words)
         assert shown.exit_code == 0, shown.output
         runner.unlink()
