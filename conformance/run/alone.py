@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from time import monotonic
 
 from conformance.errors import BackendError
-from conformance.model import FAILED, Finding, Result
+from conformance.model import FAILED, Finding, Result, Status
 from conformance.run.executor import Executor
 from conformance.run.single import Examiner
 from conformance.suite.entries import Entry
@@ -25,8 +25,11 @@ OPERATORS, EACH = 4, 8
 EARLIER = 300
 """Calls before a failure among which those that lead to it are looked for."""
 
+FEW = 4
+"""Calls that lead to a failure, at most, for them to be told."""
+
 PATIENCE = 60.0
-"""Seconds after which no further process is started."""
+"""Seconds after which nothing more is asked."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +46,20 @@ class Fresh:
 
     def confirmed(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings, those that do not fail in a fresh process with what leads to them."""
-        told = list(findings)
-        tried = [one for one in told if one.kind in KINDS and one.reproduce]
-        by_operator = groupby(sorted(tried, key=lambda one: one.op), lambda one: one.op)
+        every = list(findings)
+        tried = [finding for finding in every if finding.kind in KINDS and finding.reproduce]
+        tried.sort(key=lambda finding: finding.op)
+        by_operator = groupby(tried, lambda finding: finding.op)
         end = monotonic() + PATIENCE
         passing: set[tuple[str, str]] = set()
         for number, (op, own) in enumerate(by_operator):
             if number == OPERATORS or monotonic() > end:
                 break
-            ids = [one.smallest for one in own][:EACH]
+            ids = [finding.smallest for finding in own][:EACH]
             with suppress(BackendError):  # one that cannot be loaded twice shows nothing here
-                verdicts = self._ask([self._entry(op, vector) for vector in ids])
-                passing.update((one.op, one.id) for one in verdicts if one.status not in FAILED)
-        for finding in told:
+                verdicts = self._ask([self._entry(op, vector) for vector in ids], end)
+                passing.update((v.op, v.id) for v in verdicts if v.status is Status.PASS)
+        for finding in every:
             key = finding.op, finding.smallest
             yield self._dependent(finding, end) if key in passing else finding
 
@@ -69,34 +73,38 @@ class Fresh:
         leads: Sequence[Entry] = ()
         with suppress(BackendError):
             leads = self._leading(before, last, end)
-        told = [f"{one.op}/{one.id}" for one in leads]
-        reproduce = finding.reproduce
-        if leads:
-            more = [word for one in leads for word in ("--op", one.op, "--only", one.id)]
-            reproduce = f"{reproduce} {shlex.join(more)}"
-        return replace(finding, reproduce=reproduce, detail={**finding.detail, "after": told})
+        leads = leads if len(leads) <= FEW else ()
+        after = [f"{entry.op}/{entry.id}" for entry in leads]
+        more = [word for entry in leads for word in ("--op", entry.op, "--only", entry.id)]
+        reproduce = f"{finding.reproduce} {shlex.join(more)}".rstrip()
+        return replace(finding, reproduce=reproduce, detail={**finding.detail, "after": after})
 
     def _leading(self, before: Sequence[Entry], last: Entry, end: float) -> Sequence[Entry]:
         """The fewest calls that were found after which one fails; empty where none were."""
-        if not before or not self._fails(before, last):
+        if not before or not self._fails(before, last, end):
             return ()
         while len(before) > 1 and monotonic() < end:
             half = len(before) // 2
             parts = before[:half], before[half:]
-            failing = next((part for part in parts if self._fails(part, last)), None)
+            failing = next((part for part in parts if self._fails(part, last, end)), None)
             if failing is None:
                 break
             before = failing
         return before
 
-    def _fails(self, before: Sequence[Entry], last: Entry) -> bool:
-        return self._ask([*before, last])[-1].status in FAILED
+    def _fails(self, before: Sequence[Entry], last: Entry, end: float) -> bool:
+        """Whether a vector fails in a fresh process after some others; no where time is over."""
+        verdicts = self._ask([*before, last], end)
+        return len(verdicts) > len(before) and verdicts[-1].status in FAILED
 
-    def _ask(self, entries: Sequence[Entry]) -> list[Result]:
-        """The verdicts of a fresh process, which is asked these and nothing else."""
+    def _ask(self, entries: Sequence[Entry], end: float) -> list[Result]:
+        """The verdicts of a fresh process, which is asked these and nothing else, until ``end``."""
         started = self.start()
         if started is None:
             raise BackendError("the backend runs in this process")
         with started as executor:
             examiner = replace(self.examiner, executor=executor)
-            return [examiner.ask(examiner.vector(self.suite, entry))[0] for entry in entries]
+            return [
+                examiner.ask(examiner.vector(self.suite, entry))[0]
+                for entry in takewhile(lambda _: monotonic() < end, entries)
+            ]
