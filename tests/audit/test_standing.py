@@ -63,7 +63,10 @@ class TestInert:
     def test_no_recorded_case_shows_what_is_inert(self, op: str, inert: Inert) -> None:
         """Told from the geometry of each case, which is more than a difference in outputs."""
         spec = find(op)
-        catalogue, known = faults(spec), cases.of(spec)
+        recorded = cases.read(cases.file_of(op)).recorded
+        # Windows of large cases are too many to be looked at: anything may differ there.
+        known = [one.case for one in recorded if one.case.reject is None and not one.is_large]
+        catalogue = faults(spec)
         may = Bank(spec, catalogue).may_differ(known)
         for rank in spec.ranks:
             for part in parts(spec, rank):
