@@ -23,6 +23,7 @@ from conformance.generate.candidates import Candidates, children, drawn_cases, k
 from conformance.generate.chance import Chance
 from conformance.generate.disprover import Disprover
 from conformance.generate.hunt import hunt
+from conformance.generate.larger import enlarged
 from conformance.generate.pairs import Effort
 from conformance.generate.settle import REFILLS
 from conformance.generate.suites import with_twins
@@ -122,6 +123,7 @@ class Killers:
             # The solver soon proves what is so, and is slow about what is not.
             drawn = drawn_cases(spec, part, root=root, effort=effort)
             self._hunt(part, [drawn], equal)
+            self._hunt(part, self._enlarged(part))
             say(2)
             self.inert[part] |= self._proven(part, self._doubtful(part))
             self._hunt(part, children(part, [own, known, drawn], root=root), equal)
@@ -180,6 +182,14 @@ class Killers:
             other = [replace(case, seed=seed) for case in cases]
             yield Candidates.of(self.spec, other, part.rank).sound().inside(part)
         yield Candidates.of(self.spec, cases, part.rank).inside(part)
+
+    def _enlarged(self, part: Part) -> Iterator[Candidates]:
+        """Larger variants of the cases of a part, the smallest first."""
+        some = compress(self.vectors.values(), inside(part, self._cases.table))
+        cases = [v.case for v in sorted(some, key=lambda v: (v.inputs[0].size, v.id))]
+        more = enlarged(self.spec, cases)
+        if more:
+            yield Candidates.of(self.spec, more, part.rank).inside(part)
 
     def standing(self, part: Part) -> Standing:
         """What becomes of each mutant in a part."""
