@@ -184,7 +184,7 @@ class TestLint:
     def test_the_shipped_suite_is_fit(self) -> None:
         shown = lint()
         assert shown.exit_code == 0, shown.output
-        assert "/vectors: ok, " in shown.stdout.replace("\\", "/")
+        assert "/cases: ok, " in shown.stdout.replace("\\", "/")
 
     def test_a_part_of_it_by_name(self) -> None:
         whole, smoke = open_suite(), open_suite("smoke")
