@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,8 +76,9 @@ def completed_in_time(run: Run, backend: str, env: str | None, processes: int) -
 def _key(run: Run) -> str:
     """What a completed suite depends on: the suite, its operators, what is declared, the tool."""
     header = run.log.header
-    asked = header["suite"]["digest"], sorted(header["suite"]["by_op"])
-    text = json.dumps([*asked, header["backend"]["capabilities"], header["tool"]], sort_keys=True)
+    suite, declared = header["suite"], header["backend"]["capabilities"]
+    parts = suite["digest"], sorted(suite["by_op"]), declared, header["tool"]
+    text = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -112,12 +112,12 @@ def _made(run: Run, backend: str, env: str | None, processes: int, out: Path) ->
         click.echo("the suite is not completed: interrupted", err=True)
         return False
     finally:
-        with suppress(OSError):
+        if process.poll() is None:  # its number is nobody else's yet
             if sys.platform == "win32":
                 process.kill()
             else:
                 os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+            process.wait()
 
 
 def completed(

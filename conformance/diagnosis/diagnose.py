@@ -29,7 +29,7 @@ from conformance.diagnosis.resembling import FEWEST, resembling
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.spec.model import Variant
+from conformance.spec.model import OpSpec, Variant
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 from conformance.verdict import FUZZ
@@ -60,6 +60,7 @@ class Diagnosis:
     ) -> None:
         self._results, self._suite = results, suite
         self._level, self._precision = level, precision
+        self._seen: dict[str, OperatorEvidence] = {}
         self._backends = backends
         self._numbered: dict[tuple[str, str], Numbers] = {}
         self._specs = suite.specs
@@ -200,25 +201,31 @@ class Diagnosis:
         failed = [self._failed[finding.op, name] for name in finding.ids]
         if spec is None or not bank or len(failed) < FEWEST or failed[0].reject is not None:
             return ""
-        large = {one.id for one in self._suite.manifest.of([finding.op]) if one.is_large}
-        evidence = OperatorEvidence(
-            spec,
-            [one for one in self._results if one.op == finding.op and one.id not in large],
-            read=self._suite.get,
-            noticed={},
-            precision=self._precision,
-            level=self._level,
-        )
-        found = resembling(evidence, bank, finding.ids)
-        if found is None or not found.passing:
+        like = resembling(self._evidence(spec), bank, finding.ids)
+        if like is None or not like.passing:
             return ""
         passed = self._passed.get((finding.op, False), ())
         apart = separation(
-            [one for one in failed if one.id in found.agree],
-            [one for one in passed if one.id in found.passing],
+            [failure for failure in failed if failure.id in like.agree],
+            [result for result in passed if result.id in like.passing],
         )
         conditions = "" if apart is None else " and ".join(map(str, apart.conditions))
-        return found.sentence(conditions)
+        return like.sentence(conditions)
+
+    def _evidence(self, spec: OpSpec) -> OperatorEvidence:
+        """What the run shows of an operator in small cases; read once for all of its findings."""
+        if spec.op not in self._seen:
+            large = {entry.id for entry in self._suite.manifest.of([spec.op]) if entry.is_large}
+            results = (r for r in self._results if r.op == spec.op and r.id not in large)
+            self._seen[spec.op] = OperatorEvidence(
+                spec,
+                results,
+                read=self._suite.get,
+                noticed={},
+                precision=self._precision,
+                level=self._level,
+            )
+        return self._seen[spec.op]
 
     def _by_conditions(self, finding: Finding) -> dict[str, Any] | None:
         failed = [self._failed[finding.op, name] for name in finding.ids]
@@ -295,11 +302,11 @@ def _explanations(
     entries = suite.manifest.of([op])
     noticed = {entry.id: entry.kills for entry in entries} if told else {}
     large = {entry.id for entry in entries if entry.is_large}
-    of_op = [one for one in results if one.op == op]
-    small = [one for one in of_op if one.id not in large]
-    others = [one for one in of_op if one.id in large or one.kind == "raised"]
+    of_op = [result for result in results if result.op == op]
+    small = [result for result in of_op if result.id not in large]
+    others = [result for result in of_op if result.id in large or result.kind == "raised"]
     try:
-        found = explanations(
+        by_small = explanations(
             spec,
             small,
             bank,
@@ -309,6 +316,6 @@ def _explanations(
             level=level,
             chosen=suite.manifest.name == FUZZ,
         )
-        return with_others(found, spec, others, read=suite.get, precision=precision, level=level)
+        return with_others(by_small, spec, others, read=suite.get, precision=precision, level=level)
     except ConformanceError:
         return []  # an old suite, of another version of the specification

@@ -9,6 +9,7 @@ import numpy as np
 
 from conformance.diagnosis.agreement import Agreement
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.kernel import kernel_of
 from conformance.diagnosis.observed import LOOKED_AT, OperatorEvidence
 from conformance.diagnosis.places import SOME, Region, Wrong, mostly
 from conformance.diagnosis.placing import lines_of, wrong_elements
@@ -61,7 +62,7 @@ def explanations(
 
 
 def with_others(
-    found: Sequence[Explanation],
+    explained: Sequence[Explanation],
     spec: OpSpec,
     results: Sequence[Result],
     *,
@@ -72,23 +73,29 @@ def with_others(
     """Explanations that take in other ``results``, which no faults were looked for in.
 
     These are large cases, against each of which it takes minutes to hold a whole catalogue, and
-    exceptions where an implementation with the faults has no outputs.
+    exceptions where an implementation with the faults has no outputs. None are taken in where
+    passed vectors speak against the faults.
     """
-    if not found:
+    if not explained:
         return []
     evidence = _Arguments({}, precision, level).evidence(spec, results, read)
-    raised = [one.id for one in results if one.kind == "raised" and one.reject is None][:LOOKED_AT]
-    subjects = {id: _subject(spec, read(id)) for id in raised}
-    readings = {one.name: one for one in spec.interpretations}
+    raised = [r.id for r in results if r.kind == "raised" and r.reject is None][:LOOKED_AT]
+    vectors = {id: read(id) for id in raised}
+    subjects = {id: Subject(spec, v.case, v.inputs) for id, v in vectors.items()}
+    readings = {reading.name: reading for reading in spec.interpretations}
     extended = []
-    for explanation in found:
+    for explanation in explained:
         altered = Altered(spec, *(fault.variant for fault in explanation.faults))
+        agrees: dict[str, Agreement] = {}
         there = {} if explanation.outputs else evidence.failed
-        compared = {id: asked.agreement(altered, readings) for id, asked in there.items()}
-        agrees = {id: agreement for id, agreement in compared.items() if agreement}
+        for id, failure in there.items():
+            if evidence.place(id) not in explanation.elsewhere:
+                agrees[id] = failure.agreement(altered, readings)
         for id, subject in subjects.items():
-            if not subject.answers(altered):
+            elsewhere = kernel_of(spec, vectors[id].case) in explanation.elsewhere
+            if not elsewhere and not subject.answers(altered):
                 agrees[id] = Agreement.WITHIN
+        agrees = {id: agreement for id, agreement in agrees.items() if agreement}
         extended.append(
             replace(
                 explanation,
@@ -97,10 +104,6 @@ def with_others(
             )
         )
     return extended
-
-
-def _subject(spec: OpSpec, vector: Vector) -> Subject:
-    return Subject(spec, vector.case, vector.inputs)
 
 
 @dataclass(frozen=True)

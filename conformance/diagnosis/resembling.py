@@ -43,10 +43,11 @@ class Resembling:
         """What is to be said; ``apart`` are conditions that those which pass do not meet, if any
         are known."""
         where = f" These fail only with {apart}." if apart else ""
-        said = self.fault.says.rstrip(".")
+        least = "at least " if len(self.passing) == CONTRADICTING else ""
+        passing = f"{least}{len(self.passing)} vectors pass that it would fail"
         return (
             f"{len(self.agree)} of {self.failing} failures are what a mutant of the catalogue "
-            f"gives ({said}), but {len(self.passing)} vectors pass that it would fail.{where}"
+            f"gives ({self.fault.says.rstrip('.')}), but {passing}.{where}"
         )
 
 
@@ -59,24 +60,24 @@ def resembling(
         return None
     implementations = [(fault, Altered(evidence.spec, fault.variant)) for fault in bank]
     seen: Counter[int] = Counter()
-    for asked in islice(left.values(), LOOKED_AT):
+    for failure in islice(left.values(), LOOKED_AT):
         glanced: dict[tuple[str | bytes, ...], Agreement] = {}
         for number, (_, altered) in enumerate(implementations):
-            seen[number] += asked.glance(altered, glanced) is Agreement.EQUAL
+            seen[number] += failure.glance(altered, glanced) is Agreement.EQUAL
     for number, count in seen.most_common(LIKELY):
         fault, altered = implementations[number]
         if 2 * count < LOOKED_AT:
             break
-        compared = {id: one.agreement(altered, {}) for id, one in left.items()}
+        compared = {id: failure.agreement(altered, {}) for id, failure in left.items()}
         agree = frozenset(id for id, agreement in compared.items() if agreement)
         equal = sum(agreement is Agreement.EQUAL for agreement in compared.values())
         if len(agree) >= SHARE * len(left) and 2 * equal >= len(agree):
             places = {evidence.place(id) for id in agree}
             against = (
-                one.vector.id
+                passed.vector.id
                 for place in places
-                for one in evidence.passed(place, [fault.id])
-                if one.consistency(altered) is Agreement.NONE
+                for passed in evidence.passed(place, [fault.id])
+                if passed.consistency(altered) is Agreement.NONE
             )
             passing = frozenset(islice(against, CONTRADICTING))
             return Resembling(fault, agree, len(left), passing)

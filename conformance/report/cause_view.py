@@ -80,7 +80,7 @@ class FindingView:
         after = self.finding.detail.get("after")
         if not isinstance(after, list):
             return ""
-        ids = [one for one in after[:MAX_EARLIER] if isinstance(one, str)]
+        ids = [id for id in after[:MAX_EARLIER] if isinstance(id, str)]
         such = f", such as {' and '.join(ids)}" if ids else ""
         return (
             f"{self.finding.smallest} passes in a fresh process: "
@@ -229,7 +229,7 @@ class CauseView:
             on_memory(str(one.header["backend"]["spec"]), one.finding.kind, one.finding.message)
             for one in self.findings
         )
-        earlier = (one.earlier for one in self.findings)
+        earlier = (finding.earlier for finding in self.findings)
         return " ".join(filter(None, (next(filter(None, some), "") for some in (earlier, memory))))
 
     @property

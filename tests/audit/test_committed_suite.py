@@ -148,6 +148,7 @@ def test_shows_all_that_can_be_shown(op: str) -> None:
 def test_about_a_quarter_of_core_are_images_that_nearly_every_backend_runs(op: str) -> None:
     spec = find(op)
     part = Part(base_type(spec), 4)
+    # Mutants of sizes are killed in every type and rank, so MaxPool-14 has a bit less.
     assert sum(within(spec, part, cases(op))) >= 0.24 * len(cases(op))
 
 

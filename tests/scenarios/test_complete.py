@@ -318,5 +318,6 @@ class TestByItself:
         result = check(base, "Narrow", *words)
         assert result.exit_code == 4
         assert said in result.output
+        assert ("completing the suite for what " in result.output) == (not words)
         assert result.output.count("--complete --report its-report") == 1
         assert not cache.exists() or not [*cache.iterdir()]
