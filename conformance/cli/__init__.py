@@ -39,17 +39,14 @@ COMMANDS = {
     "show": "Show one vector and how its expected values are computed.",
     "repro": "Write a standalone script that reproduces a failure.",
     "generate": "Generate a suite of test vectors from operator specifications.",
-    "audit": "Measure the mutation score of a suite.",
-    "coverage": "Measure the pairwise coverage of a suite.",
     "merge": "Merge the run logs of all shards into one run.",
     "compare": "Compare two runs: fixed causes and new causes.",
     "baseline": "Write a file of known failures from a run log.",
     "report": "Make the report of a run, or a comparison of several, from run logs.",
-    "docs": "Write HTML pages that describe operators.",
-    "spec": "Show and check operator specifications.",
-    "suite": "Check, complete, record and pack suites of vectors.",
+    "spec": "Show, describe and check operator specifications.",
+    "suite": "Check, measure, complete, record and pack suites of vectors.",
     "export": "Write the inputs of vectors for a device this machine cannot reach.",
-    "grade": "Grade the outputs that a device computed from an export.",
+    "check-outputs": "Grade the outputs that a device computed from an export.",
     "protocol": "Write a program in any language as a backend.",
 }
 """Each command and what it does; it is the object of that name, with _ for -, in its module."""
@@ -91,9 +88,17 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and (hint := closest(args[0], COMMANDS)):
+        if args[0] not in COMMANDS and (hint := self._meant(ctx, args[0])):
             ctx.fail(f"no such command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
+
+    def _meant(self, ctx: click.Context, word: str) -> str | None:
+        """A hint for an unknown command: a subcommand of that name, or a similar command."""
+        for name in ("suite", "spec", "protocol"):
+            group = self.get_command(ctx, name)
+            if isinstance(group, click.Group) and word in group.commands:
+                return f"did you mean '{name} {word}'?"
+        return closest(word, COMMANDS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):

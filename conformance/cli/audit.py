@@ -1,4 +1,4 @@
-"""``conformance audit``: the mutation score of a suite."""
+"""``conformance suite audit``: the mutation score of a suite."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ SHOWN = 12
 EXAMPLES = """
 \b
 Examples:
-  conformance audit
+  conformance suite audit
       the shipped suite, every operator
-  conformance audit --suite smoke --op AvgPool-1 -j 2
+  conformance suite audit --suite smoke --op AvgPool-1 -j 2
       the smoke suite, one operator, in two processes
-  conformance audit --cluster local:2
+  conformance suite audit --cluster local:2
       by the workers of a Dask cluster; docs/cluster.md
-  conformance audit --dtypes f32 --ranks 4
+  conformance suite audit --dtypes f32 --ranks 4
       only the vectors for a backend of f32 images
-  conformance audit --profile no-dilation --ranks 4
+  conformance suite audit --profile no-dilation --ranks 4
       only the images without dilations
-  conformance audit --backend torch
+  conformance suite audit --backend torch
       only what this backend declares to support; no score where it
       is not known how many mutants can show in it
-  conformance audit --verbose
+  conformance suite audit --verbose
       how many vectors kill each mutant
-  conformance audit --parts
+  conformance suite audit --parts
       the score of each element type, rank and profile
-  conformance audit --holdout
+  conformance suite audit --holdout
       would the suite kill mutants it was not selected for?
-  conformance audit --draw 5000
+  conformance suite audit --draw 5000
       search for cases that kill mutants marked equivalent
 
 A mutant is a specification in which one rule is replaced by a known bug. It is killed if a

@@ -1,4 +1,4 @@
-"""``conformance coverage``: pairwise coverage of a suite, and proofs of infeasible pairs."""
+"""``conformance suite coverage``: pairwise coverage of a suite, and proofs of infeasible pairs."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ SHOWN = 12
 EXAMPLES = """
 \b
 Examples:
-  conformance coverage
+  conformance suite coverage
       the shipped suite, every operator and rank
-  conformance coverage --op AvgPool-1 --why
+  conformance suite coverage --op AvgPool-1 --why
       also why infeasible pairs are impossible
-  conformance coverage --dtypes f32 --profile small-pads
+  conformance suite coverage --dtypes f32 --profile small-pads
       only vectors for a backend of this type with such pads
-  conformance coverage --prove -j 2
+  conformance suite coverage --prove -j 2
       check the stored proofs of the shipped specifications
-  conformance coverage --prove --op MyPool-1.yaml
+  conformance suite coverage --prove --op MyPool-1.yaml
       find a case or a contradiction for each pair of coverage targets of your
       own operator, and store them in MyPool-1.proofs.json
 

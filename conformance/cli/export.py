@@ -28,7 +28,7 @@ Examples:
       for a device that supports what npu.json says
 \b
 The device writes its outputs beside the inputs; see docs/exchange.md. Then:
-  conformance grade board --op AvgPool-1
+  conformance check-outputs board --op AvgPool-1
 """
 
 MAX_DECLARATION = 1 << 20

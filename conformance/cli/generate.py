@@ -322,7 +322,9 @@ def _tell(
             click.echo(f"    survived: {_some(survivors)}")
         if len(survivors) > LISTED:
             where = f"--suite {shlex.quote(argument(out))} --op {op}"
-            click.echo(f"    with how many vectors kill each: conformance audit {where} --verbose")
+            click.echo(
+                f"    with how many vectors kill each: conformance suite audit {where} --verbose"
+            )
         for line in () if narrowed else _unmet(written, specs[op]):
             click.echo(f"    {line}")
     if manifest.uncovered:
@@ -330,7 +332,7 @@ def _tell(
             f"  undecided, with neither a case nor a contradiction found: "
             f"{number_of(len(manifest.uncovered), 'target')} or pairs of targets."
         )
-        click.echo("  List them with: conformance coverage")
+        click.echo("  List them with: conformance suite coverage")
         if "z3-solver" not in manifest.versions:
             click.echo("  Contradictions need z3: pip install 'opconform[generate]'.")
     rate = len(written) / seconds

@@ -1,4 +1,4 @@
-"""``conformance spec``: show and check specifications."""
+"""``conformance spec``: show, describe and check specifications."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from conformance.cli.docs import docs
 from conformance.cli.places import SourcePath
 from conformance.errors import EXIT_USAGE, Problem, SpecError
 
@@ -20,11 +21,15 @@ WIDTH = 100
 Examples:
   conformance spec list               list the operators
   conformance spec show AvgPool-1     describe an operator
+  conformance spec docs --out pages   the same as HTML pages
   conformance spec lint               check the shipped specifications
 """
 )
 def spec() -> None:
-    """Show and check operator specifications."""
+    """Show, describe and check operator specifications."""
+
+
+spec.add_command(docs)
 
 
 @spec.command(
@@ -91,7 +96,7 @@ Examples:
   conformance spec show specs/MyOp-1.yaml --suite my-suite
       your own operator, with the vectors you generated
 
-"conformance docs" writes the same as HTML pages, with pictures of windows.
+"conformance spec docs" writes the same as HTML pages, with pictures of windows.
 """
 )
 @click.argument("op", metavar="OP|FILE")

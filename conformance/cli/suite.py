@@ -1,4 +1,4 @@
-"""``conformance suite``: check, complete, record and pack suites."""
+"""``conformance suite``: check, measure, complete, record and pack suites."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.cli.audit import audit
 from conformance.cli.checking import evaluate
+from conformance.cli.coverage import coverage
 from conformance.cli.options import env_option, ops_option, processes_option
 from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 \b
 Examples:
   conformance suite lint               check the shipped suite
+  conformance suite audit              how many mutants it kills
+  conformance suite coverage           which pairs of targets it covers
   conformance suite complete --for mylib.py --out mine
                                        add the vectors that a backend needs
   conformance suite record my-suite    write its cases as text
@@ -33,7 +37,11 @@ Examples:
 """
 )
 def suite() -> None:
-    """Check, complete, record and pack suites of vectors."""
+    """Check, measure, complete, record and pack suites of vectors."""
+
+
+suite.add_command(audit)
+suite.add_command(coverage)
 
 
 @suite.command(
@@ -116,7 +124,7 @@ def record(
     impossible.
     """
     from conformance import data
-    from conformance.audit.run import audit
+    from conformance.audit import run
     from conformance.generate import recorded
     from conformance.replacement import replacing
     from conformance.suite import cases, proofs
@@ -126,7 +134,7 @@ def record(
     asked = _recordable(opened, ops)
     target = out or data.directory("specs")
     with Progress(1, "auditing") as progress:
-        scores = audit(opened, asked, processes=processes, progress=progress.at)
+        scores = run.audit(opened, asked, processes=processes, progress=progress.at)
     for score in scores:
         found, proven = recorded.record(opened, score, fewest=fewest)
         for file, content in (

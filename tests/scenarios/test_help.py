@@ -142,6 +142,8 @@ def test_the_package_is_a_command_too() -> None:
     [
         (["--nope"], "no such option", "conformance"),
         (["chekc"], "no such command 'chekc': did you mean 'check'?", "conformance"),
+        (["audit"], "no such command 'audit': did you mean 'suite audit'?", "conformance"),
+        (["docs"], "no such command 'docs': did you mean 'spec docs'?", "conformance"),
         (["check"], "missing option '--backend'", "conformance check"),
         (
             ["check", "--backend", "numpy", "-j", "x"],

@@ -1,4 +1,4 @@
-"""``conformance grade``: the outputs that a device computed, as a run like any other."""
+"""``conformance check-outputs``: the outputs that a device computed, as a run like any other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from conformance.cli.places import SourcePath
 EXAMPLES = """
 \b
 Examples:
-  conformance grade board --op AvgPool-1 --report reports/board
+  conformance check-outputs board --op AvgPool-1 --report reports/board
       outputs in the folder of the export, with board/device.json
 \b
 Options are those of conformance check. Give the same --suite, --op, --only
@@ -25,13 +25,15 @@ another export.
 """
 
 LEFT_OUT = (
-    *("backend", "env", "executor", "jobs", "timeout", "memory", "repeat"),
+    *("backend", "option", "env", "executor", "jobs", "timeout", "memory", "repeat"),
     *("complete", "resume", "shard", "cluster", "insecure", "shuffle"),
 )
 """Options of `check` that speak of how a backend is run."""
 
 
-def _grade(folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any) -> None:
+def _check_outputs(
+    folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any
+) -> None:
     """Grade the outputs that a device computed from an export."""
     from conformance.exchange.outputs import Outputs
 
@@ -46,10 +48,10 @@ def _grade(folder: Path, report: Path | None, formats: tuple[str, ...], **asked:
     click.get_current_context().exit(exit_code(run))
 
 
-grade = click.Command(
-    "grade",
-    callback=_grade,
-    help=_grade.__doc__,
+check_outputs = click.Command(
+    "check-outputs",
+    callback=_check_outputs,
+    help=_check_outputs.__doc__,
     epilog=EXAMPLES,
     params=[
         click.Argument(["folder"], metavar="DIR", type=SourcePath(file_okay=False)),
