@@ -93,8 +93,8 @@ def audit(
     name: str | None,
     ops: tuple[str, ...],
     backend: str | None,
-    dtypes: str | None,
-    ranks: str | None,
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     profile: str | None,
     processes: int,
     cluster: str | None,
@@ -111,6 +111,7 @@ def audit(
     from conformance.generate.disprover import settled
     from conformance.suite.store import open_suite
 
+    crew = Crew(processes, cluster, insecure)
     suite = open_suite(name)
     asked = run.operators(suite, ops)
     claimed = capabilities(backend, dtypes, ranks, profile, suite.specs)
@@ -119,7 +120,6 @@ def audit(
         suite = part(suite, asked, claimed)
     there = [op for op in asked if op in suite.manifest.ops]
     evaluate(suite, suite.manifest.of(there))
-    crew = Crew(processes, cluster, insecure)
     with crew.working() as workers, Progress(1, "auditing") as progress:
         scores = run.audit(suite, there, processes=workers, progress=progress.at)
         unknown: dict[str, frozenset[str]] = {}

@@ -29,6 +29,7 @@ from conformance.errors import EXIT_INCONCLUSIVE, UsageError
 
 if TYPE_CHECKING:
     from conformance.api import Run
+    from conformance.run.partition_filter import PartitionFilter
 
 SUITE = "suite"
 """Where the report folder keeps a completed suite."""
@@ -44,6 +45,8 @@ Examples:
       one operator; only the expected interpretation passes
   conformance check --backend torch --precision f16=native,bf16=native
       f16 and bf16 may accumulate in their own type; other types: standard
+  conformance check --backend mylib --dtypes f32,f16 --ranks 4
+      only images in f32 and f16; the claim is about these
   conformance check --backend numpy --only f32-1x1x2 --only 1a2b3c4d
       vectors whose id begins or ends with one of these
   conformance check --backend mylib -j 4 --timeout 5 --memory 2G
@@ -165,6 +168,8 @@ def check(
     ops: tuple[str, ...],
     suite: str | None,
     only: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     level: str,
     precision: str,
     executor: str | None,
@@ -189,6 +194,8 @@ def check(
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
+    from conformance.run.partition_filter import PartitionFilter
+
     crew = Crew(1 if cluster is None else jobs or 1, cluster, insecure)
     if cluster is not None and (shard is not None or executor == "inline"):
         raise UsageError(
@@ -196,7 +203,8 @@ def check(
             hint="leave --shard and --executor out",
         )
     if complete:
-        suite = _completed(suite, ops, backend, env, report, jobs, resume)
+        partitions = PartitionFilter.of(dtypes, ranks)
+        suite = _completed(suite, ops, partitions, backend, env, report, jobs, resume)
     asked = {} if shard is None else {"shard": shard}
     with crew.working() as workers:
 
@@ -210,6 +218,8 @@ def check(
                 workers=None if isinstance(workers, int) else workers,
                 ops=ops or None,
                 only=only,
+                dtypes=dtypes,
+                ranks=ranks,
                 level=level,
                 precision=precision,
                 executor=executor,
@@ -242,6 +252,7 @@ def check(
 def _completed(
     suite: str | None,
     ops: Sequence[str],
+    partitions: PartitionFilter,
     backend: str,
     env: str | None,
     report: Path | None,
@@ -269,5 +280,7 @@ def _completed(
         )
     if resume and out.is_dir():
         return str(out)
-    made = completed(base, ops, backend, out, processes=jobs or 1, seed=0, env=env)
+    made = completed(
+        base, ops, backend, out, processes=jobs or 1, seed=0, env=env, partitions=partitions
+    )
     return suite if made is base else str(out)

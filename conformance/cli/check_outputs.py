@@ -18,8 +18,8 @@ Examples:
   conformance check-outputs board --op AvgPool-1 --report reports/board
       outputs in the folder of the export, with board/device.json
 \b
-Options are those of conformance check. Give the same --suite, --op, --only
-and --level as to conformance export. Everything in the folder is checked
+Options are those of conformance check. Give the same --suite, --op, --only,
+--dtypes, --ranks and --level as to conformance export. Everything in the folder is checked
 first: missing, surplus and short files are errors, and so are outputs of
 another export.
 """

@@ -96,10 +96,15 @@ def clustered(
     """
     from conformance import api
     from conformance.run.engine import Options, selected
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.store import open_suite
 
     opened = open_suite(suite)
-    question = Options(ops=asked.get("ops"), only=asked.get("only", ()))
+    question = Options(
+        ops=asked.get("ops"),
+        only=asked.get("only", ()),
+        partitions=PartitionFilter.of(asked.get("dtypes", ()), asked.get("ranks", ())),
+    )
     number = len(selected(opened, question).entries)
     with ExitStack() as stack, Progress(1, "checking") as progress:
         if report is None:

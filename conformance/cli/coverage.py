@@ -71,8 +71,8 @@ def coverage(
     why: bool,
     prove: bool,
     backend: str | None,
-    dtypes: str | None,
-    ranks: str | None,
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     profile: str | None,
     processes: int,
 ) -> None:

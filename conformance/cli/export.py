@@ -70,6 +70,8 @@ def export(
     ops: tuple[str, ...],
     suite: str | None,
     only: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     backend: str | None,
     capabilities: Path | None,
     level: str,
@@ -81,6 +83,7 @@ def export(
     from conformance.exchange.export import export as write
     from conformance.exchange.layout import DEVICE
     from conformance.run.engine import Options, selected
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.store import open_suite
 
     if backend is not None and capabilities is not None:
@@ -89,7 +92,9 @@ def export(
         )
     formats.check(layout)
     opened = open_suite(suite)
-    options = Options(ops=ops or None, only=only, level=level)
+    options = Options(
+        ops=ops or None, only=only, partitions=PartitionFilter.of(dtypes, ranks), level=level
+    )
     declared = _declared(backend, capabilities)
     entries = selected(opened, options, declared).entries
     evaluate(opened, entries)

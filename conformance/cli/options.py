@@ -102,6 +102,44 @@ ops_option: Callable[[F], F] = together(
     )
 )
 
+
+def _comma_list(
+    _ctx: click.Context, _parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The words of a repeatable option that takes lists with commas."""
+    return tuple(word.strip() for text in texts for word in text.split(","))
+
+
+def _ranks(
+    ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> tuple[int, ...]:
+    """The numbers of such an option."""
+    words = _comma_list(ctx, parameter, texts)
+    for word in words:
+        if not word.isdecimal():
+            raise click.BadParameter(f"{word[:40]!r} is not a rank", ctx, parameter)
+    return tuple(map(int, words))
+
+
+partition_options: Callable[[F], F] = together(
+    click.option(
+        "--dtypes",
+        multiple=True,
+        metavar="T,..",
+        help="Only vectors with data of these element types, for example f32 or f16,f32; "
+        "repeatable.",
+        callback=_comma_list,
+    ),
+    click.option(
+        "--ranks",
+        multiple=True,
+        metavar="N,..",
+        help="Only vectors with data of these ranks, for example 4 or 3,4; repeatable.",
+        callback=_ranks,
+    ),
+)
+"""``--dtypes`` and ``--ranks``; no values stand for all."""
+
 selection_options: Callable[[F], F] = together(
     ops_option,
     suite_option,
@@ -111,6 +149,7 @@ selection_options: Callable[[F], F] = together(
         metavar="ID",
         help="Only vectors whose id begins or ends with this; repeatable.",
     ),
+    partition_options,
 )
 
 processes_option: Callable[[F], F] = together(

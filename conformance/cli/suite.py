@@ -11,7 +11,7 @@ import click
 from conformance.cli.audit import audit
 from conformance.cli.checking import evaluate
 from conformance.cli.coverage import coverage
-from conformance.cli.options import env_option, ops_option, processes_option
+from conformance.cli.options import env_option, ops_option, partition_options, processes_option
 from conformance.cli.places import Suites, TargetPath
 from conformance.cli.progress import Progress
 from conformance.cli.replacing import force_option, keep_another
@@ -153,6 +153,8 @@ def record(
 Examples:
   conformance suite complete --for mylib.py --out mine
       the shipped suite, plus the vectors that it lacks for mylib
+  conformance suite complete --for mylib.py --dtypes f32 --ranks 4 --out mine
+      only those of images in f32
   conformance suite complete my-suite --op AvgPool-1 --out better
       add vectors that kill new mutants of the catalogue
 \b
@@ -170,6 +172,7 @@ Then:
 )
 @env_option
 @ops_option
+@partition_options
 @click.option(
     "--out",
     type=TargetPath(new=True),
@@ -198,6 +201,8 @@ def complete(
     backend: str | None,
     env: str | None,
     ops: tuple[str, ...],
+    dtypes: tuple[str, ...],
+    ranks: tuple[int, ...],
     out: Path,
     seed: int,
     smaller: bool,
@@ -207,18 +212,27 @@ def complete(
     """Add the vectors that a suite lacks.
 
     It adds a vector for each mutant that can show in an element type and rank but survives there.
-    Without --for it also adds vectors for uncovered pairs of coverage targets, and for uncovered
-    remainders in strata. Existing vectors do not change. The new suite states which mutants can
-    show in what is declared, so that a check with it has a strength. Nothing is written if there is
-    neither a vector nor such a statement to add.
+    Without --for, --dtypes and --ranks it also adds vectors for uncovered pairs of coverage
+    targets, and for uncovered remainders in strata. Existing vectors do not change. The new suite
+    states which mutants can show in what is declared, so that a check with it has a strength.
+    Nothing is written if there is neither a vector nor such a statement to add.
     """
     from conformance.cli.completing import completed
+    from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.store import open_suite
 
     base = open_suite(name)
     _keep_another(base, out, force)
     made = completed(
-        base, ops, backend, out, processes=processes, seed=seed, smaller=smaller, env=env
+        base,
+        ops,
+        backend,
+        out,
+        processes=processes,
+        seed=seed,
+        smaller=smaller,
+        env=env,
+        partitions=PartitionFilter.of(dtypes, ranks),
     )
     if made is base:
         click.echo(f"nothing written: {base.name} has all vectors and states its strength")

@@ -172,6 +172,16 @@ def test_an_audit_of_the_completed_suite_gives_its_score(
     assert "(100.0%) mutants killed at level should" in shown.stdout
 
 
+def test_only_the_element_types_of_the_check_are_completed(base: Path) -> None:
+    report = base / "f16"
+    asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
+    shown = check(base, "Few", *asked, "--dtypes", "f16")
+    assert shown.exit_code == 0, shown.output
+    new = [one for one in open_suite(report / "suite").manifest.listed if COMPLEMENT in one.suites]
+    assert {one.dtype for one in new} == {"f16"}
+    assert f"conformant with {OP} in f16 of rank 3" in shown.stdout
+
+
 def test_a_bug_within_it_is_found(base: Path, completed: tuple[Suite, Result]) -> None:
     assert check(base, "Odd", "--suite", str(completed[0].path)).exit_code == 1
 
