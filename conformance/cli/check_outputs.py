@@ -19,9 +19,9 @@ Examples:
       outputs in the folder of the export, with board/device.json
 \b
 Options are those of conformance check. Give the same --suite, --op, --only,
---dtypes, --ranks and --level as to conformance export. Everything in the folder is checked
-first: missing, surplus and short files are errors, and so are outputs of
-another export.
+--dtypes, --ranks and --level as to conformance export. Everything in the
+folder is checked first: missing, surplus and short files are errors, and so
+are outputs of another export.
 """
 
 LEFT_OUT = (

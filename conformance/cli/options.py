@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
@@ -114,27 +115,32 @@ def _ranks(
     ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
 ) -> tuple[int, ...]:
     """The numbers of such an option."""
+    from conformance.errors import UsageError
+
     words = _comma_list(ctx, parameter, texts)
     for word in words:
-        if not word.isdecimal():
-            raise click.BadParameter(f"{word[:40]!r} is not a rank", ctx, parameter)
+        if not re.fullmatch("[0-9]{1,9}", word):
+            raise UsageError(f"there is no rank {word[:40]!r}", hint="name ranks as in 3,4")
     return tuple(map(int, words))
 
 
-partition_options: Callable[[F], F] = together(
+dtypes_option: Callable[[F], F] = together(
     click.option(
         "--dtypes",
         multiple=True,
         metavar="T,..",
-        help="Only vectors with data of these element types, for example f32 or f16,f32; "
-        "repeatable.",
+        help="Only data of these element types, for example f32 or f16,f32; repeatable.",
         callback=_comma_list,
-    ),
+    )
+)
+
+partition_options: Callable[[F], F] = together(
+    dtypes_option,
     click.option(
         "--ranks",
         multiple=True,
         metavar="N,..",
-        help="Only vectors with data of these ranks, for example 4 or 3,4; repeatable.",
+        help="Only data of these ranks, for example 4 or 3,4; repeatable.",
         callback=_ranks,
     ),
 )
@@ -155,6 +161,7 @@ selection_options: Callable[[F], F] = together(
 processes_option: Callable[[F], F] = together(
     click.option(
         "-j",
+        "--jobs",
         "processes",
         type=click.IntRange(1, 64),
         default=1,
@@ -163,7 +170,7 @@ processes_option: Callable[[F], F] = together(
         help="Number of worker processes.",
     )
 )
-"""``-j`` of commands that run no backend."""
+"""``--jobs`` of commands that run no backend."""
 
 cluster_options: Callable[[F], F] = together(
     click.option(

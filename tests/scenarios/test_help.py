@@ -58,15 +58,8 @@ class TestEveryCommand:
         assert purpose.endswith(".")
 
     def test_explains_each_option(self, words: tuple[str, ...]) -> None:
-        command: click.Command = main
-        for word in words:
-            assert isinstance(command, click.Group)
-            found = command.get_command(click.Context(command), word)
-            assert found is not None
-            command = found
-        for option in command.params:
-            if isinstance(option, click.Option):
-                assert option.help, option.name
+        for option in options(words):
+            assert option.help, option.name
 
     def test_has_examples_that_parse(self, words: tuple[str, ...]) -> None:
         found = examples(*words)
@@ -135,6 +128,34 @@ def test_the_package_is_a_command_too() -> None:
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 2
     assert found.stderr.startswith("error: no such option")
+
+
+SPELLED = {
+    "--dtypes": ("dtypes",),
+    "--ranks": ("ranks",),
+    "--jobs": ("jobs", "processes"),
+    "--out": ("out",),
+    "--op": ("op", "ops"),
+}
+"""The spelling of an option, and the names of the parameter that it sets."""
+
+
+def test_an_option_is_spelled_alike_in_all_commands() -> None:
+    for words in ALL:
+        for option in options(words):
+            for spelling, names in SPELLED.items():
+                assert (option.name in names) == (spelling in option.opts), (words, option.opts)
+            assert ("-j" in option.opts) == ("--jobs" in option.opts)
+
+
+def options(words: tuple[str, ...]) -> list[click.Option]:
+    command: click.Command = main
+    for word in words:
+        assert isinstance(command, click.Group)
+        found = command.get_command(click.Context(command), word)
+        assert found is not None
+        command = found
+    return [one for one in command.params if isinstance(one, click.Option)]
 
 
 @pytest.mark.parametrize(
