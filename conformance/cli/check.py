@@ -25,6 +25,7 @@ from conformance.cli.options import (
     selection_options,
 )
 from conformance.cli.places import TargetPath
+from conformance.cli.sections import SectionedCommand
 from conformance.errors import EXIT_INCONCLUSIVE, UsageError
 
 if TYPE_CHECKING:
@@ -81,6 +82,19 @@ or too few vectors graded because of what is declared; 130 interrupted
 --shard, smoke, drawn) makes no claim; it ends with 0 if nothing fails.
 """
 
+SECTIONS = {
+    "What is tested": (
+        *("backend", "option", "env"),
+        *("suite", "ops", "only", "dtypes", "ranks", "complete"),
+    ),
+    "How it is graded": ("level", "precision"),
+    "How the backend runs": ("executor", "jobs", "timeout", "memory", "repeat", "shuffle"),
+    "What fails the run": ("known_failures", "require", "strict", "min_strength"),
+    "Reports": ("report", "formats", "resume"),
+    "Shards and clusters": ("shard", "cluster", "insecure"),
+}
+"""The parameters of the command, by the heading of their section in the help."""
+
 
 def _single(
     _ctx: click.Context, parameter: click.Parameter, values: tuple[Path, ...]
@@ -94,7 +108,7 @@ def _single(
     return values[0] if values else None
 
 
-@click.command(epilog=EXAMPLES)
+@click.command(cls=SectionedCommand, sections=SECTIONS, epilog=EXAMPLES)
 @backend_options("The backend to test; see below.", required=True)
 @env_option
 @selection_options

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from conformance.cli.check import check
+from conformance.cli.check import SECTIONS, check
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
 from conformance.cli.places import SourcePath
+from conformance.cli.sections import SectionedCommand
 
 EXAMPLES = """
 \b
@@ -48,8 +49,9 @@ def _check_outputs(
     click.get_current_context().exit(exit_code(run))
 
 
-check_outputs = click.Command(
+check_outputs = SectionedCommand(
     "check-outputs",
+    sections=SECTIONS,
     callback=_check_outputs,
     help=_check_outputs.__doc__,
     epilog=EXAMPLES,

@@ -77,8 +77,8 @@ interrupted run leaves the old suite unchanged.
     metavar="DIR",
     default=Path("vectors"),
     show_default=True,
-    help="Write the suite into this folder, which must be new, empty or a suite, or to an address "
-    "such as s3://bucket/suite, where nothing may be.",
+    help="Write the suite into this folder, which must be new, empty or a suite, or to an unused "
+    "address such as s3://bucket/suite.",
 )
 @click.option(
     "--seed",
@@ -107,7 +107,7 @@ interrupted run leaves the old suite unchanged.
     type=click.IntRange(1, 10_000_000),
     metavar="N",
     help="Instead, draw N value vectors per operator without selecting them, and its negative "
-    "tests, into a packed suite. Nobody knows which mutants they kill, so a run makes no claim.",
+    "tests, into a packed suite. It is not known which mutants they kill, so a run makes no claim.",
 )
 @click.option("--no-large", is_flag=True, help="Leave the large recorded cases out.")
 @force_option

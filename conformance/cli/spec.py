@@ -167,12 +167,12 @@ def lint(ctx: click.Context, files: tuple[Path, ...]) -> None:
     Cases are drawn to find coverage targets (edges) that no case meets, negative tests that do not
     break what they name, rules whose default decides a result though it is not written, and
     conditions that exclude every case.
-    Conditions that no negative test breaks are listed apart, as what is left to do.
+    Conditions without a negative test are listed separately, as to do.
 
-    Of a file that is not shipped it says how many mutants do not apply, by reason: some need a name
-    under 'roles'.
+    For your own files it also prints how many mutants do not apply, and why: some need a name under
+    'roles'.
 
-    Exits with 2 if there is any problem. A negative test that is left to do counts as one.
+    Exits with 2 if there is any problem. A missing negative test counts as a problem.
     """
     from conformance.data import directory
 

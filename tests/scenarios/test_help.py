@@ -13,7 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from conformance.cli import COMMANDS, main
+from conformance.cli import COMMANDS, SECTIONS, check, main
 
 
 def commands(command: click.Command = main, *path: str) -> Iterator[tuple[str, ...]]:
@@ -128,6 +128,26 @@ def test_the_package_is_a_command_too() -> None:
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 2
     assert found.stderr.startswith("error: no such option")
+
+
+def headings(text: str) -> list[str]:
+    """The headings of the sections of a help text."""
+    return [line[:-1] for line in text.splitlines() if re.fullmatch(r"[A-Z][^.]*:", line)]
+
+
+def test_commands_are_listed_in_sections() -> None:
+    assert headings(shown()) == ["Options", *SECTIONS]
+    assert SECTIONS["Look at a failure"].keys() == {"show", "repro"}
+
+
+@pytest.mark.parametrize("name", ["check", "check-outputs"])
+def test_options_of_a_check_are_listed_in_sections(name: str) -> None:
+    text = shown(name)
+    used = [one for one in check.SECTIONS if one in headings(text)]
+    assert headings(text) == [*used, "Other"]
+    other = text.partition("\nOther:\n")[2].partition("\n\n")[0]
+    assert other.split()[:2] == ["-h,", "--help"]
+    assert other.count("--") == 1
 
 
 SPELLED = {
