@@ -52,12 +52,18 @@ def list_() -> None:
     counts = open_suite().manifest.counts
     specs = shipped()
     width = max(map(len, specs))
-    for op in sorted(specs, key=lambda one: (one.partition(".")[0] in DIALECTS, one)):
+    for op in sorted(specs, key=_place):
         known = DIALECTS.get(op.partition(".")[0], "OpenVINO")
         types = " ".join(specs[op].types[specs[op].data.type])
         there = counts.get(op)
         cases = f"{there.value + there.reject:5} cases" if there else "no cases"
         click.echo(f"{op:{width}}  {known:8}  {cases}  {types}")
+
+
+def _place(op: str) -> tuple[bool, str, int]:
+    """The place of an operator in a list: OpenVINO's first, then by name and version."""
+    name, _, version = op.rpartition("-")
+    return name.partition(".")[0] in DIALECTS, name, int(version)
 
 
 DIALECTS = {"onnx": "ONNX", "torch": "PyTorch"}
