@@ -213,8 +213,8 @@ def check(
     crew = Crew(1 if cluster is None else jobs or 1, cluster, insecure)
     if cluster is not None and (shard is not None or executor == "inline"):
         raise UsageError(
-            "--cluster makes shards of its own, with the backend in a process of its own",
-            hint="leave --shard and --executor out",
+            "--cluster cannot be combined with --shard or --executor inline",
+            hint="leave them out: a cluster makes shards, and runs the backend in processes",
         )
     if complete:
         partitions = PartitionFilter.of(dtypes, ranks)
@@ -289,7 +289,7 @@ def _completed(
     base, out = open_suite(suite), report / SUITE
     if base.name in NO_CLAIM:
         raise UsageError(
-            f"--complete cannot be used with {NO_CLAIM[base.name]}, which makes no claim",
+            f"--complete cannot be combined with {NO_CLAIM[base.name]}, which makes no claim",
             hint="leave --suite out",
         )
     if resume and out.is_dir():

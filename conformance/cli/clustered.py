@@ -163,7 +163,8 @@ def _write(file: Path, content: bytes) -> None:
 
     if len(content) > MAX_SIZE:
         raise LogError(
-            f"{file}: a worker sent {len(content):,} bytes, at most {MAX_SIZE:,} are read"
+            f"{file}: a worker sent {len(content):,} bytes, at most {MAX_SIZE:,} are read",
+            hint="use more workers, so that each shard is smaller",
         )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

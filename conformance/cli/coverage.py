@@ -13,6 +13,7 @@ from conformance.cli.checking import evaluate
 from conformance.cli.options import ops_option, processes_option
 from conformance.cli.part import part_options
 from conformance.cli.progress import Progress
+from conformance.errors import UsageError
 
 if TYPE_CHECKING:
     from conformance.audit.coverage import RankCoverage
@@ -79,8 +80,9 @@ def coverage(
     """Measure the pairwise coverage of a suite."""
     if prove:
         if name or why or backend or dtypes or ranks or profile:
-            raise click.UsageError(
-                "--prove cannot be combined with --suite, --why or options that select a part"
+            raise UsageError(
+                "--prove cannot be combined with --suite, --why or options that select a part",
+                hint="leave them out: --prove is about specifications, not about a suite",
             )
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
     from conformance.audit.coverage import coverage as measure
@@ -170,8 +172,6 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
 
 def _writable(file: Path) -> None:
     """Raises UsageError for a file that cannot be written, before the work that it is to hold."""
-    from conformance.errors import UsageError
-
     folder = next(one for one in file.absolute().parents if one.exists())
     if not os.access(folder, os.W_OK):
         raise UsageError(f"{folder}: cannot be written", hint="copy the specification elsewhere")

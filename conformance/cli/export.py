@@ -88,7 +88,8 @@ def export(
 
     if backend is not None and capabilities is not None:
         raise UsageError(
-            "--backend and --capabilities both say what is supported", hint="give one of them"
+            "--backend cannot be combined with --capabilities",
+            hint="give one of them: each says what is supported",
         )
     formats.check(layout)
     opened = open_suite(suite)

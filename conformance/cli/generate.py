@@ -141,11 +141,14 @@ def generate(
         from conformance.cli.drawn import draw
 
         if suite != "core":
-            raise UsageError("--drawn selects nothing, so it has no --suite", hint="leave one out")
+            raise UsageError(
+                "--drawn cannot be combined with --suite",
+                hint="leave --suite out: --drawn does not select vectors",
+            )
         draw(ops, out, seed or 0, backend, drawn, crew, force=force)
         return
     if cluster is not None:
-        raise UsageError("--cluster is for --drawn N", hint="use -j N, or draw with --drawn N")
+        raise UsageError("--cluster needs --drawn", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
     specs = loader.chosen(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)

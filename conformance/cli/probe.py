@@ -99,7 +99,7 @@ def probe(
     """Infer how a backend sums, divides and rounds."""
     if pair is not None:
         if backend is not None:
-            raise UsageError("--compare runs no backend", hint="leave --backend out")
+            raise UsageError("--compare cannot be combined with --backend", hint="leave one out")
         ctx.exit(_compared(*pair))
     if backend is None:
         raise UsageError(

@@ -169,9 +169,15 @@ def test_a_matrix_is_that_of_processes_here(
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        (["--cluster", "local:2", "--shard", "1/2"], "--cluster makes shards of its own"),
-        (["--cluster", "local:2", "--executor", "inline"], "--cluster makes shards of its own"),
-        (["--cluster", "local:2", "-j", "3"], "--cluster has no -j"),
+        (
+            ["--cluster", "local:2", "--shard", "1/2"],
+            "combined with --shard or --executor",
+        ),
+        (
+            ["--cluster", "local:2", "--executor", "inline"],
+            "combined with --shard or --executor",
+        ),
+        (["--cluster", "local:2", "-j", "3"], "cannot be combined with -j"),
         (["--cluster", "local:2", "--resume"], "--resume needs --report"),
     ],
 )

@@ -366,7 +366,7 @@ class TestDrawn:
     def test_it_selects_nothing(self, spec: Path, tmp_path: Path) -> None:
         refused = draw(spec, tmp_path / "out", 20, "--suite", "smoke")
         assert refused.exit_code == 2
-        assert "--drawn selects nothing" in refused.output
+        assert "--drawn cannot be combined with --suite" in refused.output
 
 
 class TestRefusals:
