@@ -37,6 +37,7 @@ from conformance.run.executor import Executor
 from conformance.run.interruption import Interruption
 from conformance.run.isolation import Isolation, words
 from conformance.run.merging import ShardLog, merged
+from conformance.run.partition_filter import PartitionFilter
 from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.evaluation import Work
@@ -104,6 +105,8 @@ def check(
     *,
     ops: Sequence[str] | None = None,
     only: Sequence[str] = (),
+    dtypes: Sequence[str] = (),
+    ranks: Sequence[int] = (),
     level: str = "must",
     precision: str | Mapping[str, str] = DEFAULT,
     executor: str | None = None,
@@ -129,7 +132,8 @@ def check(
     ``backend`` is an object with ``name``, ``version`` and ``run(op, inputs, attributes)``, a
     plain function, or the name, module or file that the command line takes too, with its options:
     ``"torch?device=cuda"``. ``ops`` and
-    ``only`` (ids or their beginnings) narrow the suite. ``level`` is ``must`` (any allowed
+    ``only`` (ids or their beginnings) narrow the suite. ``dtypes`` and ``ranks`` narrow it to data
+    of these element types and ranks, and the claim with it. ``level`` is ``must`` (any allowed
     reading passes) or ``should`` (only the specification's own). ``precision`` is ``exact``,
     ``standard`` or ``native``, or one for each dtype: ``{"f16": "native"}`` or
     ``"f16=native,f32=standard"``. ``executor`` is ``process``, the default for a backend that is
@@ -187,6 +191,7 @@ def check(
     options = Options(
         ops=ops,
         only=only,
+        partitions=PartitionFilter.of(dtypes, ranks),
         level=level,
         precision=precision,
         repeat=repeat,

@@ -202,7 +202,7 @@ def run(
     secret = read(secret_file)
     if commitment is not None and commitment != secret.commitment:
         raise UsageError(
-            f"{secret_file}: its commitment is {secret.commitment}",
+            f"{secret_file}: its commitment is {secret.commitment}, not {commitment[:80]!a}",
             hint="give the secret whose commitment was published",
         )
     if (out / RECORD).exists():

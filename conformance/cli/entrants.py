@@ -48,7 +48,7 @@ def _entrant(word: str) -> Entrant:
     match = SYNTAX.fullmatch(word)
     if match is None:
         raise UsageError(
-            f"--backend {word[:200]!a} names no backend", hint="it is [LABEL=]NAME[@VENV]"
+            f"--backend {word[:200]!a} names no backend", hint="write [LABEL=]NAME[@VENV]"
         )
     backend = canonical(match["backend"])
     usual = OTHER.sub("-", backend) if parse(backend).options else backend

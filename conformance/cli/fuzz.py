@@ -99,7 +99,7 @@ interrupted (143 by SIGTERM, 129 by SIGHUP), with what was found.
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="N",
-    help="Draw the cases of this seed, and no earlier failures. With --cases the result is "
+    help="Draw cases with this seed, and leave earlier failures out. With --cases the result is "
     "the same each time. [default: a fresh seed]",
 )
 @click.option(

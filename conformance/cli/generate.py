@@ -77,8 +77,8 @@ interrupted run leaves the old suite unchanged.
     metavar="DIR",
     default=Path("vectors"),
     show_default=True,
-    help="Write the suite into this folder, which must be new, empty or a suite, or to an address "
-    "such as s3://bucket/suite, where nothing may be.",
+    help="Write the suite into this folder, which must be new, empty or a suite, or to an unused "
+    "address such as s3://bucket/suite.",
 )
 @click.option(
     "--seed",
@@ -107,7 +107,7 @@ interrupted run leaves the old suite unchanged.
     type=click.IntRange(1, 10_000_000),
     metavar="N",
     help="Instead, draw N value vectors per operator without selecting them, and its negative "
-    "tests, into a packed suite. Nobody knows which mutants they kill, so a run makes no claim.",
+    "tests, into a packed suite. It is not known which mutants they kill, so a run makes no claim.",
 )
 @click.option("--no-large", is_flag=True, help="Leave the large recorded cases out.")
 @force_option
@@ -141,11 +141,14 @@ def generate(
         from conformance.cli.drawn import draw
 
         if suite != "core":
-            raise UsageError("--drawn selects nothing, so it has no --suite", hint="leave one out")
+            raise UsageError(
+                "--drawn cannot be combined with --suite",
+                hint="leave --suite out: --drawn does not select vectors",
+            )
         draw(ops, out, seed or 0, backend, drawn, crew, force=force)
         return
     if cluster is not None:
-        raise UsageError("--cluster is for --drawn N", hint="use -j N, or draw with --drawn N")
+        raise UsageError("--cluster needs --drawn", hint="use -j N, or draw with --drawn N")
     fresh = seed is not None or backend is not None
     specs = loader.chosen(ops, None if fresh else cases.shipped())
     known = [] if fresh else _recorded(specs.values(), suite)
@@ -322,7 +325,9 @@ def _tell(
             click.echo(f"    survived: {_some(survivors)}")
         if len(survivors) > LISTED:
             where = f"--suite {shlex.quote(argument(out))} --op {op}"
-            click.echo(f"    with how many vectors kill each: conformance audit {where} --verbose")
+            click.echo(
+                f"    with how many vectors kill each: conformance suite audit {where} --verbose"
+            )
         for line in () if narrowed else _unmet(written, specs[op]):
             click.echo(f"    {line}")
     if manifest.uncovered:
@@ -330,7 +335,7 @@ def _tell(
             f"  undecided, with neither a case nor a contradiction found: "
             f"{number_of(len(manifest.uncovered), 'target')} or pairs of targets."
         )
-        click.echo("  List them with: conformance coverage")
+        click.echo("  List them with: conformance suite coverage")
         if "z3-solver" not in manifest.versions:
             click.echo("  Contradictions need z3: pip install 'opconform[generate]'.")
     rate = len(written) / seconds

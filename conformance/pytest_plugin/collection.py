@@ -83,7 +83,7 @@ class VectorCollector(pytest.Collector):
                 if question.ops is None and not any(question.named):
                     declared = self.examiner.executor.identity.capabilities
                     entries = select(
-                        self.suite.manifest,
+                        self.suite,
                         ops=declared_operators(self.suite.manifest, declared),
                         only=(),
                     ).entries
@@ -165,13 +165,13 @@ def _chosen(suite: Suite, question: SessionRequest) -> Sequence[Entry]:
 
     Raises UsageError for a name that no vector has.
     """
-    entries = select(suite.manifest, ops=question.ops, only=()).entries
+    entries = select(suite, ops=question.ops, only=()).entries
     if not any(question.named):
         return entries
     named: set[str] = set()
     for text in filter(None, question.named):
         op, _, vector = text.partition("/")
-        found = select(suite.manifest, ops=[op], only=[vector] if vector else ())
+        found = select(suite, ops=[op], only=[vector] if vector else ())
         named.update(entry.id for entry in found.entries)
     chosen = tuple(entry for entry in entries if entry.id in named)
     if not chosen:

@@ -254,7 +254,8 @@ def _part(run: RunLog) -> tuple[Any, ...]:
     """Which shard a run is of, or None, and what it is a part of."""
     asked = run.header["options"]
     suite = run.header["suite"]["digest"]
-    return asked.get("shard"), suite, asked["ops"], asked["only"]
+    partitions = asked.get("dtypes"), asked.get("ranks")
+    return asked.get("shard"), suite, asked["ops"], asked["only"], partitions
 
 
 def words(change: Change) -> Iterator[str]:

@@ -168,14 +168,16 @@ def footer(
         in_suite=selection.in_suite,
         whole=selection.whole,
         shard="" if selection.shard is None else str(selection.shard),
+        partitions=selection.partitions,
         command=command,
         ops=ops or (),
         excluded=() if declared is None else declared.reasons(selection.by_op),
         untested=untested(None if declared is None else declared.operators, ops, suite.manifest),
     )
     claimed = not interrupted and not scope.no_claim
+    within = None if declared is None else selection.partitions.narrowed(declared)
     evidence = Evidence(
-        measured(results, suite.manifest, level=level, declared=declared) if claimed else (),
+        measured(results, suite.manifest, level=level, declared=within) if claimed else (),
         BAR if min_strength is None else min_strength,
     )
     return {

@@ -30,6 +30,7 @@ from conformance.run.environment import fingerprint, peak_memory
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.interruption import Interruption, Stopped
+from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.prediction import Prediction
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
@@ -49,9 +50,9 @@ PROBES = 3
 class Options:
     """What a run asks for.
 
-    ``ops`` and ``only`` (ids or their beginnings) narrow the suite. Each vector is asked
-    ``repeat`` times. ``spec`` is the backend as
-    the user named it; ``command`` and ``show`` are the arguments that reproduce a finding, see
+    ``ops``, ``only`` (ids or their beginnings) and ``partitions`` narrow the suite. Each vector
+    is asked ``repeat`` times. ``spec`` is the backend as the user named it; ``command`` and
+    ``show`` are the arguments that reproduce a finding, see
     :func:`conformance.grade.findings.findings`. ``gate`` holds known failures and what must be
     supported. ``shard`` and ``shuffle`` as in :func:`conformance.run.selection.select`. ``done``
     has the results that are known already, by operator and id: they come first, and the backend is
@@ -63,6 +64,7 @@ class Options:
 
     ops: Sequence[str] | None = None
     only: Sequence[str] = ()
+    partitions: PartitionFilter = ALL_PARTITIONS
     level: str = "must"
     precision: str | Mapping[str, str] = "standard"
     repeat: int = 1
@@ -83,11 +85,12 @@ def selected(suite: Suite, options: Options, declared: Capabilities | None = Non
     declares, where none are named. Raises UsageError for a filter that matches nothing.
     """
     return select(
-        suite.manifest,
+        suite,
         ops=options.ops or declared_operators(suite.manifest, declared, options.only),
         only=options.only,
         shard=options.shard,
         shuffle=options.shuffle,
+        partitions=options.partitions,
     )
 
 
@@ -306,6 +309,8 @@ def _header(
         "options": {
             "ops": list(options.ops) if options.ops else None,
             "only": list(options.only),
+            "dtypes": list(options.partitions.dtypes) or None,
+            "ranks": list(options.partitions.ranks) or None,
             "level": options.level,
             "precision": dict(precision),
             "repeat": options.repeat,

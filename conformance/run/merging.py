@@ -17,6 +17,7 @@ from conformance.log.results import OutputLimit, Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
 from conformance.run.conclusion import footer, found, in_suite_order
+from conformance.run.partition_filter import PartitionFilter
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
 from conformance.safe_text import number_of
@@ -223,11 +224,12 @@ def _selection(header: Mapping[str, Any], suite: Suite, shard: Shard | None) -> 
     declared = header["backend"]["capabilities"]
     known = None if declared is None else Capabilities.from_json(declared)
     return select(
-        suite.manifest,
+        suite,
         ops=asked["ops"] or declared_operators(suite.manifest, known, asked["only"]),
         only=asked["only"],
         shard=shard,
         shuffle=asked.get("shuffle"),
+        partitions=PartitionFilter.of(asked.get("dtypes") or (), asked.get("ranks") or ()),
     )
 
 

@@ -11,6 +11,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.errors import SuiteError, UsageError, closest
 from conformance.grade.precision import matching
 from conformance.replacement import unused
+from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.shard import Shard, shuffled
 from conformance.spec.loader import names
 from conformance.suite.entries import Entry
@@ -18,7 +19,7 @@ from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
 from conformance.suite.recordings import Recordings
 from conformance.suite.shipped_suite import CORE
-from conformance.suite.store import NEAR
+from conformance.suite.store import NEAR, Suite
 from conformance.suite.vector_ids import means
 
 
@@ -29,7 +30,8 @@ class Selection:
     ``by_op`` counts those with values and those that must be rejected, of each operator that has
     any; ``in_suite`` all value vectors that the suite has of the operators asked. ``whole`` says
     that neither ``only`` nor a shard narrowed them. ``shard`` is the part that the choice was
-    narrowed to at last, if it was.
+    narrowed to at last, if it was. ``partitions`` are the element types and ranks that a run is
+    about; ``in_suite`` and ``whole`` are about these.
     """
 
     entries: Sequence[Entry]
@@ -37,27 +39,31 @@ class Selection:
     in_suite: int
     whole: bool
     shard: Shard | None = None
+    partitions: PartitionFilter = ALL_PARTITIONS
 
 
 def select(
-    manifest: Manifest,
+    suite: Suite,
     *,
     ops: Sequence[str] | None,
     only: Sequence[str],
     shard: Shard | None = None,
     shuffle: int | None = None,
+    partitions: PartitionFilter = ALL_PARTITIONS,
 ) -> Selection:
     """The vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
 
-    An operator is named, or some are by a pattern like ``onnx.*``. A text names the vectors whose
+    An operator is named, or some are by a pattern like ``onnx.*``. ``partitions`` narrows to
+    element types and ranks. A text names the vectors whose
     id (or id of before) begins with it, or ends in the digest that it is. Of these,
     ``shard`` takes its part, and the seed ``shuffle`` draws an order other than the manifest's.
 
     Raises:
-        UsageError: an operator that the suite does not have, a text that names no vector, or more
-            shards than there are vectors.
+        UsageError: an operator, element type or rank that the suite does not have, a text that
+            names no vector, or more shards than there are vectors.
         SuiteError: the suite is empty.
     """
+    manifest = suite.manifest
     if not manifest.vectors:
         raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
     for op in ops or ():
@@ -68,14 +74,14 @@ def select(
                 hint=f"make them: conformance generate --op {op} --out {out}; then --suite {out}",
             )
     ops = matching(ops or (), manifest.ops, "operator of this suite")
-    of_ops = manifest.of(ops or None)
+    of_ops = partitions.among(manifest.of(ops or None), suite)
     chosen = _named(of_ops, only) if only else of_ops
     if shard is not None:
         chosen = shard.part(chosen)
     counts = counted(chosen)
     entries = chosen if shuffle is None else shuffled(chosen, shuffle)
     in_suite = sum(of["value"] for of in counted(of_ops).values())
-    return Selection(entries, counts, in_suite, shard is None and not only, shard)
+    return Selection(entries, counts, in_suite, shard is None and not only, shard, partitions)
 
 
 def declared_operators(

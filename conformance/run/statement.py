@@ -12,6 +12,7 @@ from conformance.grade.precision import spell
 from conformance.log.memory import PROGRAM, on_memory
 from conformance.log.results import without_outputs
 from conformance.replacement import unused
+from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.safe_text import number_of
 from conformance.verdict import (
     ENDED,
@@ -35,7 +36,8 @@ class RunScope:
 
     ``values`` counts the value vectors selected, ``in_suite`` all those of the operators asked
     that the suite has; ``whole`` says that nothing of these operators was left out, ``shard``
-    which part of what was selected was asked, if only one was. ``untested`` are operators that the
+    which part of what was selected was asked, if only one was. ``partitions`` are the element types
+    and ranks that all of this is about. ``untested`` are operators that the
     backend declares and the suite has no vectors of. ``digests`` are that of the suite;
     or that of the suite before it was completed, and that of what was added. ``command`` is the
     command line of the check, but for its operators ``ops``, as they were named. ``excluded`` are
@@ -51,6 +53,7 @@ class RunScope:
     in_suite: int
     whole: bool
     shard: str = ""
+    partitions: PartitionFilter = ALL_PARTITIONS
     command: Sequence[str] = ()
     ops: Sequence[str] = ()
     untested: Sequence[str] = ()
@@ -64,7 +67,9 @@ class RunScope:
     @property
     def completing(self) -> str:
         """The command that tests what is missing; empty where that has been done."""
-        return completing(self.command, self.ops) if len(self.digests) == 1 else ""
+        if len(self.digests) > 1:
+            return ""
+        return completing(self.command, self.ops, self.partitions)
 
     @property
     def no_claim(self) -> str:
@@ -89,14 +94,16 @@ MOST_EXCLUDED = 5
 """Exclusions that a claim names."""
 
 
-def completing(command: Sequence[str], ops: Sequence[str]) -> str:
+def completing(
+    command: Sequence[str], ops: Sequence[str], partitions: PartitionFilter = ALL_PARTITIONS
+) -> str:
     """The command that tests all that a backend declares of the operators that were asked.
 
-    ``command`` and ``ops`` as in :class:`RunScope`; both are empty where they are not known.
+    The parameters are as in :class:`RunScope`; they are empty where they are not known.
     """
     check = command or ("conformance", "check", "--backend", "BACKEND")
     asked = [word for op in ops for word in ("--op", op)]
-    return shlex.join([*check, *asked, "--complete", "--report", "its-report"])
+    return shlex.join([*check, *asked, *partitions.options, "--complete", "--report", "its-report"])
 
 
 def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]:
@@ -156,6 +163,8 @@ def conclude(
         no_claim=bool(scope.no_claim),
     )
     told = [f"Ended early: {score.given_up}."] if score.given_up else []
+    if scope.partitions:
+        told.append(f"Tested only: {scope.partitions}.")
     if verdict == "no failures":
         told.append(f"This run makes no claim: {scope.no_claim}.")
     last = ""
@@ -229,7 +238,8 @@ def _claim(
     ops = [op for op, one in score.tallies.items() if (one.asked if total.wrong else one.graded)]
     asked = f"{scope.level}, {spell(scope.precision)}"
     graded = f"{total.graded} of {scope.in_suite} graded"
-    facts = f"suite {scope.suite}, {graded}, sha256 {scope.sha256}"
+    within = f" in {scope.partitions} only" if scope.partitions else ""
+    facts = f"suite {scope.suite}{within}, {graded}, sha256 {scope.sha256}"
     nothing = verdict if verdict in ("interrupted", "nothing graded") else ""
     why = scope.no_claim or nothing
     if ended_badly:

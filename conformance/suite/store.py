@@ -154,6 +154,12 @@ class Suite:
         same = {edge: edge for edge in entry.edges}
         return replace(vector, id=entry.id, edges=tuple(same[edge] for edge in vector.edges))
 
+    def rank_of(self, entry: Entry) -> int:
+        """The rank of the data of a listed vector."""
+        recorded = entry.recorded
+        case = self.read(entry, answers=False).case if recorded is None else recorded.case
+        return self.specs[entry.op].rank_of(case)
+
     def outline(self, entry: Entry) -> Vector | None:
         """What is known of a recorded case before it is evaluated: a vector whose inputs have their
         types and shapes and no values, and that has no answers. None of others."""

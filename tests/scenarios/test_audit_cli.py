@@ -1,4 +1,4 @@
-"""``conformance audit``: what it says of a suite, and that a weak one is never called strong."""
+"""``conformance suite audit``: the score it prints, and that a weak suite is not called strong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 
 
 def audit(*words: object) -> Result:
-    return CliRunner().invoke(main, ["audit", *map(str, words)])
+    return CliRunner().invoke(main, ["suite", "audit", *map(str, words)])
 
 
 def counted(op: str) -> int:

@@ -151,7 +151,7 @@ def test_what_was_added_asks_what_is_declared_alone(completed: tuple[Suite, Resu
 def test_an_audit_gives_no_score_of_what_may_not_show(base: Path) -> None:
     """Of some mutants only a search tells whether they can show in what is declared."""
     named = f"{base / 'mine.py'}:Narrow"
-    shown = invoke("audit", "--suite", str(base / "suite"), "--op", OP, "--backend", named)
+    shown = invoke("suite", "audit", "--suite", str(base / "suite"), "--op", OP, "--backend", named)
     assert shown.exit_code == 1
     (line,) = (one for one in shown.stdout.splitlines() if one.startswith(f"{OP}: "))
     assert line.endswith(" mutants killed at level should")
@@ -165,9 +165,21 @@ def test_an_audit_of_the_completed_suite_gives_its_score(
     base: Path, completed: tuple[Suite, Result]
 ) -> None:
     named = f"{base / 'mine.py'}:Narrow"
-    shown = invoke("audit", "--suite", str(completed[0].path), "--op", OP, "--backend", named)
+    shown = invoke(
+        "suite", "audit", "--suite", str(completed[0].path), "--op", OP, "--backend", named
+    )
     assert shown.exit_code == 0, shown.stdout
     assert "(100.0%) mutants killed at level should" in shown.stdout
+
+
+def test_only_the_element_types_of_the_check_are_completed(base: Path) -> None:
+    report = base / "f16"
+    asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
+    shown = check(base, "Few", *asked, "--dtypes", "f16")
+    assert shown.exit_code == 0, shown.output
+    new = [one for one in open_suite(report / "suite").manifest.listed if COMPLEMENT in one.suites]
+    assert {one.dtype for one in new} == {"f16"}
+    assert f"conformant with {OP} in f16 of rank 3" in shown.stdout
 
 
 def test_a_bug_within_it_is_found(base: Path, completed: tuple[Suite, Result]) -> None:

@@ -1,4 +1,4 @@
-"""``conformance coverage``: what a suite shows, and that what is not shown is said."""
+"""``conformance suite coverage``: what a suite shows, and that what is not shown is said."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LINE = re.compile(r"(\S+) +(\d) +(\d+) +(\d+) of +(\d+) +(\d+) of +(\d+) +(\d+)"
 
 
 def coverage(*words: object) -> Result:
-    return CliRunner().invoke(main, ["coverage", *map(str, words)])
+    return CliRunner().invoke(main, ["suite", "coverage", *map(str, words)])
 
 
 def table(shown: Result) -> dict[tuple[str, int], tuple[int, ...]]:

@@ -130,7 +130,7 @@ class TestWhatNamesThem:
     def test_a_text_finds_a_vector_by_its_id_of_before(self, today: Suite) -> None:
         for file in FILES:
             if file.stem != ODD:
-                (entry,) = select(today.manifest, ops=None, only=[file.stem]).entries
+                (entry,) = select(today, ops=None, only=[file.stem]).entries
                 assert entry.id == current(file.stem) == today.find(file.stem[-8:]).id
 
     def test_a_selector_by_either_id_has_both(self, former: Suite, today: Suite) -> None:

@@ -216,7 +216,7 @@ class TestParts:
         shuffle: int | None,
     ) -> None:
         def chosen(suite: Suite) -> Any:
-            found = select(suite.manifest, ops=ops, only=only, shuffle=shuffle)
+            found = select(suite, ops=ops, only=only, shuffle=shuffle)
             return [e.id for e in found.entries], found.by_op, found.in_suite, found.whole
 
         if ops == ["AvgPool-14"] and only == ("f64-1x1x4",):

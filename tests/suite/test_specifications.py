@@ -132,14 +132,14 @@ class TestCarried:
     def test_every_command_knows_the_operator(self, suite: Suite, tmp_path: Path) -> None:
         at = ("--suite", str(suite.path))
         for words in (
-            ("audit", *at),
-            ("coverage", *at),
+            ("suite", "audit", *at),
+            ("suite", "coverage", *at),
             ("show", "f32", *at),
             ("spec", "show", OWN, *at),
-            ("docs", *at, "--out", str(tmp_path / "pages")),
+            ("spec", "docs", *at, "--out", str(tmp_path / "pages")),
         ):
             found = CliRunner().invoke(main, words)
-            assert found.exit_code == (1 if words[0] in ("audit", "coverage") else 0), found.output
+            assert found.exit_code == (1 if words[0] == "suite" else 0), found.output
             assert OWN in found.output + "".join(p.name for p in tmp_path.glob("pages/*"))
 
     def test_the_reference_answers_by_it(self, suite: Suite) -> None:
@@ -336,7 +336,7 @@ class TestShipped:
         assert OWN not in old.specs
         assert old.specs.get(OWN) is None
         assert old.specs.faults(OWN) == ()
-        found = CliRunner().invoke(main, ["audit", "--suite", str(old.path)])
+        found = CliRunner().invoke(main, ["suite", "audit", "--suite", str(old.path)])
         assert found.exit_code == 2
         assert "the suite has no specification of my.AvgPool-1" in found.output
         assert "generate it again" in found.output

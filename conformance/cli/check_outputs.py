@@ -1,4 +1,4 @@
-"""``conformance grade``: the outputs that a device computed, as a run like any other."""
+"""``conformance check-outputs``: the outputs that a device computed, as a run like any other."""
 
 from __future__ import annotations
 
@@ -7,31 +7,34 @@ from typing import Any
 
 import click
 
-from conformance.cli.check import check
+from conformance.cli.check import SECTIONS, check
 from conformance.cli.checking import LOG, checked, conclude, exit_code
 from conformance.cli.formats import page, targets
 from conformance.cli.places import SourcePath
+from conformance.cli.sections import SectionedCommand
 
 EXAMPLES = """
 \b
 Examples:
-  conformance grade board --op AvgPool-1 --report reports/board
+  conformance check-outputs board --op AvgPool-1 --report reports/board
       outputs in the folder of the export, with board/device.json
 \b
-Options are those of conformance check. Give the same --suite, --op, --only
-and --level as to conformance export. Everything in the folder is checked
-first: missing, surplus and short files are errors, and so are outputs of
-another export.
+Options are those of conformance check. Give the same --suite, --op, --only,
+--dtypes, --ranks and --level as to conformance export. Everything in the
+folder is checked first: missing, surplus and short files are errors, and so
+are outputs of another export.
 """
 
 LEFT_OUT = (
-    *("backend", "env", "executor", "jobs", "timeout", "memory", "repeat"),
+    *("backend", "option", "env", "executor", "jobs", "timeout", "memory", "repeat"),
     *("complete", "resume", "shard", "cluster", "insecure", "shuffle"),
 )
 """Options of `check` that speak of how a backend is run."""
 
 
-def _grade(folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any) -> None:
+def _check_outputs(
+    folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any
+) -> None:
     """Grade the outputs that a device computed from an export."""
     from conformance.exchange.outputs import Outputs
 
@@ -46,10 +49,11 @@ def _grade(folder: Path, report: Path | None, formats: tuple[str, ...], **asked:
     click.get_current_context().exit(exit_code(run))
 
 
-grade = click.Command(
-    "grade",
-    callback=_grade,
-    help=_grade.__doc__,
+check_outputs = SectionedCommand(
+    "check-outputs",
+    sections=SECTIONS,
+    callback=_check_outputs,
+    help=_check_outputs.__doc__,
     epilog=EXAMPLES,
     params=[
         click.Argument(["folder"], metavar="DIR", type=SourcePath(file_okay=False)),
