@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from conformance import renamed
 from conformance.complaint import unnumbered
 from conformance.errors import Problem, SpecError, closest
 from conformance.grade.findings import WORDS, names
@@ -180,7 +179,7 @@ def _entry(
         reason=raw["reason"],
         kind=raw.get("kind"),
         finding=_finding(source, path, raw),
-        mutants=renamed.faults(raw.get("mutants", ())),
+        mutants=tuple(raw.get("mutants", ())),
         wrong={current(name): said for name, said in raw.get("wrong", {}).items()},
         message=raw.get("message", ""),
         link=raw.get("link"),
@@ -209,9 +208,7 @@ def _finding(source: Source, path: Path, raw: Mapping[str, Any]) -> str:
             "nothing but its kind tells this finding apart, so it could be the whole operator",
             hint="list its vectors; conformance baseline writes them",
         )
-    about, colon, rest = title.partition(": ")
-    (about,) = renamed.edges(raw.get("op", ""), (about,))
-    return f"{about}{colon}{rest}"
+    return title
 
 
 def _expires(source: Source, path: Path, raw: Mapping[str, Any]) -> date | None:

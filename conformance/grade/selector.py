@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from conformance import renamed
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, UsageError, closest
 from conformance.model import Case
@@ -140,7 +139,7 @@ def read_selector(
         place=place,
         op=raw.get("op"),
         vectors=frozenset(raw.get("vectors", ())),
-        edges=renamed.edges(raw.get("op", ""), raw.get("edges", ())),
+        edges=tuple(raw.get("edges", ())),
         dtypes=tuple(raw.get("dtypes", ())),
         ranks=tuple(raw.get("ranks", ())),
         reject=raw.get("reject"),

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from conformance import renamed
 from conformance.model import LEVELS, Vector
 from conformance.suite.cases import LARGE, Recorded
 from conformance.suite.strict_json import JsonObject
@@ -172,8 +171,7 @@ def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
 def parse(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
     """The entries under ``vectors``, which must add up to what the record states of them.
 
-    ``known`` as in :meth:`Totals.knowing`. They have the names in the file, see :func:`current`.
-    Raises SuiteError for what is not of their form.
+    ``known`` as in :meth:`Totals.knowing`. Raises SuiteError for what is not of their form.
     """
     where = record.where
     edges, faults = names(record, "edges"), names(record, "faults")
@@ -192,28 +190,6 @@ def parse(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
         for op in _differing(record.table(key), counted):
             record.refuse(f"the {key} stated for {op[:80]} are not those of the list of vectors")
     return entries
-
-
-def current(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """The entries by the current names of coverage targets and mutants."""
-    former = renamed.fault_names().keys()
-    if not former and not any(map(renamed.edge_names, {entry.op for entry in entries})):
-        return entries
-
-    def one(entry: Entry) -> Entry:
-        # Most have no former name, and remain as they are.
-        if former.isdisjoint(entry.kills) and renamed.edge_names(entry.op).keys().isdisjoint(
-            entry.edges
-        ):
-            return entry
-        return dataclasses.replace(
-            entry,
-            edges=tuple(sorted(renamed.edges(entry.op, entry.edges))),
-            kills=tuple(sorted(renamed.faults(entry.kills))),
-            excused=tuple(sorted(renamed.faults(entry.excused))),
-        )
-
-    return tuple(map(one, entries))
 
 
 def names(record: JsonObject, key: str) -> Names:

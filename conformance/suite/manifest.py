@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from conformance import remote, renamed
+from conformance import remote
 from conformance.suite import containers, entries, origin, strength, strict_json, totals
 from conformance.suite.containers import TOOL, Packed
 from conformance.suite.entries import Container, Entry
@@ -261,7 +261,7 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
     strict_json.check_format(document, where, PACKED if is_packed else FORMAT, TOOL)
     record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)), _LATER)
     faults = entries.names(record, "faults")
-    known = {
+    strengths = {
         op: strength.parse(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
         for op, data in record.table("strength").items()
     }
@@ -270,18 +270,12 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
         tool=record.text("tool"),
         seed=record.whole("seed"),
         versions=record.texts_by_name("versions"),
-        # Of former names, which are parsed by their places in the file's own tables.
-        strength={
-            op: dataclasses.replace(one, parts=one.parts.renamed(renamed.fault_names()))
-            for op, one in known.items()
-        }
-        if renamed.fault_names()
-        else known,
+        strength=strengths,
         uncovered=tuple(_uncovered(gap, where) for gap in record.items("uncovered")),
         withdrawn=record.texts_by_name("withdrawn"),
         listed=Listing(_packed(record, Path(where).parent if root is None else root))
         if is_packed
-        else entries.current(entries.parse(record, _unnoticed(known))),
+        else entries.parse(record, _unnoticed(strengths)),
         specifications=_origins(record) if record.has("specifications") else {},
     )
     if not is_packed:
@@ -304,7 +298,7 @@ def _packed(record: JsonObject, root: Path) -> Packed:
     found = Packed(
         root=root,
         containers=containers.parse_list(record),
-        totals=totals.parse(record, suites).current(),
+        totals=totals.parse(record, suites),
         digest=entries.matching(entries.SHA256, record, "digest"),
         index=containers.parse_index(record),
     )

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from conformance import renamed
-from conformance.renamed import fault_names
 from conformance.suite import parts as parts_of
 from conformance.suite.parts import Parts
 from conformance.suite.strict_json import JsonObject
@@ -78,11 +76,8 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
             record.refuse("a group of indistinguishable mutants has fewer than two")
     return Strength(
         infeasible=infeasible_of(record),
-        equivalent={
-            fault_names().get(fault, fault): why
-            for fault, why in record.texts_by_name("equivalent").items()
-        },
-        indistinguishable=tuple(map(renamed.faults, groups)),
+        equivalent=record.texts_by_name("equivalent"),
+        indistinguishable=tuple(groups),
         parts=parts_of.parse(record.raw("parts"), f"{where}: parts", mutants)
         if record.has("parts")
         else Parts(),
