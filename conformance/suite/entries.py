@@ -192,6 +192,11 @@ def parse(record: JsonObject, known: Table | None = None) -> tuple[Entry, ...]:
     return entries
 
 
+def matches_id(text: str, vector_id: str) -> bool:
+    """Whether a text names a vector: its id begins with it or ends in it, the digest."""
+    return bool(text) and (vector_id.startswith(text) or vector_id.endswith(f"-{text}"))
+
+
 def names(record: JsonObject, key: str) -> Names:
     """The names of a table of each operator, sorted: entries tell them by their places."""
     return {
