@@ -85,10 +85,9 @@ def result_from_event(event: Mapping[str, Any]) -> Result:
         reject=event["reject"],
         seconds=event["seconds"],
         witness=_witness(event["witness"]),
-        # Logs of the first releases do not have these.
-        shows={point: tuple(kinds) for point, kinds in event.get("shows", {}).items()},
-        known=event.get("known"),
-        rank=event.get("rank", 0),
+        shows={point: tuple(kinds) for point, kinds in event["shows"].items()},
+        known=event["known"],
+        rank=event["rank"],
         within=None if event.get("within") is None else tuple(event["within"]),
         left_out=tuple(event.get("left_out", ())),
         **{name: _returned(event.get(name)) for name in ARRAYS},
@@ -128,7 +127,7 @@ def finding_from_event(event: Mapping[str, Any]) -> Finding:
         witness=_witness(event["witness"]),
         reproduce=event["reproduce"],
         detail=event["detail"],
-        diagnosis=event.get("diagnosis"),
+        diagnosis=event["diagnosis"],
     )
 
 
