@@ -28,8 +28,8 @@ KINDS = ("value", "reject")
 
 _OF_VECTOR = ("id", "op", "level", "dtype", "reject")
 _KEYS = (*_OF_VECTOR, "suites", "edges", "kills", "bytes", "sha256", "content")
-_LATER = ("excused",)
-"""What not every entry has."""
+_OPTIONAL = ("excused",)
+"""What an entry leaves out where it has none."""
 
 Names = Mapping[str, Sequence[str]]
 
@@ -59,8 +59,8 @@ class Entry:
     """One vector of a suite; ``dtype`` is the case's first type.
 
     ``kills`` are the faults of the catalogue that it notices at level should, ``excused`` those
-    among them that an allowed reading excuses at level must, told where the operator's strength has
-    parts. Like ``edges`` they are sorted. ``content`` is a digest of what it asks and accepts
+    among them that an allowed reading excuses at level must. Like ``edges`` they are sorted.
+    ``content`` is a digest of what it asks and accepts
     (:func:`conformance.suite.vector_file.content_digest`). ``bytes`` and ``sha256`` are those of
     its file, ``inside`` the container that holds it, None where it is a file of its own. One of
     the shipped suite has no file, and is ``recorded``: evaluated when it is first needed.
@@ -128,8 +128,8 @@ def entry_of(
     )
 
 
-def of_record(op: str, one: Recorded, *, weighed: bool) -> Entry:
-    """The entry of a recorded case; ``weighed`` as for :attr:`Cases.excused`: parts are known."""
+def of_record(op: str, one: Recorded) -> Entry:
+    """The entry of a recorded case."""
     return Entry(
         id=one.case.id,
         op=op,
@@ -142,7 +142,7 @@ def of_record(op: str, one: Recorded, *, weighed: bool) -> Entry:
         bytes=0,
         sha256="",
         content=one.digest,
-        excused=one.excused if weighed else (),
+        excused=one.excused,
         recorded=one,
     )
 
@@ -159,7 +159,7 @@ def to_json(entries: Iterable[Entry], totals: Totals) -> list[dict[str, Any]]:
         {
             key: value
             for key, value in vars(entry).items()
-            if key not in ("inside", "recorded") and (key not in _LATER or value)
+            if key not in ("inside", "recorded") and (key not in _OPTIONAL or value)
         }
         | {"edges": [edges[entry.op][name] for name in entry.edges]}
         | {"kills": [faults[entry.op][name] for name in entry.kills]}
@@ -223,7 +223,7 @@ def _differing(stated: Mapping[str, Any], found: Mapping[str, Any]) -> Iterable[
 
 
 def _entry(entry: object, edges: Names, faults: Names, where: str) -> Entry:
-    record = JsonObject(entry, f"{where}: an entry of vectors", _KEYS, _LATER)
+    record = JsonObject(entry, f"{where}: an entry of vectors", _KEYS, _OPTIONAL)
     vector_id = matching(PATH_PART, record, "id")
     record.where = f"{where}: vector {vector_id}"
     suites = record.texts("suites")

@@ -29,13 +29,11 @@ COMPLEMENT = "complement"
 """The vectors of a suite that it lacked, and that were added for some backend."""
 
 _KEYS = (
-    *("format", "name", "tool", "seed", "versions", "counts", "edges", "faults", "strength"),
-    *("uncovered", "withdrawn"),
+    *("format", "name", "tool", "seed", "versions", "specifications", "counts", "edges", "faults"),
+    *("strength", "uncovered", "withdrawn"),
 )
 _FOLDER = ("vectors",)
 _PACKED = ("suites", "digest", "index", "containers")
-_LATER = ("specifications",)
-"""What older suites do not have."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Manifest:
 
     ``withdrawn`` gives the reason for each vector that was found wrong after a release: its file
     stays, and nothing asks it any more. ``versions`` are those of what made the files,
-    ``specifications`` what the vectors of each operator were made from; older suites have none.
+    ``specifications`` what the vectors of each operator were made from.
     """
 
     name: str
@@ -200,14 +198,13 @@ class Manifest:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON data; its order is that of the fields and of ``listed``."""
-        origins = {op: one.to_json() for op, one in self.specifications.items()}
         return {
             "format": self.format,
             "name": self.name,
             "tool": self.tool,
             "seed": self.seed,
             "versions": dict(sorted(self.versions.items())),
-            **({"specifications": origins} if origins else {}),
+            "specifications": {op: one.to_json() for op, one in self.specifications.items()},
             **self._complete.to_json(),
             "strength": {
                 op: known.to_json(entries.places(self.faults.get(op, ())))
@@ -259,7 +256,7 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
     document = strict_json.loads(data, where)
     is_packed = isinstance(document, dict) and "containers" in document
     strict_json.check_format(document, where, PACKED if is_packed else FORMAT, TOOL)
-    record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)), _LATER)
+    record = JsonObject(document, where, (*_KEYS, *(_PACKED if is_packed else _FOLDER)))
     faults = entries.names(record, "faults")
     strengths = {
         op: strength.parse(data, f"{where}: strength of {op[:80]}", faults.get(op, ()))
@@ -276,13 +273,12 @@ def parse(data: bytes, where: str, root: Path | None = None) -> Manifest:
         listed=Listing(_packed(record, Path(where).parent if root is None else root))
         if is_packed
         else entries.parse(record, _unnoticed(strengths)),
-        specifications=_origins(record) if record.has("specifications") else {},
+        specifications=_origins(record),
     )
     if not is_packed:
         _check_withdrawn(record, manifest)
-    if record.has("specifications"):
-        for op in (op for op in manifest.ops if op not in manifest.specifications):
-            record.refuse(f"does not say what specification the vectors of {op} were made from")
+    for op in (op for op in manifest.ops if op not in manifest.specifications):
+        record.refuse(f"does not say what specification the vectors of {op} were made from")
     return manifest
 
 

@@ -17,9 +17,8 @@ type and an edge: the edge in data of that type."""
 Infeasible = Mapping[int, Mapping[Pair, tuple[str, ...]]]
 """By rank, what contradicts each pair that no case covers."""
 
-_KEYS = ("infeasible", "equivalent", "indistinguishable")
-_LATER = ("parts", "strata")
-"""What suites did not always have."""
+_KEYS = ("infeasible", "equivalent", "indistinguishable", "parts")
+_OPTIONAL = ("strata",)
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Strength:
             "infeasible": grouped(self.infeasible),
             "equivalent": dict(sorted(self.equivalent.items())),
             "indistinguishable": [list(group) for group in self.indistinguishable],
-            **({"parts": self.parts.to_json(places)} if self.parts else {}),
+            "parts": self.parts.to_json(places),
             **({"strata": self.strata} if self.strata else {}),
         }
 
@@ -68,7 +67,7 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
 
     Raises SuiteError for what is not of its form.
     """
-    record = JsonObject(data, where, _KEYS, _LATER)
+    record = JsonObject(data, where, _KEYS, _OPTIONAL)
     groups = []
     for group in record.items("indistinguishable"):
         groups.append(JsonObject({"group": group}, where, ("group",)).texts("group"))
@@ -78,9 +77,7 @@ def parse(data: object, where: str, mutants: Sequence[str]) -> Strength:
         infeasible=infeasible_of(record),
         equivalent=record.texts_by_name("equivalent"),
         indistinguishable=tuple(groups),
-        parts=parts_of.parse(record.raw("parts"), f"{where}: parts", mutants)
-        if record.has("parts")
-        else Parts(),
+        parts=parts_of.parse(record.raw("parts"), f"{where}: parts", mutants),
         strata=record.text("strata") if record.has("strata") else "",
     )
 
