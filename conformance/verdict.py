@@ -202,12 +202,8 @@ def lacking(score: ResultCounts, evidence: Evidence) -> bool:
     return bool(evidence.short) or unknown or few(score, evidence)
 
 
-def judged(
-    score: ResultCounts, evidence: Evidence | None, *, interrupted: bool, no_claim: bool
-) -> str:
-    """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results; ``evidence``
-    is None where it does not count.
-    """
+def judged(score: ResultCounts, evidence: Evidence, *, interrupted: bool, no_claim: bool) -> str:
+    """The verdict. ``no_claim`` of a run that can claim nothing, whatever its results."""
     if interrupted:
         return "interrupted"
     if score.total.wrong:
@@ -216,8 +212,7 @@ def judged(
         return "nothing graded"
     if no_claim:
         return "no failures"
-    short = evidence is not None and lacking(score, evidence)
-    return "inconclusive" if short else "conformant"
+    return "inconclusive" if lacking(score, evidence) else "conformant"
 
 
 def objections(

@@ -82,10 +82,7 @@ def show(
     width = min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH)
     for line in vector_text.heading(vector, width):
         click.echo(line)
-    spec = opened.specs.get(vector.case.op)
-    if spec is None:
-        why = f"the suite has no specification of {vector.case.op}, so no windows are shown"
-        click.echo(f"{why}; generate it again: suites now carry them", err=True)
+    spec = opened.specs[vector.case.op]
     limit = None if everything else ROWS
     if backend is not None:
         lines = _answered((backend, env), opened.specs, vector, index, (level, asked), width, limit)

@@ -318,4 +318,4 @@ def _explanations(
         )
         return with_others(by_small, spec, others, read=suite.get, precision=precision, level=level)
     except ConformanceError:
-        return []  # an old suite, of another version of the specification
+        return []  # a suite may hold what is no case of its specification

@@ -39,14 +39,6 @@ WORDS = {
 ASPECTS = {"value": "values", "index": "indices", "raised": "exception"}
 """What is wrong where a finding has several kinds; any other kind is called by its own name."""
 
-FORMER_WORDS = {
-    "must-reject vectors": "negative tests",
-    "not asked, the adapter having failed outside of its framework's call": WORDS["adapter"],
-    "were not asked, the backend being given up": WORDS["abandoned"],
-    "follow a reading that level should excludes": WORDS["reading"],
-}
-"""What titles said in earlier versions, which files of known failures may quote."""
-
 SMALLEST_SPLIT = 2
 """One failure is no pattern: a feature must explain at least this many."""
 
@@ -159,11 +151,8 @@ def names(result: Result) -> set[str]:
 def unnumbered(title: str) -> str:
     """The title of a finding without its counts, which change with the suite.
 
-    What the finding is told apart by stands before ``": "``; without that nothing does. Titles in
-    the words of earlier versions become those of this one.
+    What the finding is told apart by stands before ``": "``; without that nothing does.
     """
-    for old, new in FORMER_WORDS.items():
-        title = title.replace(old, new)
     return re.sub(r"\d[\d,]*(?: more)? of \d[\d,]* (?=vectors|negative)", "", title, count=1)
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from conformance import renamed
 from conformance.complaint import unnumbered
 from conformance.errors import Problem, SpecError, closest
 from conformance.grade.findings import WORDS, names
@@ -20,7 +19,6 @@ from conformance.grade.selector import CaseOf, Listed, Selector, read_selector
 from conformance.model import FAILED, Result
 from conformance.spec.model import OpSpec
 from conformance.spec.source import Path, Source
-from conformance.suite.vector_ids import current
 
 ENDED = (
     *("value", "index", "shape", "dtype", "outputs", "input-changed", "accepted", "reading"),
@@ -94,7 +92,7 @@ class KnownFailure:
             result.status in FAILED
             and (result.kind == self.kind if self.kind else result.kind in ENDED)
             and (not self.finding or self.finding in names(result))
-            and (not self.wrong or self.wrong.get(current(result.id)) == result.wrong)
+            and (not self.wrong or self.wrong.get(result.id) == result.wrong)
             and (not self.message or self.message == unnumbered(result.message))
             and self.concerns(result, case_of)
             and (not self.mutants or gives(result, self.mutants))
@@ -180,8 +178,8 @@ def _entry(
         reason=raw["reason"],
         kind=raw.get("kind"),
         finding=_finding(source, path, raw),
-        mutants=renamed.faults(raw.get("mutants", ())),
-        wrong={current(name): said for name, said in raw.get("wrong", {}).items()},
+        mutants=tuple(raw.get("mutants", ())),
+        wrong=raw.get("wrong", {}),
         message=raw.get("message", ""),
         link=raw.get("link"),
         expires=_expires(source, path, raw),
@@ -209,9 +207,7 @@ def _finding(source: Source, path: Path, raw: Mapping[str, Any]) -> str:
             "nothing but its kind tells this finding apart, so it could be the whole operator",
             hint="list its vectors; conformance baseline writes them",
         )
-    about, colon, rest = title.partition(": ")
-    (about,) = renamed.edges(raw.get("op", ""), (about,))
-    return f"{about}{colon}{rest}"
+    return title
 
 
 def _expires(source: Source, path: Path, raw: Mapping[str, Any]) -> date | None:

@@ -19,7 +19,6 @@ from conformance.grade.selector import (
 from conformance.model import Result, Status
 from conformance.spec.model import OpSpec
 from conformance.spec.source import Source
-from conformance.suite.vector_ids import current
 
 UNDECLARED = "undeclared-unsupported"
 """The kind of an error that is a backend's Unsupported where its declaration promised support."""
@@ -52,7 +51,7 @@ class Met:
 
     def absent(self) -> Iterator[str]:
         """What the entry names and the run did not test: vectors, types together with ranks."""
-        yield from sorted(self.entry.current - set(map(current, self.asked)))
+        yield from sorted(self.entry.vectors - self.asked)
         for dtype in self.entry.dtypes or (None,):
             for rank in self.entry.ranks or (None,):
                 if (dtype, rank) not in self.combinations:

@@ -84,17 +84,14 @@ def _of_readings(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
 
 def _of_verdict(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
     """Where the footer's verdict or exit code is not what follows from its results."""
-    evidence = run.evidence
-    if evidence is not None and any(
-        one.killed > one.mutants or one.covered > one.targets for one in evidence.parts
-    ):
+    parts = run.evidence.parts
+    if any(part.killed > part.mutants or part.covered > part.targets for part in parts):
         yield "The footer counts more mutants killed or targets covered than there are."
     verdict = judged(
         run.score,
-        evidence,
+        run.evidence,
         interrupted=footer["interrupted"],
-        # Logs of the first releases, which do not say how strong they are, call a part conformant.
-        no_claim=evidence is not None and run.no_claim,
+        no_claim=run.no_claim,
     )
     if footer["verdict"] != verdict:
         yield f"The footer calls {WHY[verdict].format(footer['verdict'])}."

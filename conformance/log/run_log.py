@@ -66,12 +66,9 @@ class RunLog:
         )
 
     @cached_property
-    def evidence(self) -> Evidence | None:
-        """How strong the evidence is; None where the log does not say, as those of the first
-        releases.
-        """
-        told = None if self.footer is None else self.footer.get("strength")
-        return None if told is None else Evidence.from_json(told)
+    def evidence(self) -> Evidence:
+        """How strong the evidence is; none of any part where the log was cut short."""
+        return Evidence() if self.footer is None else Evidence.from_json(self.footer["strength"])
 
     @cached_property
     def causes(self) -> tuple[Cause, ...]:
@@ -92,7 +89,7 @@ class RunLog:
     @property
     def readings(self) -> Sequence[Mapping[str, Any]]:
         """Implementation-defined behaviour of the backend; none where the log was cut short."""
-        return () if self.footer is None else self.footer.get("readings", ())
+        return () if self.footer is None else self.footer["readings"]
 
     @property
     def tallies(self) -> Mapping[str, Tally]:

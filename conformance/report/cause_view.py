@@ -17,7 +17,7 @@ from conformance.log.memory import on_memory
 from conformance.model import Finding, Witness
 from conformance.report.elements import Element, Plane, elements, planes, relation
 from conformance.report.picture import SvgPicture, picture, picture_under
-from conformance.report.wording import in_short, off, precision, words
+from conformance.report.wording import in_short, off, words
 
 SHOW = ["conformance", "show"]
 
@@ -100,26 +100,13 @@ class FindingView:
     def repro(self) -> str:
         """The command that writes a script for an issue; empty where none can name the backend.
 
-        It asks of the same suite and in the same environment as ``show``, and judges as the run
-        did. The ``show`` of older logs does not say how, nor in which environment.
+        It tests the same suite in the same environment as ``show``, and judges as the run did.
         """
-        spec, asked = self.header["backend"]["spec"], self.header["options"]
         shown = words(self.show)
-        named = shown[:3] == [*SHOW, self.finding.smallest]
-        if not spec or not self.finding.reproduce or not named:
+        named = shown[:3] == [*SHOW, self.finding.smallest] and "--backend" in shown
+        if not named or not self.finding.reproduce or not self.header["backend"]["spec"]:
             return ""
-        if "--backend" in shown:
-            return shlex.join(["conformance", "repro", *shown[2:]])
-        if asked.get("env"):
-            return ""
-        command = ["conformance", "repro", self.finding.smallest, "--backend", spec, *shown[3:]]
-        if asked["level"] != "must":
-            command += ["--level", asked["level"]]
-        judged = precision(asked["precision"])
-        if judged != "standard":
-            each = ",".join(f"{dtype}={name}" for dtype, name in asked["precision"].items())
-            command += ["--precision", judged if judged in asked["precision"].values() else each]
-        return shlex.join(command)
+        return shlex.join(["conformance", "repro", *shown[2:]])
 
     @cached_property
     def diagnosis(self) -> ToldDiagnosis | None:

@@ -13,7 +13,6 @@ from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
 from conformance.report.differences import Row, differences, labels
-from conformance.suite.vector_ids import current
 
 Vector = tuple[str, str]
 
@@ -69,9 +68,8 @@ def identity(cause: Cause) -> str:
 def _shown(run: RunLog, common: set[Vector]) -> dict[str, tuple[Cause, set[Vector]]]:
     found: dict[str, tuple[Cause, set[Vector]]] = {}
     for cause in run.causes:
-        vectors = {(op, current(name)) for op, name in cause.vectors} & common
         first, others = found.get(identity(cause), (cause, set()))
-        found[identity(cause)] = first, vectors | others
+        found[identity(cause)] = first, others | (cause.vectors & common)
     return found
 
 
@@ -207,8 +205,7 @@ class Comparison:
 def compare(old: RunLog, new: RunLog) -> Comparison:
     """Compare two whole runs, as :func:`conformance.log.reader.read_whole` gives them.
 
-    A vector that a run skipped counts as not asked; one that had another id before is the same.
-    Raises :class:`LogError` where the runs have
+    A vector that a run skipped counts as not asked. Raises :class:`LogError` where the runs have
     no vector in common, and where they are of different shards, or of one and of a whole run: what
     is missing in a part would look as if it had not been asked.
     """
@@ -274,17 +271,17 @@ def words(change: Change) -> Iterator[str]:
 
 
 def _asked(run: RunLog) -> dict[tuple[str, str], Result]:
-    """What a run asked, by operator and the id that the vector has now."""
-    return {(r.op, current(r.id)): r for r in run.results if r.status is not Status.SKIPPED}
+    """What a run asked, by operator and id."""
+    return {(r.op, r.id): r for r in run.results if r.status is not Status.SKIPPED}
 
 
 def _explained(run: RunLog) -> dict[tuple[str, str], str]:
-    """The cause of each failure that has one, by operator and the id that the vector has now."""
+    """The cause of each failure that has one, by operator and id."""
     return {
-        (op, current(name)): identity(cause)
+        vector: identity(cause)
         for cause in run.causes
         if cause.explained
-        for op, name in cause.vectors
+        for vector in cause.vectors
     }
 
 

@@ -71,8 +71,8 @@ class UnsupportedGroup:
 class View:
     """A run, ready to be shown.
 
-    ``good`` only where the run is conformant, its strength is known (or its log is too old to say)
-    and its gate, if it has one, is met; ``tone`` is ``good``, ``known`` (no failure but known ones,
+    ``good`` only where the run is conformant, its strength is known and its gate, if it has one,
+    is met; ``tone`` is ``good``, ``known`` (no failure but known ones,
     and the gate is met), ``weak`` (no failure, and too little evidence), ``neutral`` (no failure,
     and no claim or a strength that nobody knows) or ``bad``. ``sentence`` says what ``headline``
     does not, and where it ends in a colon ``command`` is what to run. Causes are in their order,
@@ -107,7 +107,7 @@ class View:
 
     @property
     def strength(self) -> str:
-        """How strong the evidence is; empty where the log does not say, or claims nothing."""
+        """How strong the evidence is; empty where the run claims nothing."""
         evidence = _claimed(self.run)
         return evidence.headline if evidence else ""
 
@@ -198,7 +198,7 @@ def _tone(run: RunLog) -> tuple[str, str]:
         return "bad", "Ended badly"
     if not run.gate_met:
         return "bad", "Gate not met" if run.verdict in FAULTLESS else headline
-    if run.verdict == "conformant" and run.evidence and run.evidence.weakest is None:
+    if run.verdict == "conformant" and run.evidence.weakest is None:
         return "neutral", headline  # green would claim a strength that nobody knows
     if run.verdict in FAULTLESS:
         return FAULTLESS[run.verdict], headline

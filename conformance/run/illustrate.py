@@ -77,7 +77,7 @@ def _window(
     try:
         found = shown.described(shown.window(spec, vector.case, inputs, index), inputs)
     except ConformanceError:
-        return None  # an old suite, of another specification than the one that is shipped
+        return None  # a suite may hold what is no case of its specification
     if found is None or len(json.dumps(found["input"])) > MAX_PLANE:
         return None
     if not variants:

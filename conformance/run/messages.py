@@ -35,7 +35,7 @@ from conformance.safe_text import foreign, printable
 Array = NDArray[Any]
 
 PROTOCOL = 1
-"""The version of the protocol. It changes when a program of before could not be run any more."""
+"""The version of the protocol. It changes when existing programs could not run any more."""
 
 BYTE_ORDER = "little"
 

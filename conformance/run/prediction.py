@@ -55,8 +55,8 @@ class Prediction:
             readings = {one.name: one for one in asked.spec.interpretations}
             return asked.agreement(altered, readings)
         except Exception:
-            # An old suite, of another version of the specification; mutants that are circular
-            # together. A defect of a mutant costs its name, never the run.
+            # A vector that is no case of the specification; mutants that are circular together.
+            # A defect of a mutant costs its name, never the run.
             return Agreement.NONE
 
     def _known(self, op: str) -> dict[str, Fault]:

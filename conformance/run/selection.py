@@ -14,13 +14,12 @@ from conformance.replacement import unused
 from conformance.run.partition_filter import ALL_PARTITIONS, PartitionFilter
 from conformance.run.shard import Shard, shuffled
 from conformance.spec.loader import names
-from conformance.suite.entries import Entry
+from conformance.suite.entries import Entry, matches_id
 from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
 from conformance.suite.recordings import Recordings
 from conformance.suite.shipped_suite import CORE
 from conformance.suite.store import NEAR, Suite
-from conformance.suite.vector_ids import means
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,9 @@ def select(
     """The vectors of the operators ``ops`` (None: all) that ``only`` names (empty: all).
 
     An operator is named, or some are by a pattern like ``onnx.*``. ``partitions`` narrows to
-    element types and ranks. A text names the vectors whose
-    id (or id of before) begins with it, or ends in the digest that it is. Of these,
-    ``shard`` takes its part, and the seed ``shuffle`` draws an order other than the manifest's.
+    element types and ranks. A text names the vectors whose id begins with it, or ends in the
+    digest that it is. Of these, ``shard`` takes its part, and the seed ``shuffle`` draws an order
+    other than the manifest's.
 
     Raises:
         UsageError: an operator, element type or rank that the suite does not have, a text that
@@ -122,7 +121,7 @@ def _named(entries: Sequence[Entry], only: Sequence[str]) -> tuple[Entry, ...]:
     """The entries that the texts name; each names some."""
     chosen, unmet = [], set(only)
     for entry in entries:
-        naming = [text for text in only if means(text, entry.id)]
+        naming = [text for text in only if matches_id(text, entry.id)]
         unmet.difference_update(naming)
         if naming:
             chosen.append(entry)

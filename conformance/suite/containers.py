@@ -128,7 +128,7 @@ def opened(root: Path, container: Container) -> Opened:
         raise SuiteError(
             f"{file}: the manifest describes the container otherwise than its part", hint=DAMAGED
         )
-    own = tuple(replace(entry, inside=container) for entry in listed.current(entries))
+    own = tuple(replace(entry, inside=container) for entry in entries)
     return Opened(own, files)
 
 

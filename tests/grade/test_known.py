@@ -51,7 +51,7 @@ class TestWhatAnEntryNames:
             ("reject: zero-stride", "r"),
             ("op: AvgPool-1, finding: 'f32: vectors raised an exception'", "d"),
             ("op: AvgPool-1, finding: 'ceil: 2 of 2 vectors with wrong values in result'", "ab"),
-            ("op: AvgPool-1, finding: 'zero-stride: 1 more of 1,000 must-reject vectors "
+            ("op: AvgPool-1, finding: 'zero-stride: 1 more of 1,000 negative tests "
              "accepted, though they must be rejected'", "r"),
         ],
     )  # fmt: skip

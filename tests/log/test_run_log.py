@@ -391,16 +391,13 @@ class TestReader:
         with pytest.raises(LogError, match="at most 1,000 bytes"):
             read(self.write(tmp_path, self.header(), b" " * 1000))
 
-    def test_a_log_from_before_readings(self, tmp_path):
-        events = sample_runs.passing(30)
-        del events[-1]["readings"]
-        lines = [result_event(e) if isinstance(e, Result) else e for e in events]
-        for line in lines:
-            line.pop("shows", None)
-            line.pop("known", None)
-        run = read(sample_runs.write(tmp_path / "run.jsonl", lines))
-        assert run.verdict == "conformant"
-        assert run.readings == ()
+    @pytest.mark.parametrize("member", ["shows", "known", "rank"])
+    def test_a_result_has_all_members(self, tmp_path, member):
+        head, result, *_ = sample_runs.passing(5)
+        line = result_event(result)
+        del line[member]
+        with pytest.raises(LogError, match=f"result.*{member}"):
+            read(sample_runs.write(tmp_path / "run.jsonl", [head, line]))
 
     def test_members_it_does_not_know_are_ignored(self, tmp_path):
         events = sample_runs.passing(5)

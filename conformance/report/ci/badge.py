@@ -40,6 +40,4 @@ def _colour(shown: View) -> str:
     if not (shown.good or unmeasured):
         return COLOURS[shown.tone]
     evidence = shown.run.evidence
-    if shown.run.partial:  # logs of the first releases call a part conformant
-        return COLOURS["neutral"]
-    return "brightgreen" if evidence and evidence.parts and not evidence.unknown else "green"
+    return "brightgreen" if evidence.parts and not evidence.unknown else "green"
