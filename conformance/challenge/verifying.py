@@ -23,8 +23,8 @@ from conformance.grade.precision import parse_precision
 from conformance.model import Result
 from conformance.run.engine import Options, run
 from conformance.run.executor import Executor
+from conformance.run.partition_strength import measured
 from conformance.run.repeated import Repeated
-from conformance.run.strength import measured
 from conformance.safe_text import number_of
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest

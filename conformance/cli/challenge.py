@@ -195,7 +195,7 @@ def run(
     from conformance.errors import UsageError
     from conformance.grade.precision import parse_precision
     from conformance.replacement import replacing
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
     from conformance.run.repeated import Repeated
     from conformance.spec import loader
 
@@ -303,7 +303,7 @@ def verify(
     from conformance.challenge.verifying import verify as steps
     from conformance.cli.progress import Progress
     from conformance.errors import EXIT_NOT_CONFORMANT, UsageError
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
     from conformance.safe_text import wrap
     from conformance.spec import loader
 
@@ -341,7 +341,7 @@ def verify(
 
 
 def _identity(backend: str, env: str | None) -> Identity:
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
 
     return _loaded(Isolation("process", env=env, hashed=True).executor_for(backend))
 

@@ -112,8 +112,8 @@ def _answered(
     """
     from conformance.cli import vector_text, verdict_text
     from conformance.cli.text import wrapped
-    from conformance.run.isolation import Isolation
-    from conformance.run.single import Examiner
+    from conformance.run.check_vector import Examiner
+    from conformance.run.executor_options import Isolation
 
     (backend, env), (level, precision) = asked, question
     spec = specs.get(vector.case.op)

@@ -10,8 +10,8 @@ from conformance.grade.outcome import Outcome
 from conformance.model import FAILED, GRADED, Case, Result, Status, Vector
 from conformance.reference.build import build
 from conformance.run.asking import answered
+from conformance.run.check_vector import Examiner
 from conformance.run.executor import Executor
-from conformance.run.single import Examiner
 from conformance.spec.model import OpSpec
 
 LEAST = 1.0

@@ -23,8 +23,8 @@ from conformance.kernels.isolation import INLINE, Box, KernelIsolation, isolatio
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size
-from conformance.run.pool import ProcessExecutor
 from conformance.run.repeated import Repeated
+from conformance.run.worker_pool import ProcessExecutor
 from conformance.spec import loader
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite

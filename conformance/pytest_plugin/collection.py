@@ -16,10 +16,10 @@ from conformance.grade.gate import Watch, load_gate
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.pytest_plugin.failure import failure
-from conformance.run.isolation import Isolation
-from conformance.run.prediction import Prediction
+from conformance.run.check_vector import Examiner
+from conformance.run.executor_options import Isolation
+from conformance.run.mutant_match import Prediction
 from conformance.run.selection import declared_operators, select
-from conformance.run.single import Examiner
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite

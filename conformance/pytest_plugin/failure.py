@@ -10,7 +10,7 @@ from conformance.cli.text import wrapped
 from conformance.grade.findings import findings
 from conformance.grade.outcome import Outcome
 from conformance.model import Result, Vector
-from conformance.run.single import Examiner
+from conformance.run.check_vector import Examiner
 from conformance.safe_text import one_line
 
 WIDTH = 96

@@ -12,7 +12,7 @@ from conformance.log.encoding import encode
 from conformance.log.events import result_event, result_from_event
 from conformance.model import FAILED, Result
 from conformance.report.wording import counted
-from conformance.run.conclusion import found, in_suite_order
+from conformance.run.summarise import found, in_suite_order
 from conformance.safe_text import wrap
 from conformance.suite.store import Suite
 

@@ -22,11 +22,11 @@ from conformance.model import Vector
 from conformance.repro import program
 from conformance.repro.native import SourceCall, native_call, parted
 from conformance.repro.trial import run_apart
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.inline import fresh
-from conformance.run.interpreter import command
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
+from conformance.run.worker_python import command
 
 MAX_ANSWER = 4 << 20
 """Bytes that are read of an answer; no script may be as long."""
@@ -108,7 +108,7 @@ def answer(file: str, spec: str, asked: str) -> None:
     """Write into ``file`` what :func:`account` reads, and end this process without ceremony."""
     told: dict[str, str]
     try:
-        inbox = wire.Inbox()
+        inbox = framing.Inbox()
         inbox.feed(Path(asked).read_bytes())
         question = inbox.take(sys.maxsize)
         assert question is not None

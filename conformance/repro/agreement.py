@@ -9,8 +9,8 @@ from conformance.errors import EXIT_USAGE
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.repro.trial import Trial
-from conformance.run.isolation import Isolation
-from conformance.run.single import Examiner
+from conformance.run.check_vector import Examiner
+from conformance.run.executor_options import Isolation
 from conformance.safe_text import one_line, shortened
 from conformance.spec.model import OpSpec
 

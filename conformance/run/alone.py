@@ -11,8 +11,8 @@ from time import monotonic
 
 from conformance.errors import BackendError
 from conformance.model import FAILED, Finding, Result, Status
+from conformance.run.check_vector import Examiner
 from conformance.run.executor import Executor
-from conformance.run.single import Examiner
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 

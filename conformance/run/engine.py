@@ -25,15 +25,15 @@ from conformance.model import LEVELS, Finding, Result, Vector
 from conformance.run.again import Again
 from conformance.run.alone import Fresh
 from conformance.run.asking import answered
-from conformance.run.conclusion import footer, found, in_suite_order
+from conformance.run.check_vector import Examiner
 from conformance.run.environment import fingerprint, peak_memory
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.interruption import Interruption, Stopped
-from conformance.run.prediction import Prediction
+from conformance.run.mutant_match import Prediction
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
-from conformance.run.single import Examiner
+from conformance.run.summarise import footer, found, in_suite_order
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite

@@ -16,9 +16,9 @@ from conformance.log.headers import differences
 from conformance.log.results import OutputLimit, Results
 from conformance.log.run_log import RunLog
 from conformance.model import Finding, Result
-from conformance.run.conclusion import footer, found, in_suite_order
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
+from conformance.run.summarise import footer, found, in_suite_order
 from conformance.safe_text import number_of
 from conformance.suite.store import Suite
 

@@ -29,7 +29,7 @@ from conformance.grade.outcome import (
 from conformance.model import Vector
 from conformance.run.environment import of_system
 from conformance.run.executor import Identity
-from conformance.run.wire import Header, Malformed, pack
+from conformance.run.framing import Header, Malformed, pack
 from conformance.safe_text import foreign, printable
 
 Array = NDArray[Any]

@@ -12,9 +12,9 @@ import numpy as np
 from conformance.backends.layouts import arrangement
 from conformance.grade.outcome import Ending, Outcome, described
 from conformance.model import Vector
-from conformance.run import messages, wire
-from conformance.run.conversation import Conversation, Trouble
+from conformance.run import framing, messages
 from conformance.run.executor import Identity
+from conformance.run.program_session import Conversation, Trouble
 from conformance.suite.store import Suite
 
 UNKNOWN = "conformance.Unknown-1"
@@ -43,7 +43,7 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
         try:
             who = talk.hello()
             talk.quiet()
-        except (Trouble, wire.Malformed) as error:
+        except (Trouble, framing.Malformed) as error:
             yield Check("hello", False, str(error))
             return
     yield Check("hello", True, f"{who.name} {who.version}, protocol {messages.PROTOCOL}")
@@ -59,7 +59,7 @@ def checks(spec: str, suite: Suite, seconds: float) -> Iterator[Check]:
             try:
                 talk.hello()
                 return Check(name, True, check(talk))
-            except (Trouble, wire.Malformed) as error:
+            except (Trouble, framing.Malformed) as error:
                 return Check(name, False, str(error))
 
     yield checked("unknown operator", lambda talk: _unknown(talk, first))
@@ -132,18 +132,18 @@ def _several(talk: Conversation, vector: Vector) -> str:
 
 def _pieces(talk: Conversation, vector: Vector) -> str:
     whole = messages.question(1, vector)
-    cuts = [0, 5, wire.PREFIX.size + 3, len(whole) - 1, len(whole)]
+    cuts = [0, 5, framing.PREFIX.size + 3, len(whole) - 1, len(whole)]
     talk.say(*(whole[a:b] for a, b in pairwise(cuts)))
     _right(talk.answer(1, vector))
     return "a request in 4 pieces"
 
 
 def _others(talk: Conversation, vector: Vector) -> str:
-    inbox = wire.Inbox()
+    inbox = framing.Inbox()
     inbox.feed(messages.question(1, vector))
     header, _ = inbox.take(messages.room(vector)) or ({}, b"")
     more = {"comment": 'é "quoted" \\ [{,:]}', "more": {"op": "no", "inputs": [1, {}]}}
-    talk.say(wire.pack(more | header, vector.inputs))
+    talk.say(framing.pack(more | header, vector.inputs))
     _right(talk.answer(1, vector))
     return "unknown members are ignored"
 

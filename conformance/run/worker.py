@@ -22,7 +22,7 @@ from conformance.backends.discovery import load
 from conformance.backends.protocol import Backend
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import Ending, Outcome, describe
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.executor import identity_of
 from conformance.run.inline import call
 from conformance.run.process import HASHED
@@ -58,7 +58,7 @@ def serve(parent: int, questions: int, answers: int, spec: str, *, hashed: bool 
     backend = _load(spec, send, hashed=hashed)
     if backend is None:
         return
-    inbox = wire.Inbox()
+    inbox = framing.Inbox()
     while True:
         message = inbox.take(sys.maxsize)
         if message is None:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from conformance.backends.numpy import NumPy
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.executor import identity_of
 from conformance.run.inline import call
 
@@ -15,7 +15,7 @@ READ = 1 << 20
 
 def main() -> None:
     """Answer requests until there are no more."""
-    backend, inbox = NumPy(), wire.Inbox()
+    backend, inbox = NumPy(), framing.Inbox()
     send(messages.introduction(identity_of(backend)))
     while data := os.read(0, READ):
         inbox.feed(data)

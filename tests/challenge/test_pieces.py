@@ -13,8 +13,8 @@ from conformance.backends.discovery import load
 from conformance.backends.pieces import Before, Piece, bound, digest, of_program, of_python
 from conformance.run import messages
 from conformance.run.executor import Identity
-from conformance.run.isolation import Isolation
-from conformance.run.wire import Malformed
+from conformance.run.executor_options import Isolation
+from conformance.run.framing import Malformed
 
 ROOT = Path(__file__).parents[2]
 

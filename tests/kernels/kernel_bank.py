@@ -22,7 +22,7 @@ from conformance.kernels import KernelRun, grade_kernel
 from conformance.kernels.isolation import Box, KernelIsolation, spec_of
 from conformance.model import FAILED, Result
 from conformance.run.executor import Executor
-from conformance.run.isolation import Isolation
+from conformance.run.executor_options import Isolation
 from conformance.run.repeated import Repeated
 from conformance.spec import loader
 from conformance.suite.store import Suite, open_suite

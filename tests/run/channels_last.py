@@ -74,11 +74,11 @@ def pool(data, output_size, *, index_element_type="i64"):
 
 def main():
     """Answer requests on the standard streams until there are no more."""
-    from conformance.run import messages, wire
+    from conformance.run import framing, messages
     from conformance.run.executor import identity_of
     from conformance.run.inline import call
 
-    backend, inbox = ChannelsLast(), wire.Inbox()
+    backend, inbox = ChannelsLast(), framing.Inbox()
     sys.stdout.buffer.write(messages.introduction(identity_of(backend)))
     sys.stdout.buffer.flush()
     while data := sys.stdin.buffer.read1(1 << 20):

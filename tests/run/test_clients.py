@@ -19,7 +19,7 @@ from conformance.grade.outcome import Described, Ending
 from conformance.log.reader import read
 from conformance.model import Answer, Case, Vector
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = ROOT / "clients"

@@ -32,8 +32,8 @@ from conformance.exchange.outputs import Outputs
 from conformance.model import Case, Status
 from conformance.run.arranged import arranged as layouts_by_host
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
 from conformance.run.protocol_checks import checks
+from conformance.run.worker_pool import ProcessExecutor
 from conformance.spec.loader import find
 from conformance.suite.store import open_suite
 

@@ -18,7 +18,7 @@ from conformance.grade.outcome import Described, Ending, Outcome
 from conformance.model import Answer, Case, Vector
 from conformance.run import messages
 from conformance.run.executor import Identity
-from conformance.run.wire import MAX_HEADER, PREFIX, Inbox, Malformed, pack
+from conformance.run.framing import MAX_HEADER, PREFIX, Inbox, Malformed, pack
 
 WIDE = np.arange(6, dtype=np.float64).reshape(2, 3)
 

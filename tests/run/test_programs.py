@@ -18,10 +18,10 @@ from conformance.cli import main
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import Ending
 from conformance.log.reader import read
-from conformance.run import pool
-from conformance.run.isolation import Isolation
+from conformance.run import worker_pool
+from conformance.run.executor_options import Isolation
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
 from conformance.suite.store import open_suite
 
 RUNNER = Path(__file__).with_name("breaking_runner.py")
@@ -218,7 +218,7 @@ ENDINGS = {
 
 @pytest.mark.parametrize("way", ENDINGS)
 def test_how_it_ends_is_told(way, vector, monkeypatch):
-    monkeypatch.setattr(pool, "ENDING", 0.5 if way == "stays" else 20.0)
+    monkeypatch.setattr(worker_pool, "ENDING", 0.5 if way == "stays" else 20.0)
     with ProcessExecutor(spec(way), Limits(20.0)) as executor:
         executor.submit(vector)
         assert executor.take().ending is RETURNED

@@ -14,7 +14,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import DTYPES
 from conformance.evidence import Measured, State
 from conformance.model import GRADED, Result, Status
-from conformance.run.statement import UNTOLD
+from conformance.run.claim_text import UNTOLD
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts
 

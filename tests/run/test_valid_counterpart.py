@@ -9,9 +9,9 @@ import tiers
 import conformance
 from conformance.backends.reference import Reference
 from conformance.model import Status
+from conformance.run.check_vector import Examiner
 from conformance.run.inline import Inline
-from conformance.run.paired import paired
-from conformance.run.single import Examiner
+from conformance.run.valid_counterpart import paired
 from conformance.spec.validity import violations
 
 

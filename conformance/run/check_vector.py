@@ -16,7 +16,7 @@ from conformance.run.arranged import arranged
 from conformance.run.asking import refusal
 from conformance.run.executor import Executor
 from conformance.run.interpretations import with_observations
-from conformance.run.paired import paired
+from conformance.run.valid_counterpart import paired
 from conformance.spec.model import OpSpec
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.errors import UsageError
-from conformance.run import guest, tie
+from conformance.run import foreign_python, tie
 
 WORKER = "conformance.run.worker"
 
@@ -58,7 +58,7 @@ def command(python: Path | None, words: Sequence[str], *, module: str = WORKER) 
     if python is None:
         boot = _BOOT.format(module=module)
         return [sys.executable, "-c", boot, str(len(words)), *words, *sys.path]
-    return [str(python), guest.__file__, module, *words]
+    return [str(python), foreign_python.__file__, module, *words]
 
 
 def tied(words: Sequence[str]) -> list[str]:

@@ -22,13 +22,13 @@ from conformance.backends.program import is_program
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import LOST, Ending, Outcome
 from conformance.model import Vector
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor, Identity
-from conformance.run.interpreter import python_of
 from conformance.run.limits import Limits, shown_size
 from conformance.run.process import DYING, ENDING, WorkerProcess, check_descriptors
-from conformance.run.staff import DEPTH, ECHOED, Lost, Ticket, Worker, unloadable
+from conformance.run.worker_python import python_of
+from conformance.run.workers import DEPTH, ECHOED, Lost, Ticket, Worker, unloadable
 from conformance.threads import shares
 
 TICK = 0.05
@@ -237,8 +237,8 @@ class ProcessExecutor(Executor):
                 else:
                     self._introduced(worker, message[0])
             if worker.ready and not worker.tickets and len(process.inbox):
-                raise wire.Malformed(process.inbox.unasked())
-        except wire.Malformed as error:
+                raise framing.Malformed(process.inbox.unasked())
+        except framing.Malformed as error:
             raise Lost(Ending.CRASHED, f"the process sent {error}") from error
         if over:
             raise Lost(Ending.CRASHED)

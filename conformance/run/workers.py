@@ -12,9 +12,9 @@ from conformance.errors import BackendError
 from conformance.grade.outcome import MESSAGE_LIMIT, Ending, Outcome
 from conformance.model import Vector
 from conformance.run import messages
+from conformance.run.framing import KNOCK, Malformed, after_knock
 from conformance.run.limits import START
 from conformance.run.process import WorkerProcess
-from conformance.run.wire import KNOCK, Malformed, after_knock
 from conformance.safe_text import number_of
 
 DEPTH = 3

@@ -15,12 +15,12 @@ from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import SMALLEST_SPLIT, findings
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, GRADED, Finding, Result
+from conformance.run.claim_text import RunScope, conclude
 from conformance.run.illustrate import Illustrator
 from conformance.run.interpretations import readings
 from conformance.run.mutant_outputs import with_given
+from conformance.run.partition_strength import measured
 from conformance.run.selection import Selection, untested
-from conformance.run.statement import RunScope, conclude
-from conformance.run.strength import measured
 from conformance.spec.loader import names
 from conformance.spec.spelling import in_a_line
 from conformance.suite.store import Suite
@@ -153,7 +153,7 @@ def footer(
     ``command`` is the command line of the check, but for its operators ``ops``, as they were named;
     ``declared`` is what the backend declared, ``min_strength`` the percent of mutants to be killed
     (None: the usual bar). ``expected`` and ``strict`` as in
-    :func:`conformance.run.statement.conclude`.
+    :func:`conformance.run.claim_text.conclude`.
     """
     score = ResultCounts.of(
         {op: sum(counts.values()) for op, counts in selection.by_op.items()}, results

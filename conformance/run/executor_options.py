@@ -15,7 +15,7 @@ from conformance.grade.precision import known
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size, spell_size
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
 
 EXECUTORS = ("inline", "process")
 TRUSTED = ("reference", "numpy")
