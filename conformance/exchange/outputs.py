@@ -173,7 +173,7 @@ def _stated(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
 
 def _outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
     """The outputs; those larger than may be right are described."""
-    limit = messages.room(vector)
+    limit = messages.max_output_bytes(vector)
     raw = (folder / OUTPUTS).exists()
     if raw:
         for i, (dtype, shape) in enumerate(_stated(folder)):

@@ -56,7 +56,7 @@ def account(spec: str, vector: Vector, seconds: float, python: Path | None = Non
         return _program(spec, seconds)
     with tempfile.TemporaryDirectory() as folder:
         file, asked = Path(folder) / "answer.json", Path(folder) / "question"
-        asked.write_bytes(messages.question(0, vector))
+        asked.write_bytes(messages.encode_request(0, vector))
         words = (str(file), spec if python is None else place(spec), str(asked))
         executable, *started = command(python, words, module=__name__)
         ended = run_apart(["-X", "faulthandler", *started], seconds, executable)
@@ -115,7 +115,7 @@ def answer(file: str, spec: str, asked: str) -> None:
         header, payload = question
         origin = locate(spec)
         backend = create(origin)
-        inputs, attributes = messages.asked(header, payload), fresh(header["attributes"])
+        inputs, attributes = messages.decode_request(header, payload), fresh(header["attributes"])
         declared = capabilities_of(backend)
         if declared is not None and (order := declared.order(inputs[0].ndim)) is not None:
             inputs[0] = arranged(inputs[0], order)

@@ -32,7 +32,10 @@ def confirmed_results(
         result = seen if isinstance(seen, Result) else checker.grade(vector, seen)
         if isinstance(seen, Outcome) and pipeline.repeat == 1 and is_in_doubt(result, confirmed):
             try:
-                result = _confirm(checker, pipeline, vector, seen, result, confirmed)
+                if checker.grade(vector, pipeline.confirm(vector)).status is Status.PASS:
+                    result = checker.grade(vector, replace(seen, unsteady=PASSED_THEN))
+                else:
+                    confirmed[result.op] += 1
             except Stopped as error:
                 stopped = error
         del vector, seen  # the next ones are read before these would be replaced
@@ -45,18 +48,3 @@ def is_in_doubt(result: Result, confirmed: Counter[str]) -> bool:
     """Whether outputs are wrong, and it is open whether they always are."""
     is_wrong = result.status is Status.FAIL and result.reject is None
     return is_wrong and confirmed[result.op] < CONFIRMED
-
-
-def _confirm(
-    checker: VectorChecker,
-    pipeline: Pipeline,
-    vector: Vector,
-    first: Outcome,
-    result: Result,
-    confirmed: Counter[str],
-) -> Result:
-    """The result of two calls, given that of the first."""
-    if checker.grade(vector, pipeline.confirm(vector)).status is Status.PASS:
-        return checker.grade(vector, replace(first, unsteady=PASSED_THEN))
-    confirmed[result.op] += 1
-    return result

@@ -31,7 +31,7 @@ from conformance.run.interruption import Interruption, Stopped
 from conformance.run.mutant_match import Prediction
 from conformance.run.selection import Selection, declared_operators, select
 from conformance.run.shard import Shard
-from conformance.run.summarise import footer, found, in_suite_order
+from conformance.run.summarise import diagnosed_findings, in_suite_order, make_footer
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite
@@ -232,7 +232,7 @@ def _probes(check: _Check) -> Iterator[Vector]:
 def _findings(check: _Check, ordered: Sequence[Result], endings: Endings) -> Iterable[Finding]:
     """What several results show together; what fails is run again in a fresh process."""
     options, checker = check.options, check.checker
-    findings = found(
+    findings = diagnosed_findings(
         ordered,
         check.suite,
         level=checker.level,
@@ -253,7 +253,7 @@ def _footer(check: _Check, ordered: Sequence[Result], endings: Endings) -> dict[
     expected = check.watch.summary(whole=not is_interrupted and options.shard is None)
     if endings:
         expected["endings"] = [{"message": message} for message in endings]
-    written = footer(
+    footer = make_footer(
         ordered,
         check.suite,
         check.selection,
@@ -268,7 +268,7 @@ def _footer(check: _Check, ordered: Sequence[Result], endings: Endings) -> dict[
         expected=expected,
         strict=options.gate.strict,
     )
-    return written | ({"exit_code": check.interruption.exit_code} if is_interrupted else {})
+    return footer | ({"exit_code": check.interruption.exit_code} if is_interrupted else {})
 
 
 def _header(check: _Check) -> dict[str, Any]:

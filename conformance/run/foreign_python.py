@@ -56,8 +56,8 @@ def _refuse(module: str, message: str, hint: str) -> None:
         with open(sys.argv[1], "w") as file:  # noqa: PTH123
             json.dump({"error": message, "hint": hint}, file)
         sys.exit(1)
-    told = json.dumps({"error": {"message": message, "hint": hint}}).encode("ascii")
-    os.write(int(sys.argv[3]), struct.pack("<IQ", len(told), 0) + told)
+    header = json.dumps({"error": {"message": message, "hint": hint}}).encode("ascii")
+    os.write(int(sys.argv[3]), struct.pack("<IQ", len(header), 0) + header)
     sys.exit(1)
 
 

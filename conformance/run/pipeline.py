@@ -83,11 +83,10 @@ class Pipeline:
             return OpenVector(vector, result)
         valid = self.counterpart(vector)
         calls = self._submit(vector, Reason.FIRST)
-        if valid is None:
-            return OpenVector(vector, None, calls)
-        if valid.id not in self._counterparts:
+        opened = OpenVector(vector, None, calls, valid.id if valid else None)
+        if valid is not None and valid.id not in self._counterparts:
             self._counterparts[valid.id] = self._submit(valid, Reason.COUNTERPART)
-        return OpenVector(vector, None, calls, valid.id)
+        return opened
 
     def _close(self, opened: OpenVector) -> tuple[Vector, Result | Outcome]:
         """Wait for the outcome of a vector."""

@@ -235,7 +235,7 @@ class WorkerProcess:
         """The last lines of stderr; printable."""
         return self._words.last_words()
 
-    def told(self, how: str, doing: str = "") -> str:
+    def describe_end(self, how: str, doing: str = "") -> str:
         """How it ended, why by its own account, what it was doing, and its last lines."""
         why, words = self._words.decisive(), self._words.last_words()
         lines = (how, why and f"stderr says: {why}", doing, words and f"stderr:\n{words}")

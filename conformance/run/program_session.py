@@ -54,7 +54,7 @@ class Conversation:
         """Who the program says it is."""
         try:
             header, _ = self._receive("no hello message")
-            return messages.introduced(header, program=True)
+            return messages.decode_hello(header, program=True)
         except BackendError as error:
             raise Trouble(error.message) from error
 
@@ -91,11 +91,11 @@ class Conversation:
     def answer(self, number: int, vector: Vector) -> Outcome:
         """The answer to a question."""
         header, payload = self._receive("there is no answer")
-        return messages.answered(header, payload, number, len(vector.inputs))
+        return messages.decode_response(header, payload, number, len(vector.inputs))
 
     def ask(self, number: int, vector: Vector) -> Outcome:
         """Send a question, and take its answer."""
-        self.say(messages.question(number, vector))
+        self.say(messages.encode_request(number, vector))
         return self.answer(number, vector)
 
     def farewell(self) -> str:
@@ -149,4 +149,4 @@ class Conversation:
         return f"{how}, after {came}"
 
     def _with_words(self, text: str) -> str:
-        return self._process.told(text)
+        return self._process.describe_end(text)

@@ -256,7 +256,7 @@ class ProcessExecutor(Executor):
     def _introduced(self, worker: Worker, header: dict[str, Any]) -> None:
         """Learn who the backend is. Raises WorkerLost if it is another one than elsewhere."""
         try:
-            identity = messages.introduced(header, program=is_program(self.spec))
+            identity = messages.decode_hello(header, program=is_program(self.spec))
         except BackendError as error:
             raise WorkerLost(Ending.CRASHED, error=error) from error
         if self._hashed and is_program(self.spec):
@@ -282,17 +282,17 @@ class ProcessExecutor(Executor):
         known = lost.why or lost.error  # else how it ends by itself is what to tell
         self._end(worker, patience=0.0 if known else DYING)
         why = lost.why or worker.process.how_it_ended()
-        words = worker.process.told("")
+        words = worker.process.describe_end("")
         if not worker.ready:
             late = lost.ending is Ending.HUNG
             self._not_started(lost.error or load_error(self.spec, why, words, late=late))
         elif not worker.requests and not worker.done:
             self._not_started(load_error(self.spec, why, words, introduced=True))
         elif not worker.requests:
-            self._endings.append(worker.process.told(f"between two requests {why}"))
+            self._endings.append(worker.process.describe_end(f"between two requests {why}"))
         else:
             self._failed_starts = 0
-            message = worker.process.told(why, worker.describe_current())
+            message = worker.process.describe_end(why, worker.describe_current())
             request = worker.requests.popleft()
             request.response = Outcome(lost.ending, message=message, seconds=worker.spent)
             worker.give_back()
@@ -375,7 +375,7 @@ class ProcessExecutor(Executor):
             wrong = worker.process.wrong_at_the_end(ENDING)
             self._end(worker)
             if wrong:
-                self._endings.append(worker.process.told(wrong))
+                self._endings.append(worker.process.describe_end(wrong))
         return tuple(dict.fromkeys(self._endings))
 
     def close(self) -> None:

@@ -34,18 +34,18 @@ def python_of(env: str) -> Path:
             f"{env[:200]!a} names no environment", hint="name the folder of a virtual environment"
         )
     place = Path(env).expanduser()
-    found = place / "bin" / "python" if place.is_dir() else place
+    python = place / "bin" / "python" if place.is_dir() else place
     if not place.exists():
         raise UsageError(
             f"there is no environment {env}",
             hint=f"python -m venv {env} makes one; then install numpy, ml_dtypes and the backend",
         )
-    if not found.is_file() or not os.access(found, os.X_OK):
+    if not python.is_file() or not os.access(python, os.X_OK):
         raise UsageError(
-            f"{env} is no virtual environment: {found} cannot be run",
+            f"{env} is no virtual environment: {python} cannot be run",
             hint="name the folder that python -m venv made, or the Python in it",
         )
-    return found.absolute()  # not resolved: by this path Python knows its environment
+    return python.absolute()  # not resolved: by this path Python knows its environment
 
 
 def command(python: Path | None, words: Sequence[str], *, module: str = WORKER) -> list[str]:

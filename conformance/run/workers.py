@@ -49,7 +49,7 @@ class Worker:
             self.spent = 0.0
         self.requests.append(request)
         request.is_sent = True
-        message = messages.question(request.number, request.vector)
+        message = messages.encode_request(request.number, request.vector)
         if self._knocked and not self.done and len(self.requests) == 1:
             message = after_knock(message)
         self.process.send(message)
@@ -63,7 +63,7 @@ class Worker:
             raise Malformed("a response to no request")
         request = self.requests[0]
         inputs = len(request.vector.inputs)
-        outcome = messages.answered(header, payload, request.number, inputs)
+        outcome = messages.decode_response(header, payload, request.number, inputs)
         # A program need not measure it. What is seen here includes the way there and back.
         request.response = outcome if outcome.seconds else replace(outcome, seconds=spent)
         self.requests.popleft()
@@ -79,7 +79,7 @@ class Worker:
         """Bytes of arrays that the next message may hold."""
         if not self.requests:
             return 0
-        return messages.MAX_OUTPUTS * messages.room(self.requests[0].vector)
+        return messages.MAX_OUTPUTS * messages.max_output_bytes(self.requests[0].vector)
 
     def describe_current(self) -> str:
         """Say in a line what the oldest request is."""

@@ -79,15 +79,15 @@ def main():
     from conformance.run.inline import call
 
     backend, inbox = ChannelsLast(), framing.Inbox()
-    sys.stdout.buffer.write(messages.introduction(identity_of(backend)))
+    sys.stdout.buffer.write(messages.encode_hello(identity_of(backend)))
     sys.stdout.buffer.flush()
     while data := sys.stdin.buffer.read1(1 << 20):
         inbox.feed(data)
         while message := inbox.take(1 << 40):
             header, payload = message
-            asked = messages.asked(header, payload)
+            asked = messages.decode_request(header, payload)
             outcome = call(backend, header["op"], asked, header["attributes"])
-            answer = messages.answer(header["number"], outcome, header["limit"])
+            answer = messages.encode_response(header["number"], outcome, header["limit"])
             sys.stdout.buffer.write(answer)
             sys.stdout.buffer.flush()
 
