@@ -34,8 +34,8 @@ from conformance.reference import evaluate
 from conformance.run.engine import Event, Options, selected
 from conformance.run.engine import run as stream
 from conformance.run.executor import Executor
+from conformance.run.executor_options import Isolation, words
 from conformance.run.interruption import Interruption
-from conformance.run.isolation import Isolation, words
 from conformance.run.merging import ShardLog, merged
 from conformance.run.partition_filter import PartitionFilter
 from conformance.run.shard import Shard

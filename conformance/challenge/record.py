@@ -25,7 +25,7 @@ from conformance.errors import BackendError, SuiteError
 from conformance.evidence import BAR, Evidence, Measured, State
 from conformance.model import Case, Result, Status
 from conformance.quick_schema import Check, accepts
-from conformance.run.statement import RunScope, conclude
+from conformance.run.claim_text import RunScope, conclude
 from conformance.suite import cases, strict_json
 from conformance.suite.strict_json import JsonObject as Checked
 from conformance.verdict import NO_CLAIM, ResultCounts

@@ -23,8 +23,8 @@ from conformance.grade.precision import parse_precision
 from conformance.model import Result
 from conformance.run.engine import Options, run
 from conformance.run.executor import Executor
-from conformance.run.repeated import Repeated
-from conformance.run.strength import measured
+from conformance.run.independent_calls import IndependentCalls
+from conformance.run.partition_strength import measured
 from conformance.safe_text import number_of
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
@@ -239,8 +239,8 @@ def _backend(record: Record, suite: Suite | None, means: Means) -> Iterator[Step
         return
     executor = Hashing(means.executor())
     precision = parse_precision(record.precision)
-    asking = Repeated(executor, suite.specs, record.level, precision)
-    results = _results(record, suite, asking)
+    executor.independent = IndependentCalls(record.level, precision)
+    results = _results(record, suite, executor)
     yield _same_backend(record, executor)
     yield _outputs(record, results, executor.digests)
 

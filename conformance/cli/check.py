@@ -275,7 +275,7 @@ def _completed(
 ) -> str | None:
     """The completed suite, as ``--suite`` names it."""
     from conformance.cli.completing import completed
-    from conformance.run.interpreter import python_of
+    from conformance.run.worker_python import python_of
     from conformance.suite.store import open_suite
     from conformance.verdict import NO_CLAIM
 

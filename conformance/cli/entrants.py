@@ -43,7 +43,7 @@ def entrants(words: Sequence[str]) -> tuple[Entrant, ...]:
 
 def _entrant(word: str) -> Entrant:
     from conformance.backends.backend_name import canonical, parse
-    from conformance.run.interpreter import python_of
+    from conformance.run.worker_python import python_of
 
     match = SYNTAX.fullmatch(word)
     if match is None:

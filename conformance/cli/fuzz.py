@@ -136,7 +136,7 @@ def fuzz(
     """Search for the smallest cases on which a backend is wrong."""
     from conformance.fuzz.session import SearchRequest
     from conformance.grade.precision import parse_precision
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
     from conformance.spec import loader
     from conformance.suite.writer import check_target
 
@@ -289,7 +289,7 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
 
 
 def _trusted() -> tuple[str, ...]:
-    from conformance.run.isolation import TRUSTED
+    from conformance.run.executor_options import TRUSTED
 
     return TRUSTED
 

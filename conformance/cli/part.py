@@ -63,7 +63,7 @@ def capabilities(
 def declared_by(backend: str, env: str | None = None) -> Capabilities | None:
     """What a backend declares, where it says so: in a process of its own, in this environment or
     another."""
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
 
     with Isolation(env=env).executor_for(backend) as executor:
         return executor.identity.capabilities

@@ -111,7 +111,7 @@ def probe(
     from conformance.probe.session import ProbeRequest
     from conformance.probe.session import probe as asked
     from conformance.report.registry import write_text
-    from conformance.run.isolation import Isolation
+    from conformance.run.executor_options import Isolation
     from conformance.run.partition_filter import PartitionFilter
     from conformance.spec import loader
 

@@ -134,10 +134,10 @@ def counted(entries: Sequence[Entry]) -> dict[str, dict[str, int]]:
     """How many entries of each kind each operator has; a packed suite states it."""
     if isinstance(entries, Listing):
         return entries.counted()
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for entry in entries:
-        found.setdefault(entry.op, {"value": 0, "reject": 0})[entry.kind] += 1
-    return found
+        counts.setdefault(entry.op, {"value": 0, "reject": 0})[entry.kind] += 1
+    return counts
 
 
 def _no_match(text: str, ids: Sequence[str]) -> UsageError:

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.backends.discovery import available, load
 from conformance.errors import BackendError
-from conformance.run.isolation import Isolation
+from conformance.run.executor_options import Isolation
 
 BACKEND = """
     class {name}:

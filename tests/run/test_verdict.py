@@ -10,8 +10,8 @@ from conformance.backends.capabilities import Capabilities
 from conformance.evidence import Evidence, Measured, State
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
+from conformance.run.claim_text import RunScope, conclude
 from conformance.run.selection import untested
-from conformance.run.statement import RunScope, conclude
 from conformance.verdict import ResultCounts, tally
 
 PASS, FAIL, ERROR = Status.PASS, Status.FAIL, Status.ERROR

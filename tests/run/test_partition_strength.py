@@ -10,8 +10,8 @@ from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.errors import BackendError
 from conformance.evidence import Evidence, Measured, State
 from conformance.model import Result, Status
-from conformance.run.statement import UNTOLD, advice, completing, sentences
-from conformance.run.strength import FEWEST, measured
+from conformance.run.claim_text import UNTOLD, advice, completing, sentences
+from conformance.run.partition_strength import FEWEST, measured
 from conformance.suite.entries import Entry
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts, Survivors

@@ -30,7 +30,7 @@ def paired(spec: OpSpec, vector: Vector) -> Vector | None:
     It differs in what the test's entry of the specification changes. Its data are those of the
     test, repeated or cut where the shape is another one.
     """
-    entry = next((one for one in spec.reject if one.name == vector.case.reject), None)
+    entry = next((reject for reject in spec.reject if reject.name == vector.case.reject), None)
     if entry is None:
         return None
     for case in _repaired(spec, entry, replace(vector.case, reject=None)):
@@ -45,12 +45,12 @@ def paired(spec: OpSpec, vector: Vector) -> Vector | None:
 
 def _inputs(spec: OpSpec, case: Case, given: Sequence[Array]) -> tuple[Array, ...]:
     tensors = (
-        np.resize(old, case.shapes[one.name]).astype(old.dtype)
-        for one, old in zip(spec.tensors, given, strict=False)
+        np.resize(old, case.shapes[tensor.name]).astype(old.dtype)
+        for tensor, old in zip(spec.tensors, given, strict=False)
     )
     operands = (
-        np.array(case.operands[one.name], dtype=old.dtype)
-        for one, old in zip(spec.operands, given[len(spec.tensors) :], strict=True)
+        np.array(case.operands[operand.name], dtype=old.dtype)
+        for operand, old in zip(spec.operands, given[len(spec.tensors) :], strict=True)
     )
     return (*tensors, *operands)
 
@@ -61,9 +61,9 @@ def _repaired(spec: OpSpec, entry: Reject, case: Case) -> Iterator[Case]:
         rank = min(max(entry.rank, spec.ranks.start), spec.ranks.stop - 1)
         shape = case.shapes[spec.data.name]
         larger = (*shape, *[max(shape[-1:], default=1)] * rank)[:rank]
-        plain = {one.name for one in spec.attributes if one.default is None or one.per_axis}
+        plain = {each.name for each in spec.attributes if each.default is None or each.per_axis}
         given = {name: value for name, value in case.attributes.items() if name in plain}
-        every = [one.whole for one in spec.quantities.values()]
+        every = [quantity.whole for quantity in spec.quantities.values()]
         for attributes in (case.attributes, given):
             yield from _resized(
                 spec,
@@ -91,22 +91,22 @@ def _repaired(spec: OpSpec, entry: Reject, case: Case) -> Iterator[Case]:
 def _resized(spec: OpSpec, case: Case, wholes: Collection[str]) -> Iterator[Case]:
     """The case whose lists have an entry for each axis, cut or filled up, or their defaults."""
     axes = spec.axes_of(case)
-    lists = {one.name: one for one in spec.attributes if one.per_axis and one.whole in wholes}
-    given = [one for name, one in lists.items() if name in case.attributes]
-    choices = [_of_length(one, case.attributes[one.name], axes) for one in given]
-    operands = [one for one in spec.operands if one.quantity.key in wholes]
-    choices += [_of_length(one.quantity, case.operands[one.name], axes) for one in operands]
+    lists = {each.name: each for each in spec.attributes if each.per_axis and each.whole in wholes}
+    given = [attribute for name, attribute in lists.items() if name in case.attributes]
+    choices = [_of_length(each, case.attributes[each.name], axes) for each in given]
+    operands = [operand for operand in spec.operands if operand.quantity.key in wholes]
+    choices += [_of_length(each.quantity, case.operands[each.name], axes) for each in operands]
     for values in product(*choices):
         attributes = dict(case.attributes)
-        for one, value in zip(given, values, strict=False):
-            attributes[one.name] = value
+        for attribute, value in zip(given, values, strict=False):
+            attributes[attribute.name] = value
             if value is None:
-                del attributes[one.name]
+                del attributes[attribute.name]
         own = zip(operands, values[len(given) :], strict=True)
         yield replace(
             case,
             attributes=attributes,
-            operands={**case.operands, **{one.name: tuple(value or ()) for one, value in own}},
+            operands={**case.operands, **{each.name: tuple(value or ()) for each, value in own}},
         )
 
 
@@ -137,15 +137,15 @@ def _with(spec: OpSpec, case: Case, key: str, value: Any, *, every: bool) -> Cas
     tests are made, or on ``every`` one; None where it has no such axis."""
 
     axes = spec.axes_of(case)
-    for one in spec.attributes:
-        if one.key == key:
+    for attribute in spec.attributes:
+        if attribute.key == key:
             new = value
-            if one.per_axis:
-                old = one.of(case.attributes, axes)
+            if attribute.per_axis:
+                old = attribute.of(case.attributes, axes)
                 if not isinstance(old, list | tuple):
                     return None
                 new = [value] * len(old) if every else [*old[:-1], value]
-            return replace(case, attributes=one.put(case.attributes, new))
+            return replace(case, attributes=attribute.put(case.attributes, new))
     for operand in spec.operands:
         if operand.quantity.key == key:
             old = case.operands[operand.name]

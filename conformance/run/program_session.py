@@ -10,10 +10,10 @@ from typing import Self
 from conformance.errors import BackendError
 from conformance.grade.outcome import Outcome
 from conformance.model import Vector
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.executor import Identity
 from conformance.run.process import DYING, WorkerProcess
-from conformance.run.staff import ECHOED
+from conformance.run.workers import ECHOED
 from conformance.safe_text import number_of
 
 TICK = 0.05
@@ -54,7 +54,7 @@ class Conversation:
         """Who the program says it is."""
         try:
             header, _ = self._receive("no hello message")
-            return messages.introduced(header, program=True)
+            return messages.decode_hello(header, program=True)
         except BackendError as error:
             raise Trouble(error.message) from error
 
@@ -91,11 +91,11 @@ class Conversation:
     def answer(self, number: int, vector: Vector) -> Outcome:
         """The answer to a question."""
         header, payload = self._receive("there is no answer")
-        return messages.answered(header, payload, number, len(vector.inputs))
+        return messages.decode_response(header, payload, number, len(vector.inputs))
 
     def ask(self, number: int, vector: Vector) -> Outcome:
         """Send a question, and take its answer."""
-        self.say(messages.question(number, vector))
+        self.say(messages.encode_request(number, vector))
         return self.answer(number, vector)
 
     def farewell(self) -> str:
@@ -108,7 +108,7 @@ class Conversation:
             raise Trouble(self._with_words(f"{wrong}; return 0 from main at the end of input"))
         return "exit code 0"
 
-    def _receive(self, otherwise: str) -> tuple[wire.Header, bytes]:
+    def _receive(self, otherwise: str) -> tuple[framing.Header, bytes]:
         process, end = self._process, monotonic() + self._seconds
         try:
             while (message := process.inbox.take(PAYLOAD)) is None:
@@ -131,12 +131,12 @@ class Conversation:
                     process.receive()
                 if process.stderr in ready and not process.listen():
                     sleep(TICK)
-        except wire.Malformed as error:
+        except framing.Malformed as error:
             raise Trouble(f"it sent {error}") from error
         return message
 
     def _echoes(self) -> bool:
-        self._process.send(wire.KNOCK)
+        self._process.send(framing.KNOCK)
         self._process.comes_to_an_end(QUIET)
         return self._process.inbox.echoes()
 
@@ -149,4 +149,4 @@ class Conversation:
         return f"{how}, after {came}"
 
     def _with_words(self, text: str) -> str:
-        return self._process.told(text)
+        return self._process.describe_end(text)

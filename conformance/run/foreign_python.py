@@ -48,7 +48,7 @@ def main() -> None:
 
 def _refuse(module: str, message: str, hint: str) -> None:
     """Say so as the module would, which cannot be imported: a worker in the form of
-    :mod:`conformance.run.wire`, :mod:`conformance.repro.account` in its file."""
+    :mod:`conformance.run.framing`, :mod:`conformance.repro.account` in its file."""
     import json
     import struct
 
@@ -56,8 +56,8 @@ def _refuse(module: str, message: str, hint: str) -> None:
         with open(sys.argv[1], "w") as file:  # noqa: PTH123
             json.dump({"error": message, "hint": hint}, file)
         sys.exit(1)
-    told = json.dumps({"error": {"message": message, "hint": hint}}).encode("ascii")
-    os.write(int(sys.argv[3]), struct.pack("<IQ", len(told), 0) + told)
+    header = json.dumps({"error": {"message": message, "hint": hint}}).encode("ascii")
+    os.write(int(sys.argv[3]), struct.pack("<IQ", len(header), 0) + header)
     sys.exit(1)
 
 

@@ -7,24 +7,24 @@ import sys
 import time
 from pathlib import Path
 
+import faulty_backends
 import pytest
-import spoiled
 import tiers
-from row_suites import adaptive, rejected, size_of, suite_of
+from tiny_suites import adaptive, rejected, size_of, suite_of
 
 import conformance
 from conformance.errors import BackendError, UsageError
 from conformance.log.reader import read
 from conformance.model import Status
-from conformance.run import pool
+from conformance.run import worker_pool
 from conformance.run.environment import usable_cores
-from conformance.run.isolation import Isolation
+from conformance.run.executor_options import Isolation
 from conformance.run.limits import Limits, parse_size, spell_size
 from conformance.threads import shares
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="processes as on POSIX")
 
-FILE = Path(spoiled.__file__)
+FILE = Path(faulty_backends.__file__)
 ROWS = range(10, 50)
 
 
@@ -73,8 +73,8 @@ class TestLoss:
     def test_a_dead_backend_ends_the_run_early(self, suite):
         run = check(suite, "Dead")
         kinds = [one.kind for one in run.results]
-        assert kinds[: pool.PATIENCE] == ["crashed"] * pool.PATIENCE
-        assert set(kinds[pool.PATIENCE :]) == {"abandoned"}
+        assert kinds[: worker_pool.PATIENCE] == ["crashed"] * worker_pool.PATIENCE
+        assert set(kinds[worker_pool.PATIENCE :]) == {"abandoned"}
         assert {one.status for one in run.results} == {Status.ERROR}
         assert run.footer["exit_code"] == 1
         told = "Ended early: the backend lost its process on every vector that was tried."
@@ -86,8 +86,8 @@ class TestLoss:
         monkeypatch.setenv("DEVICE_IS_GONE", str(tmp_path / "gone"))
         run = check(suite, "Wedges")
         kinds = [one.kind for one in run.results if one.status is Status.ERROR]
-        assert kinds[: pool.PATIENCE] == ["crashed"] * pool.PATIENCE
-        assert set(kinds[pool.PATIENCE :]) == {"abandoned"}
+        assert kinds[: worker_pool.PATIENCE] == ["crashed"] * worker_pool.PATIENCE
+        assert set(kinds[worker_pool.PATIENCE :]) == {"abandoned"}
         assert any(one.status is Status.PASS for one in run.results)
         assert "Ended early" in run.footer["sentence"]
 
@@ -149,7 +149,7 @@ class TestLoading:
         assert caught.value.message == said
 
     def test_it_may_not_take_for_ever(self):
-        executor = pool.ProcessExecutor(f"{FILE}:NeverLoaded", Limits(start=0.5))
+        executor = worker_pool.ProcessExecutor(f"{FILE}:NeverLoaded", Limits(start=0.5))
         with pytest.raises(BackendError) as caught, executor:
             pass
         first = caught.value.message.splitlines()[0]
@@ -234,7 +234,7 @@ class TestWhatIsAsked:
     def test_objects_stay_in_this_process(self, suite):
         pid = []
         run = conformance.check(
-            suite, lambda *call: pid.append(os.getpid()) or spoiled.mylib(*call)
+            suite, lambda *call: pid.append(os.getpid()) or faulty_backends.mylib(*call)
         )
         assert set(pid) == {os.getpid()}
         assert run.header["options"]["executor"] == "inline"
@@ -257,8 +257,8 @@ class TestWhatIsAsked:
     @pytest.mark.parametrize(
         ("backend", "options"),
         [
-            (spoiled.mylib, {"executor": "process"}),
-            (spoiled.mylib, {"jobs": 2}),
+            (faulty_backends.mylib, {"executor": "process"}),
+            (faulty_backends.mylib, {"jobs": 2}),
             ("numpy", {"executor": "inline", "timeout": 3}),
             ("numpy", {"jobs": 0}),
             ("numpy", {"timeout": 0}),

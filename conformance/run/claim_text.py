@@ -102,25 +102,25 @@ def completing(
     The parameters are as in :class:`RunScope`; they are empty where they are not known.
     """
     check = command or ("conformance", "check", "--backend", "BACKEND")
-    asked = [word for op in ops for word in ("--op", op)]
-    return shlex.join([*check, *asked, *partitions.options, "--complete", "--report", "its-report"])
+    options = [word for op in ops for word in ("--op", op)] + [*partitions.options]
+    return shlex.join([*check, *options, "--complete", "--report", "its-report"])
 
 
 def sentences(evidence: Evidence, precision: Mapping[str, str]) -> Iterator[str]:
     """How strong the weakest part is, and what is not known."""
     weakest, short, unknown = evidence.weakest, evidence.short, evidence.unknown
     if weakest is not None:
-        asked = f"; {evidence.bar:g} % are required" if short else ""
+        required = f"; {evidence.bar:g} % are required" if short else ""
         more = (
             f"; {len(short)} of {len(evidence.parts)} parts have too few" if len(short) > 1 else ""
         )
         yield (
             f"Weakest evidence: {weakest.op} in {weakest.part}, {weakest.counted} "
-            f"({weakest.share}{_at(precision)}){asked}{more}."
+            f"({weakest.share}{_at(precision)}){required}{more}."
         )
     if unknown:
         where = f" in {len(unknown)} of {len(evidence.parts)} parts" if weakest else ""
-        reasons = list(dict.fromkeys(one.why for one in unknown))
+        reasons = list(dict.fromkeys(partition.why for partition in unknown))
         more = "; and other reasons" if len(reasons) > MOST_REASONS else ""
         yield f"Strength unknown{where}: {'; '.join(reasons[:MOST_REASONS])}{more}."
 
@@ -162,28 +162,29 @@ def conclude(
         interrupted=interrupted,
         no_claim=bool(scope.no_claim),
     )
-    told = [f"Ended early: {score.given_up}."] if score.given_up else []
+    remarks = [f"Ended early: {score.given_up}."] if score.given_up else []
     if scope.partitions:
-        told.append(f"Tested only: {scope.partitions}.")
+        remarks.append(f"Tested only: {scope.partitions}.")
     if verdict == "no failures":
-        told.append(f"This run makes no claim: {scope.no_claim}.")
+        remarks.append(f"This run makes no claim: {scope.no_claim}.")
     last = ""
     if verdict in ("conformant", "inconclusive"):
-        told += sentences(evidence, scope.precision)
+        remarks += sentences(evidence, scope.precision)
         if few(score, evidence):
-            told.append(f"Fewer than {FEWEST_GRADED} value vectors prove little.")
+            remarks.append(f"Fewer than {FEWEST_GRADED} value vectors prove little.")
         last = advice(evidence, scope.completing)
     if not interrupted and not scope.no_claim:
-        told += _untested(scope.untested)
-    told += [] if interrupted else _remarks(expected, strict=strict)
+        remarks += _untested(scope.untested)
+    remarks += [] if interrupted else _remarks(expected, strict=strict)
     # The advice ends in a command to be pasted, so nothing comes after it.
-    told += filter(None, [without_outputs(one.wrong for one in score.tallies.values()), last])
+    dropped = without_outputs(tally.wrong for tally in score.tallies.values())
+    remarks += filter(None, [dropped, last])
     return {
         "counts": score.counts,
         "by_reading": score.by_reading,
         "precision_reached": score.reached,
         "verdict": verdict,
-        "sentence": " ".join([_sentence(score, scope, verdict), *told]),
+        "sentence": " ".join([_sentence(score, scope, verdict), *remarks]),
         "claim": _claim(score, scope, evidence, verdict, ended_badly=bool(expected.get("endings"))),
         "strength": evidence.to_json(),
         "exit_code": exit_code(score, verdict, expected, strict=strict),
@@ -211,7 +212,7 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
     if none:
         return f"No values graded: {', '.join(parts) or number_of(selected, 'vector')}."
     share = f"{total.graded:,} of {scope.values:,} value vectors graded (negative tests apart)"
-    missing = [op for op, one in score.tallies.items() if not one.graded]
+    missing = [op for op, tally in score.tallies.items() if not tally.graded]
     if total.graded and missing:
         few = len(missing) <= MOST_NAMED
         share += f", none of {', '.join(missing) if few else f'{len(missing)} operators'}"
@@ -235,8 +236,8 @@ def _claim(
 ) -> str:
     """The line that a vendor may publish."""
     total = score.total
-    ops = [op for op, one in score.tallies.items() if (one.asked if total.wrong else one.graded)]
-    asked = f"{scope.level}, {spell(scope.precision)}"
+    ops = [op for op, n in score.tallies.items() if (n.asked if total.wrong else n.graded)]
+    terms = f"{scope.level}, {spell(scope.precision)}"
     graded = f"{total.graded} of {scope.in_suite} graded"
     within = f" in {scope.partitions} only" if scope.partitions else ""
     facts = f"suite {scope.suite}{within}, {graded}, sha256 {scope.sha256}"
@@ -250,18 +251,18 @@ def _claim(
         facts = f"{total.known} known failures, {facts}"
     if total.wrong:  # one failure is enough, whatever else was tested
         part = "" if scope.whole else f", {scope.no_claim}"
-        return f"{scope.backend}: NOT conformant with {', '.join(ops)} ({asked}{part}), {facts}"
+        return f"{scope.backend}: NOT conformant with {', '.join(ops)} ({terms}{part}), {facts}"
     facts = f"{claimed(evidence, scope.precision)}, {facts}"
     if verdict == "inconclusive":
         return f"{scope.backend}: no claim (inconclusive); {facts}"
     what = ", ".join(ops) + _extent(evidence, scope)
-    return f"{scope.backend}: conformant with {what} ({asked}), {facts}"
+    return f"{scope.backend}: conformant with {what} ({terms}), {facts}"
 
 
 def _extent(evidence: Evidence, scope: RunScope) -> str:
     """The element types and ranks that are claimed, and what is excluded, in words."""
-    dtypes = dict.fromkeys(one.dtype for one in evidence.parts)
-    ranks = sorted({one.rank for one in evidence.parts})
+    dtypes = dict.fromkeys(partition.dtype for partition in evidence.parts)
+    ranks = sorted({partition.rank for partition in evidence.parts})
     said = f" in {', '.join(dtypes)} of rank {', '.join(map(str, ranks))}" if dtypes else ""
     left = scope.excluded
     if left:
@@ -274,11 +275,11 @@ def _untested(ops: Sequence[str]) -> list[str]:
     """What is declared and was not tested, and how that is changed."""
     if not ops:
         return []
-    few, one, out = len(ops) <= MOST_NAMED, len(ops) == 1, unused("mine")
+    few, single, out = len(ops) <= MOST_NAMED, len(ops) == 1, unused("mine")
     return [
         f"Declared, but without vectors in this suite: "
         f"{', '.join(ops) if few else f'{len(ops)} operators ({ops[0]}, ...)'}; make them: "
-        f"conformance generate --op {ops[0] if one else 'NAME'} --out {out}; then --suite {out}."
+        f"conformance generate --op {ops[0] if single else 'NAME'} --out {out}; then --suite {out}."
     ]
 
 

@@ -7,7 +7,7 @@ import tiers
 
 import conformance
 from conformance.reference import evaluate
-from conformance.run.prediction import Prediction
+from conformance.run.mutant_match import Prediction
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.variation import circular

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.errors import UsageError
-from conformance.run import guest, tie
+from conformance.run import foreign_python, tie
 
 WORKER = "conformance.run.worker"
 
@@ -34,18 +34,18 @@ def python_of(env: str) -> Path:
             f"{env[:200]!a} names no environment", hint="name the folder of a virtual environment"
         )
     place = Path(env).expanduser()
-    found = place / "bin" / "python" if place.is_dir() else place
+    python = place / "bin" / "python" if place.is_dir() else place
     if not place.exists():
         raise UsageError(
             f"there is no environment {env}",
             hint=f"python -m venv {env} makes one; then install numpy, ml_dtypes and the backend",
         )
-    if not found.is_file() or not os.access(found, os.X_OK):
+    if not python.is_file() or not os.access(python, os.X_OK):
         raise UsageError(
-            f"{env} is no virtual environment: {found} cannot be run",
+            f"{env} is no virtual environment: {python} cannot be run",
             hint="name the folder that python -m venv made, or the Python in it",
         )
-    return found.absolute()  # not resolved: by this path Python knows its environment
+    return python.absolute()  # not resolved: by this path Python knows its environment
 
 
 def command(python: Path | None, words: Sequence[str], *, module: str = WORKER) -> list[str]:
@@ -58,7 +58,7 @@ def command(python: Path | None, words: Sequence[str], *, module: str = WORKER) 
     if python is None:
         boot = _BOOT.format(module=module)
         return [sys.executable, "-c", boot, str(len(words)), *words, *sys.path]
-    return [str(python), guest.__file__, module, *words]
+    return [str(python), foreign_python.__file__, module, *words]
 
 
 def tied(words: Sequence[str]) -> list[str]:

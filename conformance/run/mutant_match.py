@@ -28,32 +28,32 @@ class Prediction:
 
     def __call__(self, result: Result, mutants: tuple[str, ...]) -> bool:
         """Whether the outputs of a failure are what mutants, by id, together give on its vector."""
-        asked, known = self._asked(result), self._known(result.op)
-        if asked is None or not {*mutants} <= known.keys():
+        failure, known = self._asked(result), self._known(result.op)
+        if failure is None or not {*mutants} <= known.keys():
             return False
         faults = [known[mutant] for mutant in mutants]
-        return any(self._agrees(one, *faults) for one in _ways(asked))
+        return any(self._agrees(outputs, *faults) for outputs in _ways(failure))
 
     def could_be(self, result: Result) -> list[str]:
         """What single mutants do that give exactly the outputs of a failure, a sentence each."""
-        asked = self._asked(result)
-        if asked is None:
+        failure = self._asked(result)
+        if failure is None:
             return []
-        for one in _ways(asked):
-            found = [
+        for outputs in _ways(failure):
+            sentences = [
                 fault.says
                 for fault in self._known(result.op).values()
-                if self._agrees(one, fault) is Agreement.EQUAL
+                if self._agrees(outputs, fault) is Agreement.EQUAL
             ]
-            if found:
-                return list(dict.fromkeys(found))
+            if sentences:
+                return list(dict.fromkeys(sentences))
         return []
 
-    def _agrees(self, asked: Asked, *faults: Fault) -> Agreement:
+    def _agrees(self, failure: Asked, *faults: Fault) -> Agreement:
         try:
-            altered = Altered(asked.spec, *(fault.variant for fault in faults))
-            readings = {one.name: one for one in asked.spec.interpretations}
-            return asked.agreement(altered, readings)
+            altered = Altered(failure.spec, *(fault.variant for fault in faults))
+            readings = {reading.name: reading for reading in failure.spec.interpretations}
+            return failure.agreement(altered, readings)
         except Exception:
             # A vector that is no case of the specification; mutants that are circular together.
             # A defect of a mutant costs its name, never the run.
@@ -74,8 +74,8 @@ class Prediction:
         return Asked(spec, vector, outputs, self.precision, self.level)
 
 
-def _ways(asked: Asked) -> Iterator[Asked]:
+def _ways(failure: Asked) -> Iterator[Asked]:
     """A failure with all of its outputs, then with those alone that are wrong."""
-    yield asked
-    if (alone := asked.alone) is not None:
+    yield failure
+    if (alone := failure.alone) is not None:
         yield alone

@@ -14,7 +14,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import DTYPES
 from conformance.evidence import Measured, State
 from conformance.model import GRADED, Result, Status
-from conformance.run.statement import UNTOLD
+from conformance.run.claim_text import UNTOLD
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts
 
@@ -41,13 +41,13 @@ def measured(
     declaration leaves in, are counted instead.
     """
     seen = _seen(results, manifest, level)
-    graded = {op for (op, _, _), one in seen.items() if one.graded}
+    graded = {op for (op, _, _), tally in seen.items() if tally.graded}
     return tuple(
-        found
+        strength
         for op in manifest.ops
         if op in graded
         for dtype, rank in _parts(op, seen, manifest)
-        if (found := _one(op, Part(dtype, rank), seen, manifest, level, declared)) is not None
+        if (strength := _one(op, Part(dtype, rank), seen, manifest, level, declared)) is not None
     )
 
 
@@ -68,7 +68,7 @@ _All = Mapping[tuple[str, str, int], _Seen]
 def _seen(
     results: Iterable[Result], manifest: Manifest, level: str
 ) -> dict[tuple[str, str, int], _Seen]:
-    found: dict[tuple[str, str, int], _Seen] = {}
+    tallies: dict[tuple[str, str, int], _Seen] = {}
     results = list(results)
     ops = {result.op for result in results}
     # Where nobody knows what can show, it does not matter what was killed.
@@ -78,9 +78,9 @@ def _seen(
         if result.reject is not None:
             continue
         at = (result.op, result.id)
-        entry = next(one for one in listed if (one.op, one.id) == at) if known else None
+        entry = next(entry for entry in listed if (entry.op, entry.id) == at) if known else None
         dtype = result.dtype if entry is None else entry.dtype
-        part = found.setdefault((result.op, dtype, result.rank), _Seen())
+        part = tallies.setdefault((result.op, dtype, result.rank), _Seen())
         part.graded += result.status in GRADED
         part.unsupported += result.status is Status.UNSUPPORTED
         if entry is not None and result.status is not Status.UNSUPPORTED:
@@ -88,15 +88,15 @@ def _seen(
         if entry is not None and result.status is Status.PASS:
             part.covered |= {*entry.edges}
             part.killed |= {*entry.kills} - ({*entry.excused} if level == "must" else set())
-    return found
+    return tallies
 
 
 def _parts(op: str, seen: _All, manifest: Manifest) -> Sequence[tuple[str, int]]:
     """The types and ranks that an operator has by the suite, or in the results."""
-    asked = [(dtype, rank) for of, dtype, rank in seen if of == op]
-    told = [(part.dtype, part.rank) for part in _known(op, manifest).survivors]
+    tested = [(dtype, rank) for of, dtype, rank in seen if of == op]
+    recorded = [(part.dtype, part.rank) for part in _known(op, manifest).survivors]
     order = {name: place for place, name in enumerate(DTYPES)}
-    return sorted({*asked, *told}, key=lambda part: (order.get(part[0], len(order)), *part))
+    return sorted({*tested, *recorded}, key=lambda part: (order.get(part[0], len(order)), *part))
 
 
 def _known(op: str, manifest: Manifest) -> Parts:
@@ -138,5 +138,5 @@ def _one(
         elif here.targets:
             why = f"fewer than {FEWEST} mutants can show, so coverage targets are counted"
             covered, targets = len(here.covered), len(here.targets)
-    found = Measured(op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why)
-    return replace(found, covered=covered, targets=targets)
+    strength = Measured(op, part.dtype, part.rank, killed, len(mutants), state, part.profile, why)
+    return replace(strength, covered=covered, targets=targets)

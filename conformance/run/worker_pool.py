@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import selectors
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain, islice
@@ -22,13 +21,13 @@ from conformance.backends.program import is_program
 from conformance.errors import BackendError, UsageError
 from conformance.grade.outcome import LOST, Ending, Outcome
 from conformance.model import Vector
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.environment import usable_cores
-from conformance.run.executor import Executor, Identity
-from conformance.run.interpreter import python_of
+from conformance.run.executor import Executor, Identity, Request
 from conformance.run.limits import Limits, shown_size
 from conformance.run.process import DYING, ENDING, WorkerProcess, check_descriptors
-from conformance.run.staff import DEPTH, ECHOED, Lost, Ticket, Worker, unloadable
+from conformance.run.worker_python import python_of
+from conformance.run.workers import DEPTH, ECHOED, Worker, WorkerLost, load_error
 from conformance.threads import shares
 
 TICK = 0.05
@@ -86,6 +85,7 @@ class ProcessExecutor(Executor):
                 f"{spec} is a program, which needs no Python environment",
                 hint="leave --env out",
             )
+        super().__init__()
         self.spec = spec
         self.limits = limits
         self.jobs = jobs
@@ -103,8 +103,6 @@ class ProcessExecutor(Executor):
         self._workers: list[Worker] = []
         self._room = jobs
         self._failed_starts = 0
-        self._untaken: deque[Ticket] = deque()
-        self._pending: deque[Ticket] = deque()
         self._numbers = self._silent = 0
         self._survived: tuple[Vector, ...] = ()
         self._clock = self._weighed = monotonic()
@@ -132,29 +130,25 @@ class ProcessExecutor(Executor):
             self.spec, self.limits, env=self.env, hashed=self._hashed, variables=self._asked_for
         )
 
-    def submit(self, vector: Vector) -> None:
+    def submit(self, request: Request) -> None:
+        super().submit(request)
         self._numbers += 1
-        ticket = Ticket(self._numbers, vector)
-        self._untaken.append(ticket)
+        request.number = self._numbers
         if self._given_up:
-            ticket.outcome = Outcome(Ending.ABANDONED, message=self._given_up)
+            request.response = Outcome(Ending.ABANDONED, message=self._given_up)
         else:
-            self._pending.append(ticket)
             self._round(wait=0)
 
-    def take(self) -> Outcome:
-        ticket = self._untaken[0]
-        while ticket.outcome is None:
+    def wait_for(self, request: Request) -> Outcome:
+        while request.response is None:
             self._round()
-        outcome = ticket.outcome
-        if outcome.ending not in LOST:
-            self._silent, self._survived = 0, (ticket.vector,)
-        elif not ticket.spared:
+        if request.response.ending not in LOST:
+            self._silent, self._survived = 0, (request.vector,)
+        elif not request.is_spared:
             self._silent += 1
             if self._silent == PATIENCE:
                 self._try_others()
-        self._untaken.popleft()
-        return outcome
+        return request.response
 
     def _try_others(self) -> None:
         """Give the backend up if it is lost on others too; the last that it survived is one."""
@@ -166,10 +160,10 @@ class ProcessExecutor(Executor):
 
     def _in_doubt(self) -> bool:
         """Whether others are tried before any vector is sent again: then nothing is started."""
-        counted = (one for one in self._untaken if not one.spared)
-        told = [one.outcome for one in islice(counted, max(0, PATIENCE - self._silent))]
-        lost = all(outcome is not None and outcome.ending in LOST for outcome in told)
-        return lost and len(told) == PATIENCE - self._silent
+        missing = max(0, PATIENCE - self._silent)
+        next_ones = islice((each for each in self.requests if not each.is_spared), missing)
+        lost = [each for each in next_ones if each.response and each.response.ending in LOST]
+        return len(lost) == PATIENCE - self._silent
 
     def allow(self, seconds: float) -> None:
         self.limits = replace(self.limits, timeout=seconds)
@@ -187,17 +181,15 @@ class ProcessExecutor(Executor):
         """Whether the backend survives a vector in a new process."""
         try:
             with ProcessExecutor(self.spec, self.limits, env=self.env) as fresh:
-                fresh.submit(vector)
-                return fresh.take().ending not in LOST
+                return fresh.call(vector).ending not in LOST
         except BackendError:
             return False
 
     def _give_up(self, reason: str) -> None:
         """Send the backend nothing any more."""
         self._given_up = reason
-        self._pending.clear()
-        for ticket in self._untaken:
-            ticket.outcome = ticket.outcome or Outcome(Ending.ABANDONED, message=reason)
+        for request in self.requests:
+            request.response = request.response or Outcome(Ending.ABANDONED, message=reason)
         while self._workers:
             self._end(self._workers[0])
 
@@ -220,53 +212,53 @@ class ProcessExecutor(Executor):
             try:
                 self._hear(worker)
                 self._check(worker, weigh=weigh)
-            except Lost as lost:
+            except WorkerLost as lost:
                 self._replace(worker, lost)
         self._hand_out()
 
     def _hear(self, worker: Worker) -> None:
-        """Take what a worker has answered. Raises Lost if nothing more can come."""
+        """Take what a worker has answered. Raises WorkerLost if nothing more can come."""
         process = worker.process
         over = process.ended() or process.closed
         try:
-            while message := process.inbox.take(worker.room()):
+            while message := process.inbox.take(worker.max_response_bytes()):
                 spent, worker.spent = worker.spent, 0.0
                 if worker.ready:
-                    worker.answered(*message, spent)
+                    worker.take_response(*message, spent)
                     self._failed_starts = 0
                 else:
                     self._introduced(worker, message[0])
-            if worker.ready and not worker.tickets and len(process.inbox):
-                raise wire.Malformed(process.inbox.unasked())
-        except wire.Malformed as error:
-            raise Lost(Ending.CRASHED, f"the process sent {error}") from error
+            if worker.is_idle and len(process.inbox):
+                raise framing.Malformed(process.inbox.unasked())
+        except framing.Malformed as error:
+            raise WorkerLost(Ending.CRASHED, f"the process sent {error}") from error
         if over:
-            raise Lost(Ending.CRASHED)
+            raise WorkerLost(Ending.CRASHED)
 
     def _check(self, worker: Worker, *, weigh: bool) -> None:
-        """Raises Lost for a worker that takes more time or memory than it may."""
+        """Raises WorkerLost for a worker that takes more time or memory than it may."""
         if not worker.ready and worker.spent > ECHO and is_program(self.spec):
             worker.knock()
             if worker.spent > 2 * ECHO and worker.process.inbox.echoes():
-                raise Lost(Ending.CRASHED, ECHOED)
+                raise WorkerLost(Ending.CRASHED, ECHOED)
         # Once an answer has begun to come, it has as long again to arrive.
         patience = self.limits.timeout * (2 if len(worker.process.inbox) else 1)
         if not worker.ready and worker.spent > self.limits.start:
             what = "no hello message" if is_program(self.spec) else "not loaded"
-            raise Lost(Ending.HUNG, f"{what} within {self.limits.start:g} s")
-        if worker.ready and worker.tickets and worker.spent > patience:
-            raise Lost(Ending.HUNG, f"no answer within {self.limits.timeout:g} s")
+            raise WorkerLost(Ending.HUNG, f"{what} within {self.limits.start:g} s")
+        if worker.ready and worker.requests and worker.spent > patience:
+            raise WorkerLost(Ending.HUNG, f"no answer within {self.limits.timeout:g} s")
         most = self.limits.memory
         if weigh and most is not None and (taken := worker.process.resident()) > most:
             why = f"the process took {shown_size(taken)} of memory; {shown_size(most)} are allowed"
-            raise Lost(Ending.MEMORY, why)
+            raise WorkerLost(Ending.MEMORY, why)
 
     def _introduced(self, worker: Worker, header: dict[str, Any]) -> None:
-        """Learn who the backend is. Raises Lost if it is not who it was in another process."""
+        """Learn who the backend is. Raises WorkerLost if it is another one than elsewhere."""
         try:
-            identity = messages.introduced(header, program=is_program(self.spec))
+            identity = messages.decode_hello(header, program=is_program(self.spec))
         except BackendError as error:
-            raise Lost(Ending.CRASHED, error=error) from error
+            raise WorkerLost(Ending.CRASHED, error=error) from error
         if self._hashed and is_program(self.spec):
             made = of_program(self.spec, worker.process.pid)
             identity = replace(identity, pieces=made.pieces, beside=made.beside)
@@ -281,8 +273,8 @@ class ProcessExecutor(Executor):
             return
         worker.ready = True
 
-    def _replace(self, worker: Worker, lost: Lost) -> None:
-        """Part with a worker: its loss answers its question, the others are sent again."""
+    def _replace(self, worker: Worker, lost: WorkerLost) -> None:
+        """Part with a worker: its loss answers its oldest request, the others are sent again."""
         if worker not in self._workers:
             return  # the backend was given up meanwhile
         if lost.ending is Ending.HUNG:
@@ -290,29 +282,27 @@ class ProcessExecutor(Executor):
         known = lost.why or lost.error  # else how it ends by itself is what to tell
         self._end(worker, patience=0.0 if known else DYING)
         why = lost.why or worker.process.how_it_ended()
-        words = worker.process.told("")
+        words = worker.process.describe_end("")
         if not worker.ready:
             late = lost.ending is Ending.HUNG
-            self._not_started(lost.error or unloadable(self.spec, why, words, late=late))
-        elif not worker.tickets and not worker.done:
-            self._not_started(unloadable(self.spec, why, words, introduced=True))
-        elif not worker.tickets:
-            self._endings.append(worker.process.told(f"between two requests {why}"))
+            self._not_started(lost.error or load_error(self.spec, why, words, late=late))
+        elif not worker.requests and not worker.done:
+            self._not_started(load_error(self.spec, why, words, introduced=True))
+        elif not worker.requests:
+            self._endings.append(worker.process.describe_end(f"between two requests {why}"))
         else:
             self._failed_starts = 0
-            message = worker.process.told(why, worker.doing())
-            ticket = worker.tickets.popleft()
-            ticket.outcome = Outcome(lost.ending, message=message, seconds=worker.spent)
-            self._spare(ticket)
-        self._pending.extendleft(reversed([one for one in worker.tickets if not one.outcome]))
+            message = worker.process.describe_end(why, worker.describe_current())
+            request = worker.requests.popleft()
+            request.response = Outcome(lost.ending, message=message, seconds=worker.spent)
+            worker.give_back()
+            self._spare(request)
 
-    def _spare(self, lost: Ticket) -> None:
+    def _spare(self, lost: Request) -> None:
         """A vector that is run several times and was lost once is lost: the rest is not run."""
-        asked = [one for worker in self._workers for one in worker.tickets]
-        for ticket in self._untaken:
-            if ticket.vector is lost.vector and ticket not in asked and ticket.outcome is None:
-                ticket.outcome, ticket.spared = lost.outcome, True
-        self._pending = deque(one for one in self._pending if not one.outcome)
+        for request in self.requests:
+            if request.vector is lost.vector and request.is_waiting:
+                request.response, request.is_spared = lost.response, True
 
     def _not_started(self, error: BackendError) -> None:
         """Before the run that is the end of it; else other workers go on, if there are some."""
@@ -330,16 +320,20 @@ class ProcessExecutor(Executor):
 
     def _hand_out(self) -> None:
         """Start workers where some are missing, and give each as much to do as the others."""
-        while self._pending and len(self._workers) < self._room and not self._in_doubt():
+        while self._waiting() and len(self._workers) < self._room and not self._in_doubt():
             self._start()
         ready = [worker for worker in self._workers if worker.ready]
-        while ready and self._pending:
-            worker = min(ready, key=lambda one: len(one.tickets))
-            if len(worker.tickets) == DEPTH:
+        while ready and (request := self._waiting()):
+            worker = min(ready, key=lambda worker: len(worker.requests))
+            if len(worker.requests) == DEPTH:
                 break
-            worker.ask(self._pending.popleft())
+            worker.send_request(request)
         for worker in ready:
             self._await_room(worker.process)
+
+    def _waiting(self) -> Request | None:
+        """The oldest request that no worker has."""
+        return next((request for request in self.requests if request.is_waiting), None)
 
     def _await_room(self, process: WorkerProcess) -> None:
         """Watch the pipe of questions just as long as something waits to be written."""
@@ -354,7 +348,7 @@ class ProcessExecutor(Executor):
             process = WorkerProcess(self._words, self._variables, self._python, hashed=self._hashed)
         except OSError as error:
             why = f"no process could be started ({error.strerror or error})"
-            self._not_started(unloadable(self.spec, why))
+            self._not_started(load_error(self.spec, why))
             return
         self._workers.append(Worker(process))
         self._selector.register(process.answers, selectors.EVENT_READ, process.receive)
@@ -371,7 +365,7 @@ class ProcessExecutor(Executor):
 
     def farewell(self) -> tuple[str, ...]:
         """Let idle programs end by themselves, as they are to do at the end of their input."""
-        idle = [one for one in self._workers if one.ready and one.done and not one.tickets]
+        idle = [worker for worker in self._workers if worker.is_idle and worker.done]
         for worker in idle if is_program(self.spec) else ():
             worker.process.hang_up()
         end = monotonic() + ENDING
@@ -381,12 +375,12 @@ class ProcessExecutor(Executor):
             wrong = worker.process.wrong_at_the_end(ENDING)
             self._end(worker)
             if wrong:
-                self._endings.append(worker.process.told(wrong))
+                self._endings.append(worker.process.describe_end(wrong))
         return tuple(dict.fromkeys(self._endings))
 
     def close(self) -> None:
         """End all workers: those with something to do at once, idle ones by themselves."""
-        idle = [worker for worker in self._workers if worker.ready and not worker.tickets]
+        idle = [worker for worker in self._workers if worker.is_idle]
         for worker in idle:
             worker.process.hang_up()
         while self._workers:

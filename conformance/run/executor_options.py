@@ -15,7 +15,7 @@ from conformance.grade.precision import known
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size, spell_size
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
 
 EXECUTORS = ("inline", "process")
 TRUSTED = ("reference", "numpy")
@@ -99,14 +99,14 @@ def words(backend: str, settings: Mapping[str, Any]) -> list[str]:
     ``settings`` are those of :meth:`conformance.run.executor.Executor.settings`, or as many of them
     as a log has; what is the default anyway is left out.
     """
-    asked: list[str] = []
+    arguments: list[str] = []
     usual = "inline" if backend in TRUSTED else "process"
     if settings.get("executor", usual) != usual:
-        asked += ["--executor", settings["executor"]]
+        arguments += ["--executor", settings["executor"]]
     if settings.get("timeout") not in (None, DEFAULT_TIMEOUT):
-        asked += ["--timeout", f"{settings['timeout']:g}"]
+        arguments += ["--timeout", f"{settings['timeout']:g}"]
     if settings.get("memory") is not None:
-        asked += ["--memory", spell_size(settings["memory"])]
+        arguments += ["--memory", spell_size(settings["memory"])]
     if settings.get("env") is not None:
-        asked += ["--env", settings["env"]]
-    return asked
+        arguments += ["--env", settings["env"]]
+    return arguments

@@ -15,12 +15,12 @@ from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import SMALLEST_SPLIT, findings
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, GRADED, Finding, Result
+from conformance.run.claim_text import RunScope, conclude
 from conformance.run.illustrate import Illustrator
 from conformance.run.interpretations import readings
 from conformance.run.mutant_outputs import with_given
+from conformance.run.partition_strength import measured
 from conformance.run.selection import Selection, untested
-from conformance.run.statement import RunScope, conclude
-from conformance.run.strength import measured
 from conformance.spec.loader import names
 from conformance.spec.spelling import in_a_line
 from conformance.suite.store import Suite
@@ -42,7 +42,7 @@ def in_suite_order(results: Sequence[Result], suite: Suite) -> Sequence[Result]:
     return sorted(results, key=lambda result: place[result.op, result.id])
 
 
-def found(
+def diagnosed_findings(
     results: Sequence[Result],
     suite: Suite,
     *,
@@ -65,19 +65,19 @@ def found(
     graded = _graded(results, {op for op, _ in by_id})
     for finding in findings(results, command=command, show=show, causes=diagnosis.causes):
         smallest = by_id[finding.op, finding.smallest]
-        told, defect = finding, diagnosis.defects.get(finding.op, "")
+        detailed, defect = finding, diagnosis.defects.get(finding.op, "")
         facts: dict[str, Any] = {**_common(finding, smallest, graded[finding.op], suite)}
         try:  # a defect of this tool costs a picture or a name, never the run
             facts |= _case(smallest, suite)
-            told = replace(told, diagnosis=diagnosis.of(finding))
+            detailed = replace(detailed, diagnosis=diagnosis.of(finding))
             variants = diagnosis.variants(finding)
-            told = illustrator.illustrated(told, smallest, variants)
-            told = with_given(told, suite, variants)
+            detailed = illustrator.illustrated(detailed, smallest, variants)
+            detailed = with_given(detailed, suite, variants)
         except Exception as error:
             defect = describe(error)
         also = {"defect": defect} if defect else {}
-        also |= _search(told, suite, command)
-        yield replace(told, detail={**told.detail, **facts, **also})
+        also |= _search(detailed, suite, command)
+        yield replace(detailed, detail={**detailed.detail, **facts, **also})
 
 
 SEARCHED = ("--backend", "--env", "--level", "--precision")
@@ -91,8 +91,8 @@ def _search(finding: Finding, suite: Suite, command: Sequence[str]) -> dict[str,
         return {}
     if not command or finding.op not in names():
         return {}
-    asked = [word for pair in pairwise(command) if pair[0] in SEARCHED for word in pair]
-    return {"fuzz": shlex.join(["conformance", "fuzz", *asked, "--op", finding.op])}
+    options = [word for pair in pairwise(command) if pair[0] in SEARCHED for word in pair]
+    return {"fuzz": shlex.join(["conformance", "fuzz", *options, "--op", finding.op])}
 
 
 def _case(smallest: Result, suite: Suite) -> dict[str, str]:
@@ -105,11 +105,11 @@ def _case(smallest: Result, suite: Suite) -> dict[str, str]:
 
 def _graded(results: Sequence[Result], ops: Collection[str]) -> Mapping[str, Mapping[str, int]]:
     """How many graded value vectors of some operators have each edge."""
-    found: dict[str, Counter[str]] = {op: Counter() for op in ops}
+    counts: dict[str, Counter[str]] = {op: Counter() for op in ops}
     for result in results if ops else ():
         if result.op in ops and result.status in GRADED and result.reject is None:
-            found[result.op].update(result.edges)
-    return found
+            counts[result.op].update(result.edges)
+    return counts
 
 
 def _common(
@@ -124,15 +124,15 @@ def _common(
     if spec is None or len(finding.ids) < SMALLEST_SPLIT or smallest.reject is not None:
         return {}
     shared = {edge.name: edge.common for edge in spec.edges if edge.name in finding.edges}
-    found = {
+    common = {
         name: why
         for name, why in shared.items()
         if why and len(finding.ids) >= TO_BLAME * graded[name]
     }
-    return {"common": found} if found else {}
+    return {"common": common} if common else {}
 
 
-def footer(
+def make_footer(
     results: Sequence[Result],
     suite: Suite,
     selection: Selection,
@@ -153,7 +153,7 @@ def footer(
     ``command`` is the command line of the check, but for its operators ``ops``, as they were named;
     ``declared`` is what the backend declared, ``min_strength`` the percent of mutants to be killed
     (None: the usual bar). ``expected`` and ``strict`` as in
-    :func:`conformance.run.statement.conclude`.
+    :func:`conformance.run.claim_text.conclude`.
     """
     score = ResultCounts.of(
         {op: sum(counts.values()) for op, counts in selection.by_op.items()}, results

@@ -9,9 +9,9 @@ import tiers
 import conformance
 from conformance.backends.reference import Reference
 from conformance.model import Status
+from conformance.run.check_vector import VectorChecker
 from conformance.run.inline import Inline
-from conformance.run.paired import paired
-from conformance.run.single import Examiner
+from conformance.run.valid_counterpart import paired
 from conformance.spec.validity import violations
 
 
@@ -85,7 +85,7 @@ class TestWhoRefusesAll:
         suite = tiers.smoke()
         entry = next(e for e in suite.manifest.vectors if e.reject == "zero-stride")
         with Inline(Refuses(valid=valid)) as executor:
-            result, _ = Examiner(executor, suite.specs, "must", {}).ask(suite.read(entry))
+            result, _ = VectorChecker(executor, suite.specs, "must", {}).check(suite.read(entry))
         assert result.status is status
 
 
