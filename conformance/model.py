@@ -177,12 +177,12 @@ class Returned:
 class Result:
     """The verdict of one vector.
 
-    ``kind`` names the failure ("value", "index", "shape", "dtype", "outputs", "input-changed",
-    "accepted", "raised", ...); empty for a pass. ``reading`` is the interpretation that the
-    outputs follow, if not the reference's own. ``precision`` is the best one that they reach.
-    ``size`` is the number of elements of the inputs and outputs. ``shows`` says what the outputs
-    show of questions that the document leaves open, by name: of an interpretation ``ADOPTED``,
-    ``FOLLOWED`` or ``NEITHER``, of an observation the kinds of values seen ("NaN", "+0", ...).
+    ``kind`` names the failure, see :class:`~conformance.failure_kind.FailureKind`; empty for a
+    pass. ``reading`` is the interpretation that the outputs follow, if not the reference's own.
+    ``precision`` is the best one that they reach. ``size`` is the number of elements of the inputs
+    and outputs. ``shows`` says what the outputs show of questions that the document leaves open, by
+    name: of an interpretation ``ADOPTED``, ``FOLLOWED`` or ``NEITHER``, of an observation the kinds
+    of values seen ("NaN", "+0", ...).
     ``known`` is the entry of the vendor's known failures that names this failure, as file and
     line; None for a new failure, and for what did not fail. ``within`` counts graded
     floating-point elements by the part of their accepted interval that they use, see

@@ -21,6 +21,7 @@ from conformance.errors import (
     EXIT_OK,
 )
 from conformance.evidence import Evidence
+from conformance.failure_kind import FailureKind
 from conformance.model import GRADED, PRECISIONS, Result, Status
 from conformance.safe_text import number_of
 
@@ -46,9 +47,6 @@ FEWEST_GRADED = 50
 
 ENDED = "ended in an error or a wrong shape or type"
 """What is said of vectors whose outputs, if any, could not be compared: the ``errors``."""
-
-ABANDONED = "abandoned"
-"""The kind of failure of vectors that were not tested: the backend had been given up."""
 
 Expected = Mapping[str, Sequence[Mapping[str, Any]]]
 """``known_failures`` and ``required`` as in the footer of a log, each if it was given; ``endings``
@@ -160,7 +158,7 @@ class ResultCounts:
         readings: Counter[str] = Counter()
         right, given_up = False, ""
         for result in results:
-            if result.kind == ABANDONED:
+            if result.kind == FailureKind.ABANDONED:
                 given_up = given_up or result.message
             passed = result.status is Status.PASS
             if passed and result.reading is not None:

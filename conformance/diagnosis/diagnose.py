@@ -27,6 +27,7 @@ from conformance.diagnosis.observed import OperatorEvidence, case_of
 from conformance.diagnosis.placing import Placed, placed
 from conformance.diagnosis.resembling import FEWEST, resembling
 from conformance.errors import ConformanceError
+from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import OpSpec, Variant
@@ -304,7 +305,7 @@ def _explanations(
     large = {entry.id for entry in entries if entry.is_large}
     of_op = [result for result in results if result.op == op]
     small = [result for result in of_op if result.id not in large]
-    others = [result for result in of_op if result.id in large or result.kind == "raised"]
+    others = [result for result in of_op if result.id in large or result.kind == FailureKind.RAISED]
     try:
         by_small = explanations(
             spec,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.dtypes import DTYPES, DType
+from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import described
 from conformance.model import OPEN_BIT, PRECISIONS, Answer, Witness
 
@@ -33,9 +34,9 @@ up to a quarter of the way to the end that it lies towards, and so on; or it lie
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """An output that is not of the right structure; ``kind`` as in :class:`model.Result`."""
+    """An output that is not of the right structure."""
 
-    kind: str
+    kind: FailureKind
     message: str
 
 
@@ -64,15 +65,15 @@ def structure(answer: Answer, got: object) -> Mismatch | None:
     name, seen = answer.name, described(got)
     if seen.shape is None:
         what = "None" if seen.type == "NoneType" else f"of type {seen.type}"
-        return Mismatch("outputs", f"{name}: the output is {what}, not a numpy.ndarray")
+        return Mismatch(FailureKind.OUTPUTS, f"{name}: the output is {what}, not a numpy.ndarray")
     if seen.dtype != answer.dtype:
         swapped = seen.swapped == answer.dtype
         given = f"{answer.dtype} in foreign byte order" if swapped else seen.dtype
-        return Mismatch("dtype", f"{name}: dtype {given} instead of {answer.dtype}")
+        return Mismatch(FailureKind.DTYPE, f"{name}: dtype {given} instead of {answer.dtype}")
     if seen.shape != answer.expected.shape:
         shape = f"shape {seen.shape} instead of {answer.expected.shape}"
-        return Mismatch("shape", f"{name}: {shape}")
-    return Mismatch("outputs", f"{name}: the output was not handed over")
+        return Mismatch(FailureKind.SHAPE, f"{name}: {shape}")
+    return Mismatch(FailureKind.OUTPUTS, f"{name}: the output was not handed over")
 
 
 def compare(answer: Answer, got: Array, precision: str) -> OutputComparison:

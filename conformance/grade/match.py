@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, OutputComparison, compare, parts, structure
 from conformance.grade.outcome import described
 from conformance.grade.precision import DEFAULT
@@ -88,12 +89,12 @@ def as_outputs(returned: object, answers: Sequence[Answer]) -> tuple[Any, ...] |
         seen = described(returned)
         if seen.shape is not None and len(answers) == 1:
             return (returned,)
-        return Mismatch("outputs", f"returned {seen.type}, not a list of arrays")
+        return Mismatch(FailureKind.OUTPUTS, f"returned {seen.type}, not a list of arrays")
     outputs = tuple(cast("Sequence[Any]", returned))
     if len(outputs) != len(answers):
         names = ", ".join(answer.name for answer in answers)
         count = f"returned {len(outputs)} outputs instead of {len(answers)} ({names})"
-        return Mismatch("outputs", count)
+        return Mismatch(FailureKind.OUTPUTS, count)
     return outputs
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from conformance.errors import EXIT_INCONCLUSIVE
 from conformance.evidence import Evidence, Measured
+from conformance.failure_kind import facts_of
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, GRADED, Status
 from conformance.report.cause_view import CauseView, FindingView
@@ -29,9 +30,6 @@ HEADLINES = {
 
 FAULTLESS = {"conformant": "good", "inconclusive": "weak", "no failures": "neutral"}
 """The colour of verdicts without a failure."""
-
-LOST = ("crashed", "hung", "memory")
-"""Kinds of failure that cost the backend its process."""
 
 NO_CLAIM = "No claim can be made from this run."
 COMMAND = "conformance check "
@@ -134,7 +132,8 @@ class View:
         """What a reader wants first: numbers with their words, and whether that is bad."""
         t = self.total.tally
         explained = sum(one.cause.explained for one in self.new)
-        lost = sum(one.kind in LOST for one in self.run.results if one.status in FAILED)
+        kinds = (result.kind for result in self.run.results if result.status in FAILED)
+        lost = sum(facts_of(kind).loses_process for kind in kinds)
         count, causes = explained, f"{'new ' if self.known else ''}cause{'s' * (explained != 1)}"
         rest = len(self.new) - explained
         if rest and explained:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from conformance.errors import SuiteError
+from conformance.failure_kind import FailureKind
 from conformance.grade.judge import applies, judge, result, skipped, unsupported
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Case, Result, Status, Vector
@@ -104,7 +105,7 @@ class Examiner:
         claimed = self.executor.identity.capabilities is not None
         if undeclared and claimed and not outcome.unsteady:
             message = f"{outcome.message} (not among what the backend declared before the run)"
-            kind = "undeclared-unsupported"
+            kind = FailureKind.UNDECLARED
             verdict = result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
             return self._complete(verdict, vector)
         spec = self.specs.get(vector.case.op)

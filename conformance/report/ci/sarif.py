@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from conformance.log.causes import Cause, Severity
+from conformance.failure_kind import Severity
+from conformance.log.causes import Cause
 from conformance.log.diagnosis import because
 from conformance.log.run_log import RunLog
 from conformance.report.cause_view import CauseView
