@@ -41,6 +41,7 @@ from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
+from conformance.verdict import Verdict
 
 __all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "merge", "reference"]
 
@@ -60,7 +61,7 @@ class Run:
 
         Never true of a part of a suite, or of the smoke suite: see :attr:`passed`.
         """
-        return self.log.verdict == "conformant"
+        return self.log.verdict is Verdict.CONFORMANT
 
     @property
     def passed(self) -> bool:

@@ -128,13 +128,25 @@ class Vector:
 
 
 class Status(enum.StrEnum):
-    """What became of one vector."""
+    """What became of one vector.
 
-    PASS = "pass"
-    FAIL = "fail"
-    ERROR = "error"
-    UNSUPPORTED = "unsupported"
-    SKIPPED = "skipped"
+    ``counter`` is the name under which vectors are counted, ``verb`` says it of a backend.
+    """
+
+    counter: str
+    verb: str
+
+    def __new__(cls, text: str, counter: str = "", verb: str = "") -> Status:
+        """Make a member whose value is the text."""
+        member = str.__new__(cls, text)
+        member._value_, member.counter, member.verb = text, counter, verb
+        return member
+
+    PASS = "pass", "passed", "passes"
+    FAIL = "fail", "failed", "fails"
+    ERROR = "error", "errors", "ends in an error"
+    UNSUPPORTED = "unsupported", "unsupported", "does not support this vector"
+    SKIPPED = "skipped", "skipped", "is not tested"
 
 
 GRADED = (Status.PASS, Status.FAIL, Status.ERROR)
