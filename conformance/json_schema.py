@@ -15,11 +15,16 @@ from importlib.resources import files
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from conformance.dtypes import DTYPES, FLOATS
+
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
 MAX_PATH, MAX_MESSAGE = 80, 300
 """Characters of a problem that are shown, of its path and of its words."""
+
+LISTS = {"element-types": list(DTYPES), "floating-point-types": list(FLOATS)}
+"""Values that a schema lists by name, in a ``$comment`` beside what any reader may know of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +75,16 @@ def _text(error: Any) -> str:
     return ": ".join(filter(None, (path, nearest.message[:MAX_MESSAGE])))
 
 
+def _filled(rules: dict[str, Any]) -> dict[str, Any]:
+    listed = LISTS.get(rules.get("$comment", ""))
+    return {"enum": listed} if listed else rules
+
+
 @cache
 def load_schema(path: str, definition: str = "") -> JsonSchema:
     """Load a schema, or one ``definition`` of it; ``path`` is below the folder of this module."""
-    rules = json.loads(files("conformance").joinpath(path).read_text("utf-8"))
+    text = files("conformance").joinpath(path).read_text("utf-8")
+    rules = json.loads(text, object_hook=_filled)
     if definition:
         rules = {"$ref": f"#/$defs/{definition}", "$defs": rules["$defs"]}
     return JsonSchema(rules)

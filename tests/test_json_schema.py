@@ -179,3 +179,10 @@ def test_a_problem_is_short_however_long_the_document_is() -> None:
     problem = long.first_problem({"x" * 10_000: "y" * 10_000})
     assert problem is not None
     assert len(problem) < 400
+
+
+def test_lists_of_names_are_filled_in() -> None:
+    raw = json.loads((ROOT / "conformance/probe/probe.schema.json").read_text("utf-8"))
+    assert raw["$defs"]["dtype"] == {"$comment": "element-types", "type": "string"}
+    filled = load_schema("probe/probe.schema.json").rules["$defs"]["dtype"]
+    assert filled == {"enum": ["f16", "bf16", "f32", "f64", "i8", "u8", "i32", "i64"]}

@@ -20,6 +20,7 @@ from conformance.backends.capabilities import Capabilities
 from conformance.backends.pieces import Piece
 from conformance.errors import BackendError, SuiteError
 from conformance.evidence import BAR, Evidence, Measured, State
+from conformance.grade.precision import parse_precision
 from conformance.json_schema import load_schema
 from conformance.model import Case, Result, Status
 from conformance.run.statement import RunScope, conclude
@@ -258,7 +259,7 @@ def _record(document: dict[str, Any], where: str) -> Record:
         ),
         suite=document["suite"]["name"],
         level=document["level"],
-        precision=document["precision"],
+        precision=parse_precision(document["precision"]),
         operators=document["operators"],
         cases=tuple(_cases(document, where)),
         killed={op: (killed, of) for op, (killed, of) in document["killed"].items()},

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from conformance.cli.options import backend_options, call_options, env_option, ops_option
+from conformance.dtypes import DTYPES
 from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
     from conformance.run.executor import Executor
 
 TIMEOUT = 30.0
-DTYPES = ("f16", "bf16", "f32", "f64", "i8", "u8", "i32", "i64")
 
 EXAMPLES = """
 \b

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
-from conformance.grade.precision import FLOATS, parse_precision, spell
+from conformance.grade.precision import parse_precision, spell
 from conformance.model import PRECISIONS
 
 
