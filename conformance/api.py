@@ -17,10 +17,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from numpy.typing import NDArray
-
 from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
+from conformance.dtypes import Array
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
 from conformance.grade.precision import DEFAULT, parse_precision, spell
@@ -45,7 +44,6 @@ from conformance.verdict import Verdict
 
 __all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "merge", "reference"]
 
-Array = NDArray[Any]
 Function = Callable[[str, list[Array], dict[str, Any]], Any]
 
 

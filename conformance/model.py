@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from conformance.dtypes import Array
+
 Attributes = Mapping[str, Any]
 
 PRECISIONS = ("exact", "standard", "native")

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from numpy.typing import NDArray
-
 from conformance.backends.versions import known
-from conformance.dtypes import DTYPES, name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import Unsupported
-
-Array = NDArray[Any]
 
 PREFIX = "onnx."
 NEWEST = 22

@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType
+from conformance.dtypes import DTYPES, Array, DType
 from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import described
 from conformance.model import OPEN_BIT, PRECISIONS, Answer, Witness
 
-Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 SHOWN_CHOICES = 8

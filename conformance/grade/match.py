@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from conformance.dtypes import Array
 from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, OutputComparison, compare, parts, structure
 from conformance.grade.outcome import described
 from conformance.grade.precision import DEFAULT
 from conformance.model import PRECISIONS, Answer, Vector
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)

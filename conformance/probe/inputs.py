@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType
+from conformance.dtypes import DTYPES, Array, DType
 from conformance.generate.chance import Chance
 
-Array = NDArray[Any]
 Family = Callable[[DType, int, Chance], Array]
 
 RAGGED, RUNS = 64, 32

@@ -10,11 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType, narrowed
+from conformance.dtypes import DTYPES, Array, DType, narrowed
 from conformance.probe.orders import Order, orders
 from conformance.reference.exact import decode, round_ratio
 
-Array = NDArray[Any]
 Codes = NDArray[np.uint64]
 
 ACCUMULATORS = {"f32": ("f16", "bf16", "f32", "f64"), "f64": ("f32", "f64")}

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance import __version__
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
 from conformance.probe.asking import Answered
@@ -28,8 +27,6 @@ from conformance.probe.session import Probed
 from conformance.probe.statements import Fit
 from conformance.run.environment import fingerprint
 from conformance.suite import strict_json
-
-Array = NDArray[Any]
 
 _RUN_LOG = re.compile(rb'\x1f\x8b|\{"event": ?"header"')
 """How a run log begins, compressed or not."""

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends import pieces
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.pieces import Piece
-from conformance.dtypes import DTYPES, name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import (
     MESSAGE_LIMIT,
@@ -31,8 +30,6 @@ from conformance.run.environment import of_system
 from conformance.run.executor import Identity
 from conformance.run.wire import Header, Malformed, pack
 from conformance.safe_text import foreign, printable
-
-Array = NDArray[Any]
 
 PROTOCOL = 1
 """The version of the protocol. It changes when a program of before could not be run any more."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES
+from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
 from conformance.model import OPEN_BIT, Answer, Case, Vector
@@ -19,8 +19,6 @@ from conformance.spec.validity import violations
 from conformance.suite import manifest as manifests
 from conformance.suite import strict_json
 from conformance.suite.store import Suite
-
-Array = NDArray[Any]
 
 
 def lint(suite: Suite, look: Callable[[Vector], object] | None = None) -> tuple[str, ...]:

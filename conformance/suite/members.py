@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, DType, name_of
+from conformance.dtypes import DTYPES, Array, DType, name_of
 from conformance.errors import SuiteError
 from conformance.model import OPEN_BIT, Answer
 from conformance.suite.archive import DAMAGED
 from conformance.suite.npy import read_npy, write_npy
 from conformance.suite.strict_json import JsonObject
-
-Array = NDArray[Any]
 
 CASE = "case.json"
 """The member that says what the others are."""

@@ -7,11 +7,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
-
-from numpy.typing import NDArray
 
 from conformance import __version__
+from conformance.dtypes import Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
 from conformance.model import LEVELS, Case, Vector
@@ -22,8 +20,6 @@ from conformance.suite.archive import DAMAGED, Archive, pack
 from conformance.suite.cases import case_of
 from conformance.suite.members import CASE
 from conformance.suite.strict_json import JsonObject
-
-Array = NDArray[Any]
 
 FORMAT = 1
 READER = f"opconform {__version__}"
