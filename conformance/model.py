@@ -20,9 +20,24 @@ Attributes = Mapping[str, Any]
 PRECISIONS = ("exact", "standard", "native")
 LEVELS = ("must", "should")
 OPEN_BIT = {"exact": 1, "standard": 2, "native": 4}
+ALL_OPEN = sum(OPEN_BIT.values())
 
 ADOPTED, FOLLOWED, NEITHER = "adopted", "followed", "neither"
 """What outputs say of an interpretation: the base's answer, its own, or neither."""
+
+
+INTERVAL_BINS = {
+    "exactly rounded": "exact",
+    "up to 1/4": "1/4",
+    "up to 1/2": "1/2",
+    "up to 3/4": "3/4",
+    "up to all": "all",
+    "beyond": "beyond",
+}
+"""How much of its accepted interval an element uses, and the tick of a chart.
+
+Up to a quarter of the way to the end that it lies towards, and so on.
+"""
 
 
 @dataclass(frozen=True)
@@ -199,7 +214,7 @@ class Result:
     ``known`` is the entry of the vendor's known failures that names this failure, as file and
     line; None for a new failure, and for what did not fail. ``within`` counts graded
     floating-point elements by the part of their accepted interval that they use, see
-    :data:`conformance.grade.compare.PARTS`. ``rank`` is that of the data. ``left_out`` are the
+    :data:`INTERVAL_BINS`. ``rank`` is that of the data. ``left_out`` are the
     attributes with a default that the vector does not give. ``returned`` are the outputs of a
     failure, where they are arrays of the right types and small. ``wrong`` is a digest of which
     elements are wrong, or of the structure where that is; empty where no outputs were compared.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.backends import pieces
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.pieces import Piece
@@ -29,7 +29,6 @@ from conformance.suite.strict_json import JsonObject as Checked
 from conformance.verdict import NO_CLAIM, ResultCounts
 
 FORMAT = 1
-TOOL = f"opconform {__version__}"
 CHANGED = "the record was changed, or another program wrote it; ask for the original"
 
 _CASE = ("op", "id", *cases.CASE, "level", "content", "status", "reading", "outputs")

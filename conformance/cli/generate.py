@@ -246,6 +246,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
     """Say what is going to be done, and what will be missing, before it takes its time."""
     from importlib.util import find_spec
 
+    from conformance.errors import install
     from conformance.suite import shipped_suite
 
     if known:
@@ -260,7 +261,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
     if anew and find_spec("z3") is None:
         click.echo(
             "z3 is not installed: pairs of targets for which no case is found are listed as "
-            "undecided; to decide them: pip install 'opconform[generate]'",
+            f"undecided; to decide them: {install('generate')}",
             err=True,
         )
 
@@ -291,6 +292,7 @@ def _tell(
 ) -> None:
     """Say what was made; with ``narrowed`` not which targets are not covered, since what a backend
     does not declare leaves many out."""
+    from conformance.errors import install
     from conformance.suite.store import argument
     from conformance.suite.totals import Count
     from conformance.verdict import SMOKE
@@ -332,6 +334,6 @@ def _tell(
         )
         click.echo("  List them with: conformance coverage")
         if "z3-solver" not in manifest.versions:
-            click.echo("  Contradictions need z3: pip install 'opconform[generate]'.")
+            click.echo(f"  Contradictions need z3: {install('generate')}.")
     rate = len(written) / seconds
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors per second), sha256 {written.digest[:16]}")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import described
-from conformance.model import OPEN_BIT, PRECISIONS, Answer, Witness
+from conformance.model import INTERVAL_BINS, OPEN_BIT, PRECISIONS, Answer, Witness
 
 Mask = NDArray[np.bool_]
 
@@ -25,10 +25,6 @@ SHOWN_CHOICES = 8
 
 TOGETHER = 1 << 20
 """Elements of several outputs that are compared at once, at most; or those of one."""
-
-PARTS = ("rounded", "1/4", "1/2", "3/4", "1", "beyond")
-"""How much of its accepted interval an element uses: none where it is the rounded value itself,
-up to a quarter of the way to the end that it lies towards, and so on; or it lies beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ def _wrong(answer: Answer, dtype: DType, got: NDArray[np.int64], nan: Mask, prec
 
 
 def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
-    """How many graded elements of a floating-point output use each of :data:`PARTS`."""
+    """How many graded elements of a floating-point output use each of :data:`INTERVAL_BINS`."""
     assert answer.rounded is not None
     dtype = DTYPES[answer.dtype]
     ends = answer.interval(precision)
@@ -147,11 +143,11 @@ def parts(answer: Answer, got: Array, precision: str) -> NDArray[np.int64]:
     room = dtype.ulp_distance(np.where(seen > right, ends[1], ends[0]), answer.rounded)
     with np.errstate(invalid="ignore"):
         part = np.clip(np.ceil(4 * off / np.maximum(room, 1)), 1, 4)
-    part = np.where((seen < lo) | (seen > hi) | nan, len(PARTS) - 1, part)
+    part = np.where((seen < lo) | (seen > hi) | nan, len(INTERVAL_BINS) - 1, part)
     part = np.where((seen == right) | (nan & not_a_number), 0, part).astype(np.int64)
     if answer.open is not None:
         part = part[(answer.open & OPEN_BIT[precision]) == 0]
-    return np.bincount(part.ravel(), minlength=len(PARTS))
+    return np.bincount(part.ravel(), minlength=len(INTERVAL_BINS))
 
 
 def _is_nan(dtype: DType, ordinals: NDArray[np.int64]) -> Mask:

@@ -44,7 +44,7 @@ class Match:
         return max(cast("list[str]", best), key=PRECISIONS.index)
 
     def within(self, precision: Mapping[str, str]) -> tuple[int, ...] | None:
-        """How many floating-point elements use each of :data:`PARTS`; None where none is compared.
+        """How many floating-point elements use each bin; None where none is compared.
 
         ``precision`` is what each dtype was compared at.
         """

@@ -17,6 +17,9 @@ FORMAT = 1
 ARRAYS = ("inputs", "expected", "returned")
 """The arrays that are kept of a failure."""
 
+MAX_ELEMENTS = 20
+"""Wrong elements of a finding that are listed, and shown, at most."""
+
 PIECE = 4000
 """Characters of one piece of a long text that may not be cut."""
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
@@ -32,7 +32,6 @@ _RUN_LOG = re.compile(rb'\x1f\x8b|\{"event": ?"header"')
 """How a run log begins, compressed or not."""
 
 FORMAT = 1
-TOOL = f"opconform {__version__}"
 FILE = "probe.json"
 
 MOST_MODELS = 12

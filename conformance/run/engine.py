@@ -11,7 +11,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-from conformance import __version__
+from conformance import DISTRIBUTION, __version__
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import digest
 from conformance.backends.protocol import Backend
@@ -287,7 +287,7 @@ def _header(
     return {
         "event": "header",
         "format": FORMAT,
-        "tool": {"name": "opconform", "version": __version__},
+        "tool": {"name": DISTRIBUTION, "version": __version__},
         "started": _now(),
         "suite": {
             "name": suite.name,

@@ -335,7 +335,7 @@ def _is_piece(value: Any) -> bool:
         and value[1].isprintable()
         and len(value[1]) <= pieces.MAX_NAME
         and isinstance(value[2], str)
-        and pieces.SHA256.fullmatch(value[2]) is not None
+        and pieces.DIGEST.fullmatch(value[2]) is not None
     )
 
 

@@ -19,7 +19,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.data import directory
 from conformance.errors import SuiteError
 from conformance.model import LEVELS, Case
@@ -32,7 +32,6 @@ from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import Count
 
 FORMAT = 2
-TOOL = f"opconform {__version__}"
 
 LARGE = "large"
 """The suite of large cases, which core holds too. What each of them kills is not measured: that

@@ -18,11 +18,10 @@ from typing import Any
 from conformance import renamed
 from conformance.model import LEVELS, Vector
 from conformance.suite.cases import LARGE, Recorded
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import PATH_PART, Table, Totals
 
 SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
-SHA256 = re.compile(r"[0-9a-f]{64}")
 CONTENT = re.compile(r"[0-9a-f]{32}")
 
 KINDS = ("value", "reject")

@@ -9,16 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from conformance import remote, renamed
+from conformance import TOOL, remote, renamed
 from conformance.suite import containers, entries, origin, strength, strict_json, totals
-from conformance.suite.containers import TOOL, Packed
+from conformance.suite.containers import Packed
 from conformance.suite.entries import Container, Entry
 from conformance.suite.lazily import Lazily
 from conformance.suite.listing import Listing
 from conformance.suite.origin import Origin
 from conformance.suite.recordings import Recordings
 from conformance.suite.strength import Strength
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import Count, Table, Totals, digest_of
 
 FILE_NAME = "manifest.json"
@@ -305,7 +305,7 @@ def _packed(record: JsonObject, root: Path) -> Packed:
         root=root,
         containers=containers.parse_list(record),
         totals=totals.parse(record, suites).current(),
-        digest=entries.matching(entries.SHA256, record, "digest"),
+        digest=entries.matching(SHA256, record, "digest"),
         index=containers.parse_index(record),
     )
     if Listing(found).counted() != found.totals.counts_json:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.dtypes import Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
@@ -22,7 +22,6 @@ from conformance.suite.members import CASE
 from conformance.suite.strict_json import JsonObject
 
 FORMAT = 1
-READER = f"opconform {__version__}"
 MAX_UNPACKED = 64 * 2**20  # bytes
 MAX_CASE = 2**20
 """The largest ``case.json`` in bytes; as Python objects JSON takes many times its size."""
@@ -119,7 +118,7 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
     if len(text) > MAX_CASE:
         raise SuiteError(f"{where}: more than {MAX_CASE} bytes", hint=DAMAGED)
     document = strict_json.loads(text, where)
-    strict_json.check_format(document, where, FORMAT, READER)
+    strict_json.check_format(document, where, FORMAT, TOOL)
     if strict:
         problems = load_schema("suite/schemas/case.json").problems(document)
         if problems:
