@@ -17,8 +17,6 @@ from conformance.dtypes import Array
 
 Attributes = Mapping[str, Any]
 
-PRECISIONS = ("exact", "standard", "native")
-LEVELS = ("must", "should")
 OPEN_BIT = {"exact": 1, "standard": 2, "native": 4}
 ALL_OPEN = sum(OPEN_BIT.values())
 

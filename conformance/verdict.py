@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from conformance.choices import PRECISIONS, SuiteName
 from conformance.errors import (
     EXIT_INCONCLUSIVE,
     EXIT_INTERRUPTED,
@@ -23,24 +24,10 @@ from conformance.errors import (
 )
 from conformance.evidence import Evidence
 from conformance.failure_kind import FailureKind
-from conformance.model import GRADED, PRECISIONS, Result, Status
+from conformance.model import GRADED, Result, Status
 from conformance.safe_text import number_of
 
-SMOKE = "smoke"
-"""The suite that is a first look, and proves nothing."""
-
-DRAWN = "drawn"
-"""A suite that nobody selected, so that nobody knows what it kills."""
-
-FUZZ = "fuzz"
-"""A suite of failures that a search found in one backend."""
-
-NO_CLAIM: Mapping[str, str] = {
-    SMOKE: "the smoke suite",
-    "large": "the large cases alone",
-    DRAWN: "a drawn suite, whose mutation score is not measured",
-    FUZZ: "a suite of failures that a search found",
-}
+NO_CLAIM: Mapping[str, str] = {name: name.no_claim for name in SuiteName if name.no_claim}
 """Suites that a run of can claim nothing, by name, and why."""
 
 FEWEST_GRADED = 50

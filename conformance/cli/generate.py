@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.choices import SHIPPED_SUITES
 from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, processes_option
 from conformance.cli.places import TargetPath
@@ -96,7 +97,7 @@ interrupted run leaves the old suite unchanged.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["smoke", "core"]),
+    type=click.Choice(SHIPPED_SUITES),
     default="core",
     show_default=True,
     help="smoke: covers every target and kills most mutants. core: covers all pairs of targets "
@@ -292,10 +293,10 @@ def _tell(
 ) -> None:
     """Say what was made; with ``narrowed`` not which targets are not covered, since what a backend
     does not declare leaves many out."""
+    from conformance.choices import SuiteName
     from conformance.errors import install
     from conformance.suite.store import argument
     from conformance.suite.totals import Count
-    from conformance.verdict import SMOKE
 
     manifest = written.manifest
     size = sum(entry.bytes for entry in manifest.listed)
@@ -310,7 +311,7 @@ def _tell(
             f"  {op:20} {count.value:5} value vectors, {count.reject:3} negative tests{score}"
         )
         # A smoke suite is small and makes no claim.
-        if suite != SMOKE and killed < STRONG * (killed + len(survivors)):
+        if suite != SuiteName.SMOKE and killed < STRONG * (killed + len(survivors)):
             spec = specs[op]
             unused = [one for one in spec.kin.patterns if one not in spec.patterns]
             data = f", or other patterns of data: {', '.join(unused)}" if unused else ""

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from conformance.choices import SuiteName
 from conformance.diagnosis.cause import (
     UNKNOWN,
     by_conditions,
@@ -33,7 +34,6 @@ from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import OpSpec, Variant
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
-from conformance.verdict import FUZZ
 
 COMPARED = 20_000
 """Passed vectors of an operator with which failures are compared, the first of the suite."""
@@ -130,7 +130,7 @@ class Diagnosis:
         known = {name for one in several for name in one.ids}
         if len(found.agrees) > 1 or known.issuperset(found.ids):
             return False
-        if self._suite.manifest.name == FUZZ:
+        if self._suite.manifest.name == SuiteName.FUZZ:
             return True
         ids = {fault.id for some in candidates(found) for fault in some}
         return any(not ids.isdisjoint(entry.kills) for entry in self._unasked(found))
@@ -315,7 +315,7 @@ def _explanations(
             noticed=noticed,
             precision=precision,
             level=level,
-            chosen=suite.manifest.name == FUZZ,
+            chosen=suite.manifest.name == SuiteName.FUZZ,
         )
         return with_others(by_small, spec, others, read=suite.get, precision=precision, level=level)
     except ConformanceError:

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conformance.choices import PRECISIONS
 from conformance.dtypes import DTYPES, Array, DType
 from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import described
-from conformance.model import INTERVAL_BINS, OPEN_BIT, PRECISIONS, Answer, Witness
+from conformance.model import INTERVAL_BINS, OPEN_BIT, Answer, Witness
 
 Mask = NDArray[np.bool_]
 

@@ -9,12 +9,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from conformance.choices import PRECISIONS
 from conformance.dtypes import Array
 from conformance.failure_kind import FailureKind
 from conformance.grade.compare import Mismatch, OutputComparison, compare, parts, structure
 from conformance.grade.outcome import described
 from conformance.grade.precision import DEFAULT
-from conformance.model import PRECISIONS, Answer, Vector
+from conformance.model import Answer, Vector
 
 
 @dataclass(frozen=True, slots=True)

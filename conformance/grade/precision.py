@@ -5,9 +5,9 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Mapping
 
+from conformance.choices import PRECISIONS
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError, closest
-from conformance.model import PRECISIONS
 
 DEFAULT = "standard"
 

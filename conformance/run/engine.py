@@ -15,13 +15,14 @@ from conformance import DISTRIBUTION, __version__
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import digest
 from conformance.backends.protocol import Backend
+from conformance.choices import LEVELS
 from conformance.errors import UsageError
 from conformance.grade.gate import Gate
 from conformance.grade.outcome import Outcome
 from conformance.grade.precision import known, parse_precision
 from conformance.log.events import FORMAT
 from conformance.log.results import OutputLimit, Results
-from conformance.model import LEVELS, Finding, Result, Vector
+from conformance.model import Finding, Result, Vector
 from conformance.run.again import Again
 from conformance.run.alone import Fresh
 from conformance.run.asking import answered

@@ -16,8 +16,9 @@ from math import prod
 from typing import Any
 
 from conformance import renamed
-from conformance.model import LEVELS, Vector
-from conformance.suite.cases import LARGE, Recorded
+from conformance.choices import LEVELS, SuiteName
+from conformance.model import Vector
+from conformance.suite.cases import Recorded
 from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import PATH_PART, Table, Totals
 
@@ -89,7 +90,7 @@ class Entry:
     @property
     def is_large(self) -> bool:
         """Whether it is of the large cases, of which nobody measured what they kill."""
-        return LARGE in self.suites
+        return SuiteName.LARGE in self.suites
 
     @property
     def elements(self) -> int:

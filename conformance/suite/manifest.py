@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance import TOOL, remote, renamed
+from conformance.choices import SuiteName
 from conformance.suite import containers, entries, origin, strength, strict_json, totals
 from conformance.suite.containers import Packed
 from conformance.suite.entries import Container, Entry
@@ -25,8 +26,6 @@ FILE_NAME = "manifest.json"
 FORMAT = 1
 PACKED = containers.FORMAT
 
-COMPLEMENT = "complement"
-"""The vectors of a suite that it lacked, and that were added for some backend."""
 
 _KEYS = (
     *("format", "name", "tool", "seed", "versions", "counts", "edges", "faults", "strength"),
@@ -183,10 +182,10 @@ class Manifest:
     def digests(self) -> tuple[str, ...]:
         """The digest; of a suite that was completed, that of the suite before and that of what was
         added."""
-        if COMPLEMENT not in self.suites:
+        if SuiteName.COMPLEMENT not in self.suites:
             return (self.digest,)
-        before = self._only(lambda entry: COMPLEMENT not in entry.suites)
-        return before.digest, self.subset(COMPLEMENT).digest
+        before = self._only(lambda entry: SuiteName.COMPLEMENT not in entry.suites)
+        return before.digest, self.subset(SuiteName.COMPLEMENT).digest
 
     def subset(self, name: str) -> Manifest:
         """The manifest of the vectors that belong to the suite ``name``; it has its own digest."""

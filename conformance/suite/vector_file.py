@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from conformance import TOOL
+from conformance.choices import LEVELS
 from conformance.dtypes import Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
-from conformance.model import LEVELS, Case, Vector
+from conformance.model import Case, Vector
 from conformance.spec.former import respelled
 from conformance.spec.loader import find, names
 from conformance.suite import members, strict_json

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance.choices import PRECISIONS
 from conformance.dtypes import FLOATS
 from conformance.errors import UsageError
 from conformance.grade.precision import parse_precision, spell
-from conformance.model import PRECISIONS
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)

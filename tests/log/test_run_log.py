@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from conformance.choices import LEVELS, PRECISIONS
 from conformance.errors import LogError
 from conformance.json_schema import load_schema
 from conformance.log.encoding import MAX_DETAIL, MAX_TEXT, decode, encode
@@ -27,7 +28,7 @@ from conformance.log.events import (
 )
 from conformance.log.reader import read
 from conformance.log.writer import LogWriter
-from conformance.model import LEVELS, PRECISIONS, Finding, Result, Status, Witness
+from conformance.model import Finding, Result, Status, Witness
 
 KINDS = ("passing", "failing", "interrupted", "nothing_graded", "gated", "hostile")
 
