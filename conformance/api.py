@@ -17,10 +17,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-from numpy.typing import NDArray
-
 from conformance.backends.backend_name import canonical
 from conformance.backends.protocol import Backend
+from conformance.dtypes import Array
 from conformance.errors import Unsupported, UsageError
 from conformance.grade.gate import load_gate
 from conformance.grade.precision import DEFAULT, parse_precision, spell
@@ -42,10 +41,10 @@ from conformance.run.shard import Shard
 from conformance.spec import loader
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
+from conformance.verdict import Verdict
 
 __all__ = ["Backend", "Run", "Unsupported", "check", "load_suite", "merge", "reference"]
 
-Array = NDArray[Any]
 Function = Callable[[str, list[Array], dict[str, Any]], Any]
 
 
@@ -61,7 +60,7 @@ class Run:
 
         Never true of a part of a suite, or of the smoke suite: see :attr:`passed`.
         """
-        return self.log.verdict == "conformant"
+        return self.log.verdict is Verdict.CONFORMANT
 
     @property
     def passed(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance import __version__, parallel
+from conformance import DISTRIBUTION, TOOL, parallel
 from conformance.backends.pieces import Piece
 from conformance.challenge.digests import Hashing
 from conformance.challenge.making import backend_of, killed
@@ -219,8 +219,8 @@ def _selection(
 
 
 def _other_versions(record: Record) -> Iterator[str]:
-    here = {"opconform": f"opconform {__version__}", **selecting()}
-    there = {"opconform": record.tool, **record.versions}
+    here = {DISTRIBUTION: TOOL, **selecting()}
+    there = {DISTRIBUTION: record.tool, **record.versions}
     for name in sorted({*here, *there}):
         if here.get(name) != there.get(name):
             yield f"{name} {there.get(name, 'not installed')}, here {here.get(name, 'none')}"

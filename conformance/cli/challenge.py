@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.choices import SHIPPED_SUITES
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
@@ -140,7 +141,7 @@ those of conformance check.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["core", "smoke"]),
+    type=click.Choice(SHIPPED_SUITES),
     default="core",
     show_default=True,
     help="core: as strong as the shipped suite in what the backend declares; minutes. smoke: fewer "

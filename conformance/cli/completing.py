@@ -152,11 +152,11 @@ def completed(
     cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
     """
     from conformance.audit.run import operators
+    from conformance.choices import SuiteName
     from conformance.cli.checking import evaluate
     from conformance.cli.part import claims_of
     from conformance.generate import lacking
     from conformance.generate.suites import versions
-    from conformance.suite.manifest import COMPLEMENT
     from conformance.suite.writer import check_target, write_suite
 
     specs = {op: _sound(base, op) for op in operators(base, ops)}
@@ -202,7 +202,7 @@ def completed(
     old = {entry.id: entry for entry in manifest.listed}
     return write_suite(
         out,
-        [(vector, (COMPLEMENT,)) for vector in new if vector.id not in old],
+        [(vector, (SuiteName.COMPLEMENT,)) for vector in new if vector.id not in old],
         name=manifest.name,
         seed=manifest.seed,
         versions={**versions(), **manifest.versions},

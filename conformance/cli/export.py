@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.choices import LEVELS
 from conformance.cli.checking import evaluate
 from conformance.cli.options import CHECK_LEVEL, backend_options, selection_options
 from conformance.cli.places import TargetPath
@@ -53,7 +54,7 @@ MAX_DECLARATION = 1 << 20
 )
 @click.option(
     "--level",
-    type=click.Choice(["must", "should"]),
+    type=click.Choice(LEVELS),
     default="must",
     show_default=True,
     help=CHECK_LEVEL,

@@ -260,7 +260,7 @@ def _minimal(cause: Cause, found: Mapping[str, Discovery]) -> set[str]:
 
 def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Discovery]) -> None:
     """A cause for people: what is wrong, the smallest case, and how to see it again."""
-    from conformance.grade.findings import WORDS
+    from conformance.failure_kind import facts_of
     from conformance.safe_text import one_line
 
     finding = _simplest(cause, suite)
@@ -269,7 +269,7 @@ def _tell_cause(number: int, cause: Cause, suite: Suite, found: Mapping[str, Dis
     # How many of these vectors fail says nothing: they were chosen for it.
     several = len(diagnosis.get("alternatives") or ())
     what = f"{several} known bugs give these outputs" if several else "No known bug"
-    failure = WORDS.get(finding.kind, finding.kind).removeprefix("with ")
+    failure = facts_of(finding.kind).predicate.removeprefix("with ")
     sentence = sentence or f"{what}: {failure}."
     click.echo(f"{number}. {one_line(sentence)}")
     click.echo(f"   {suite.get(finding.smallest).description}")

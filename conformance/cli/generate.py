@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.choices import SHIPPED_SUITES
 from conformance.cli.crew import Crew
 from conformance.cli.options import cluster_options, processes_option
 from conformance.cli.places import TargetPath
@@ -96,7 +97,7 @@ interrupted run leaves the old suite unchanged.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["smoke", "core"]),
+    type=click.Choice(SHIPPED_SUITES),
     default="core",
     show_default=True,
     help="smoke: covers every target and kills most mutants. core: covers all pairs of targets "
@@ -249,6 +250,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
     """Say what is going to be done, and what will be missing, before it takes its time."""
     from importlib.util import find_spec
 
+    from conformance.errors import install
     from conformance.suite import shipped_suite
 
     if known:
@@ -263,7 +265,7 @@ def _announce(known: Sequence[Cases], specs: Mapping[str, OpSpec], anew: Sequenc
     if anew and find_spec("z3") is None:
         click.echo(
             "z3 is not installed: pairs of targets for which no case is found are listed as "
-            "undecided; to decide them: pip install 'opconform[generate]'",
+            f"undecided; to decide them: {install('generate')}",
             err=True,
         )
 
@@ -294,9 +296,10 @@ def _tell(
 ) -> None:
     """Say what was made; with ``narrowed`` not which targets are not covered, since what a backend
     does not declare leaves many out."""
+    from conformance.choices import SuiteName
+    from conformance.errors import install
     from conformance.suite.store import argument
     from conformance.suite.totals import Count
-    from conformance.verdict import SMOKE
 
     manifest = written.manifest
     size = sum(entry.bytes for entry in manifest.listed)
@@ -311,7 +314,7 @@ def _tell(
             f"  {op:20} {count.value:5} value vectors, {count.reject:3} negative tests{score}"
         )
         # A smoke suite is small and makes no claim.
-        if suite != SMOKE and killed < STRONG * (killed + len(survivors)):
+        if suite != SuiteName.SMOKE and killed < STRONG * (killed + len(survivors)):
             spec = specs[op]
             unused = [one for one in spec.kin.patterns if one not in spec.patterns]
             data = f", or other patterns of data: {', '.join(unused)}" if unused else ""
@@ -337,6 +340,6 @@ def _tell(
         )
         click.echo("  List them with: conformance suite coverage")
         if "z3-solver" not in manifest.versions:
-            click.echo("  Contradictions need z3: pip install 'opconform[generate]'.")
+            click.echo(f"  Contradictions need z3: {install('generate')}.")
     rate = len(written) / seconds
     click.echo(f"{seconds:.1f} s ({rate:.0f} vectors per second), sha256 {written.digest[:16]}")

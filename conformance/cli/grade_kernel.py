@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from conformance.choices import SHIPPED_SUITES
 from conformance.cli.options import (
     CHECK_LEVEL,
     CHECK_PRECISION,
@@ -63,7 +64,7 @@ suite; 1 refused; 2 wrong usage; 4 inconclusive.
 )
 @click.option(
     "--suite",
-    type=click.Choice(["core", "smoke"]),
+    type=click.Choice(SHIPPED_SUITES),
     default="core",
     show_default=True,
     help="smoke: few vectors, no claim.",

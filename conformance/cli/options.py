@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from conformance.choices import LEVEL_HELP, LEVELS, PRECISION_HELP, sentences
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -250,13 +252,8 @@ min_strength_option: Callable[[F], F] = together(
     )
 )
 
-CHECK_LEVEL = (
-    "must: any allowed interpretation of the document passes. should: only the expected one."
-)
-CHECK_PRECISION = (
-    "exact: correctly rounded. standard: sums in any order, in f32 or wider (f64 for f64). "
-    "native: sums in the element type. T=P sets the precision of one element type."
-)
+CHECK_LEVEL = sentences(LEVEL_HELP)
+CHECK_PRECISION = f"{sentences(PRECISION_HELP)} T=P sets the precision of one element type."
 
 
 def question_options(level: str, precision: str) -> Callable[[F], F]:
@@ -264,7 +261,7 @@ def question_options(level: str, precision: str) -> Callable[[F], F]:
     return together(
         click.option(
             "--level",
-            type=click.Choice(["must", "should"]),
+            type=click.Choice(LEVELS),
             default="must",
             show_default=True,
             help=level,

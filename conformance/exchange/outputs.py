@@ -29,6 +29,7 @@ from conformance.model import Vector
 from conformance.run import messages
 from conformance.run.environment import of_system
 from conformance.run.executor import Executor, Identity, Request
+from conformance.run.messages import MAX_RANK
 from conformance.safe_text import printable
 from conformance.suite.npy import read_npy
 
@@ -39,7 +40,6 @@ SHOWN = 5
 """Problems of a folder that are listed."""
 
 MAX_TEXT = 64 << 10
-MAX_RANK = 64
 
 
 class Outputs(Executor):

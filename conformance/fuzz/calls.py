@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from conformance.errors import ConformanceError
+from conformance.failure_kind import FailureKind
 from conformance.model import FAILED, GRADED, Case, Result, Status, Vector
 from conformance.reference.build import build
 from conformance.run.check_vector import VectorChecker
@@ -87,11 +88,12 @@ class Calls:
             return None  # larger than what is evaluated
 
     def _learn(self, vector: Vector, verdict: Result) -> None:
-        if verdict.kind == "abandoned":
+        no_answer = verdict.kind in (FailureKind.HUNG, FailureKind.ABANDONED)
+        if verdict.kind == FailureKind.ABANDONED:
             self.given_up = verdict.message
         if verdict.status is Status.PASS:
             self._passed.append(vector)
-        if verdict.status in GRADED and verdict.kind not in ("hung", "abandoned"):
+        if verdict.status in GRADED and not no_answer:
             self._answers += 1
             self._slowest = max(self._slowest, verdict.seconds)
             if self._answers % SURE == 0:

@@ -15,6 +15,7 @@ from typing import Any, Self
 from conformance import parallel
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.program import command_line, is_program
+from conformance.choices import SHIPPED_SUITES
 from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import known, parse_precision, spell
 from conformance.kernels import runner
@@ -32,7 +33,6 @@ from conformance.suite.store import Suite
 MAX_SOURCE = 4 << 20
 """Bytes of a kernel's file."""
 
-SUITES = ("core", "smoke")
 CONVENTIONS = ("auto", *runner.CONVENTIONS)
 MOST_SEEDS = 1 << 32
 
@@ -152,7 +152,7 @@ def prepared(
     Raises BackendError for a kernel that cannot be read, UsageError for what cannot be done.
     """
     known(asked.convention, CONVENTIONS, "convention")
-    known(asked.suite, SUITES, "suite")
+    known(asked.suite, SHIPPED_SUITES, "suite")
     precision = parse_precision(asked.precision)
     spec = loader.find(asked.op)
     seed = secrets.randbelow(MOST_SEEDS) if asked.seed is None else asked.seed

@@ -14,16 +14,6 @@ from conformance.model import FAILED, Result
 from conformance.safe_text import number_of
 from conformance.verdict import exit_code, judged
 
-WHY: Mapping[str, str] = {
-    "interrupted": "an interrupted run {}",
-    "not conformant": "a run {} that has failures",
-    "nothing graded": "a run {} that graded nothing",
-    "no failures": "a run {} that tested only a part of the suite",
-    "inconclusive": "a run {} whose evidence is weaker than required",
-    "conformant": "a run {} whose evidence is as strong as required, and in which nothing failed",
-}
-"""What the footer calls so wrongly, by the verdict that follows from the results."""
-
 
 def contradictions(run: RunLog) -> Iterator[str]:
     """Sentences that say where a log contradicts itself."""
@@ -94,7 +84,7 @@ def _of_verdict(run: RunLog, footer: Mapping[str, Any]) -> Iterator[str]:
         no_claim=run.no_claim,
     )
     if footer["verdict"] != verdict:
-        yield f"The footer calls {WHY[verdict].format(footer['verdict'])}."
+        yield f"The footer calls {verdict.phrase.format(footer['verdict'])}."
     why = list(run.objections(verdict))
     if footer["exit_code"] == 0:
         yield from (f"The exit code is 0, but {one}." for one in why)

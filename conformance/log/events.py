@@ -7,6 +7,7 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conformance.json_schema import load_schema
 from conformance.model import Finding, Result, Returned, Status, Witness
 
 FORMAT = 1
@@ -15,8 +16,21 @@ FORMAT = 1
 ARRAYS = ("inputs", "expected", "returned")
 """The arrays that are kept of a failure."""
 
+MAX_ELEMENTS = 20
+"""Wrong elements of a finding that are listed, and shown, at most."""
+
 PIECE = 4000
 """Characters of one piece of a long text that may not be cut."""
+
+
+def event_problem(event: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with an event; None if it keeps to the published schema."""
+    name = event.get("event")
+    if name not in ("header", "result", "finding", "footer"):
+        return f"unknown event {str(name)[:40]!r}"
+    # The schema of all events would try each kind on every line.
+    problem = load_schema("log/run-log.schema.json", name).first_problem(event)
+    return problem and f"{name} {problem}"
 
 
 def as_event(item: Mapping[str, Any] | Result | Finding) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from conformance.evidence import Evidence
 from conformance.log.causes import Cause, causes
 from conformance.model import Finding, Result
-from conformance.verdict import NO_CLAIM, Expected, ResultCounts, Tally, objections
+from conformance.verdict import NO_CLAIM, Expected, ResultCounts, Tally, Verdict, objections
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,14 @@ class RunLog:
         return self.footer is not None and not self.footer["interrupted"] and not self.problems
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Verdict:
         """The footer's verdict where it can be trusted, else ``cut short`` or ``inconsistent``.
 
         Only a complete log, without problems, whose own results agree, is ever ``conformant``.
         """
         if self.footer is None:
-            return "cut short"
-        return "inconsistent" if self.problems else str(self.footer["verdict"])
+            return Verdict.CUT_SHORT
+        return Verdict.INCONSISTENT if self.problems else Verdict(self.footer["verdict"])
 
     @property
     def gate_met(self) -> bool:
@@ -50,9 +50,9 @@ class RunLog:
         """
         if self.footer is None or self.problems or self.footer["exit_code"] != 0:
             return False
-        return not any(self.objections(self.footer["verdict"]))
+        return not any(self.objections(self.verdict))
 
-    def objections(self, verdict: str) -> Iterator[str]:
+    def objections(self, verdict: Verdict) -> Iterator[str]:
         """What speaks against the exit code 0 of a run with this verdict."""
         expected: Expected = self.footer or {}
         strict = bool(self.header["options"].get("strict"))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.outcome import Ending, Outcome, described
 from conformance.model import Case, Vector
 from conformance.probe.designs import designed, space_of
@@ -18,8 +16,6 @@ from conformance.probe.models import Codes, Space, codes
 from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
 from conformance.run.pipeline import Pipeline
 from conformance.spec.model import OpSpec
-
-Array = NDArray[Any]
 
 DESIGNED = "designed"
 

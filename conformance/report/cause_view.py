@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from conformance.dtypes import DTYPES
-from conformance.log.causes import Cause, Severity
+from conformance.failure_kind import Severity, facts_of
+from conformance.log.causes import Cause
 from conformance.log.diagnosis import NamedFault, ToldCondition, ToldDiagnosis, diagnosis
 from conformance.log.memory import on_memory
 from conformance.model import Finding, Witness
@@ -148,30 +149,6 @@ class FindingView:
         return elements(self.finding.detail.get("elements"), self.dtype)
 
 
-TAGS = {
-    Severity.LOST: "crash",
-    Severity.SHAPE: "wrong shape",
-    Severity.VALUE: "wrong values",
-    Severity.RAISED: "exception",
-    Severity.ACCEPTED: "accepted",
-    Severity.MILD: "should",
-}
-"""What a cause leads to at its worst, in a word or two."""
-
-KINDS = {
-    "hung": "hang",
-    "memory": "out of memory",
-    "aborted": "abnormal end",
-    "abandoned": "not tested",
-    "dtype": "wrong type",
-    "outputs": "no usable outputs",
-    "unsteady": "unsteady results",
-    "input-changed": "input written",
-    "undeclared-unsupported": "unsupported",
-}
-"""The same of kinds of failure that are not what others of their severity are."""
-
-
 @dataclass(frozen=True)
 class CauseView:
     """A cause with its ``findings``, an operator's at a time, the largest first."""
@@ -182,8 +159,8 @@ class CauseView:
     @property
     def tag(self) -> str:
         """What it leads to at its worst."""
-        tag, severity = TAGS[self.cause.severity], self.cause.severity
-        return tag if severity is Severity.MILD else KINDS.get(self.cause.kind, tag)
+        mild = self.cause.severity is Severity.MILD
+        return "should" if mild else facts_of(self.cause.kind).tag
 
     @property
     def link(self) -> str:

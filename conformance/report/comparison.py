@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.complaint import unnumbered
 from conformance.errors import LogError
+from conformance.failure_kind import FailureKind
 from conformance.log.causes import Cause
 from conformance.log.run_log import RunLog
 from conformance.model import FAILED, Result, Status
@@ -319,7 +320,7 @@ def _rough(result: Result) -> str:
 
 def _way(result: Result) -> tuple[Any, ...]:
     """How a vector fails. Addresses differ from run to run, and an exception may be renamed."""
-    message = unnumbered(result.message) if result.kind == "raised" else result.message
+    message = unnumbered(result.message) if result.kind == FailureKind.RAISED else result.message
     return result.status, result.kind, message, result.precision
 
 

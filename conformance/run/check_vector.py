@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
+from conformance.failure_kind import FailureKind
 from conformance.grade.judge import applies, judge, skipped, unsupported
 from conformance.grade.judge import result as make_result
 from conformance.grade.outcome import Ending, Outcome
@@ -95,7 +96,7 @@ class VectorChecker:
         claimed = self.executor.identity.capabilities is not None
         if undeclared and claimed and not outcome.unsteady:
             message = f"{outcome.message} (not among what the backend declared before the run)"
-            kind = "undeclared-unsupported"
+            kind = FailureKind.UNDECLARED
             error = make_result(vector, Status.ERROR, kind, message, seconds=outcome.seconds)
             return self._complete(error, vector)
         spec = self.specs.get(vector.case.op)

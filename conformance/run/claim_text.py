@@ -20,6 +20,7 @@ from conformance.verdict import (
     NO_CLAIM,
     Expected,
     ResultCounts,
+    Verdict,
     exit_code,
     few,
     judged,
@@ -165,10 +166,10 @@ def conclude(
     remarks = [f"Ended early: {score.given_up}."] if score.given_up else []
     if scope.partitions:
         remarks.append(f"Tested only: {scope.partitions}.")
-    if verdict == "no failures":
+    if verdict is Verdict.NO_FAILURES:
         remarks.append(f"This run makes no claim: {scope.no_claim}.")
     last = ""
-    if verdict in ("conformant", "inconclusive"):
+    if verdict.is_claimable:
         remarks += sentences(evidence, scope.precision)
         if few(score, evidence):
             remarks.append(f"Fewer than {FEWEST_GRADED} value vectors prove little.")
@@ -183,7 +184,7 @@ def conclude(
         "counts": score.counts,
         "by_reading": score.by_reading,
         "precision_reached": score.reached,
-        "verdict": verdict,
+        "verdict": str(verdict),
         "sentence": " ".join([_sentence(score, scope, verdict), *remarks]),
         "claim": _claim(score, scope, evidence, verdict, ended_badly=bool(expected.get("endings"))),
         "strength": evidence.to_json(),
@@ -191,13 +192,13 @@ def conclude(
     }
 
 
-def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
+def _sentence(score: ResultCounts, scope: RunScope, verdict: Verdict) -> str:
     selected, total = sum(score.selected.values()), score.total
-    if verdict == "interrupted":
+    if verdict is Verdict.INTERRUPTED:
         return (
             f"Interrupted after {total.total} of {selected} vectors; {total.wrong} failed so far."
         )
-    none = verdict == "nothing graded"
+    none = verdict is Verdict.NOTHING_GRADED
     # What stands between commas adds up to all vectors; what is part of it is between parentheses.
     passed = f"{total.passed:,} of {selected:,} vectors passed"
     if total.by_reading:
@@ -216,7 +217,7 @@ def _sentence(score: ResultCounts, scope: RunScope, verdict: str) -> str:
     if total.graded and missing:
         few = len(missing) <= MOST_NAMED
         share += f", none of {', '.join(missing) if few else f'{len(missing)} operators'}"
-    return f"{verdict.capitalize()}: {', '.join(parts)}; {share}."
+    return f"{verdict.headline}: {', '.join(parts)}; {share}."
 
 
 def _of_these(score: ResultCounts) -> str:
@@ -230,7 +231,7 @@ def _claim(
     score: ResultCounts,
     scope: RunScope,
     evidence: Evidence,
-    verdict: str,
+    verdict: Verdict,
     *,
     ended_badly: bool = False,
 ) -> str:
@@ -241,7 +242,7 @@ def _claim(
     graded = f"{total.graded} of {scope.in_suite} graded"
     within = f" in {scope.partitions} only" if scope.partitions else ""
     facts = f"suite {scope.suite}{within}, {graded}, sha256 {scope.sha256}"
-    nothing = verdict if verdict in ("interrupted", "nothing graded") else ""
+    nothing = verdict if verdict in (Verdict.INTERRUPTED, Verdict.NOTHING_GRADED) else ""
     why = scope.no_claim or nothing
     if ended_badly:
         why = "a process did not end as it should"
@@ -253,7 +254,7 @@ def _claim(
         part = "" if scope.whole else f", {scope.no_claim}"
         return f"{scope.backend}: NOT conformant with {', '.join(ops)} ({terms}{part}), {facts}"
     facts = f"{claimed(evidence, scope.precision)}, {facts}"
-    if verdict == "inconclusive":
+    if verdict is Verdict.INCONCLUSIVE:
         return f"{scope.backend}: no claim (inconclusive); {facts}"
     what = ", ".join(ops) + _extent(evidence, scope)
     return f"{scope.backend}: conformant with {what} ({terms}), {facts}"

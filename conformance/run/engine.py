@@ -11,16 +11,17 @@ from itertools import chain, islice
 from time import perf_counter
 from typing import Any
 
-from conformance import __version__
+from conformance import DISTRIBUTION, __version__
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.discovery import digest
 from conformance.backends.protocol import Backend
+from conformance.choices import LEVELS
 from conformance.errors import UsageError
 from conformance.grade.gate import Gate, Watch
 from conformance.grade.precision import known, parse_precision
 from conformance.log.events import FORMAT
 from conformance.log.results import OutputLimit, Results
-from conformance.model import LEVELS, Finding, Result, Vector
+from conformance.model import Finding, Result, Vector
 from conformance.run.alone import Fresh
 from conformance.run.check_vector import VectorChecker
 from conformance.run.confirm_failure import confirmed_results
@@ -280,7 +281,7 @@ def _header(check: _Check) -> dict[str, Any]:
     return {
         "event": "header",
         "format": FORMAT,
-        "tool": {"name": "opconform", "version": __version__},
+        "tool": {"name": DISTRIBUTION, "version": __version__},
         "started": _now(),
         "suite": {
             "name": suite.name,

@@ -15,6 +15,7 @@ from conformance.errors import ConformanceError
 from conformance.grade.compare import element
 from conformance.grade.match import Match, asked, decisive, matches
 from conformance.grade.returned import unpacked
+from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Vector
 from conformance.reference import facts
 from conformance.spec.model import OpSpec, Variant
@@ -25,9 +26,6 @@ MAX_PLANE = 40_000
 
 MAX_OUTPUT = 144
 """Elements of a plane of outputs that is shown beside the expected one, at most."""
-
-MAX_ELEMENTS = 20
-"""Wrong elements that are listed, at most."""
 
 
 @dataclass(frozen=True)

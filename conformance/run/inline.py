@@ -7,16 +7,14 @@ from time import perf_counter
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends.marking import is_the_adapters
 from conformance.backends.protocol import Backend
+from conformance.dtypes import Array
 from conformance.errors import Unsupported
 from conformance.grade.outcome import Ending, Outcome, describe
 from conformance.model import Vector
 from conformance.run.executor import Executor, Request, identity_of
-
-Array = NDArray[Any]
 
 COPY_LIMIT = 1 << 30
 """Bytes above which an output is not copied; no vector needs one, so its shape is wrong."""

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conformance.backends import pieces
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.pieces import Piece
-from conformance.dtypes import DTYPES, name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import BackendError, ConformanceError
 from conformance.grade.outcome import (
     MESSAGE_LIMIT,
@@ -31,8 +30,6 @@ from conformance.run.environment import of_system
 from conformance.run.executor import Identity
 from conformance.run.framing import Header, Malformed, pack
 from conformance.safe_text import foreign, printable
-
-Array = NDArray[Any]
 
 PROTOCOL = 1
 """The version of the protocol. It changes when existing programs could not run any more."""
@@ -338,7 +335,7 @@ def _is_piece(value: Any) -> bool:
         and value[1].isprintable()
         and len(value[1]) <= pieces.MAX_NAME
         and isinstance(value[2], str)
-        and pieces.SHA256.fullmatch(value[2]) is not None
+        and pieces.DIGEST.fullmatch(value[2]) is not None
     )
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from conformance.backends.capabilities import Capabilities
+from conformance.choices import SuiteName
 from conformance.diagnosis.diagnose import Diagnosis
 from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import SMALLEST_SPLIT, findings
@@ -24,7 +25,7 @@ from conformance.run.selection import Selection, untested
 from conformance.spec.loader import names
 from conformance.spec.spelling import in_a_line
 from conformance.suite.store import Suite
-from conformance.verdict import FUZZ, ResultCounts
+from conformance.verdict import ResultCounts
 
 TO_BLAME = 0.25
 """The share of a target's vectors that must fail for the target to be reported as common."""
@@ -87,7 +88,7 @@ SEARCHED = ("--backend", "--env", "--level", "--precision")
 def _search(finding: Finding, suite: Suite, command: Sequence[str]) -> dict[str, str]:
     """The command that searches for smaller cases of a finding that nobody can explain."""
     known = finding.diagnosis or {}
-    if known.get("faults") or known.get("conditions") or suite.name == FUZZ:
+    if known.get("faults") or known.get("conditions") or suite.name == SuiteName.FUZZ:
         return {}
     if not command or finding.op not in names():
         return {}

@@ -19,10 +19,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__
+from conformance import TOOL
+from conformance.choices import LEVELS, SuiteName
 from conformance.data import directory
 from conformance.errors import SuiteError
-from conformance.model import LEVELS, Case
+from conformance.model import Case
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.suite import parts, strict_json
@@ -32,9 +33,7 @@ from conformance.suite.strict_json import JsonObject
 from conformance.suite.totals import Count
 
 FORMAT = 2
-TOOL = f"opconform {__version__}"
 
-LARGE = "large"
 """The suite of large cases, which core holds too. What each of them kills is not measured: that
 takes a second for each of hundreds of mutants."""
 
@@ -71,7 +70,7 @@ class Recorded:
     @property
     def is_large(self) -> bool:
         """Whether it is of the large cases."""
-        return LARGE in self.suites
+        return SuiteName.LARGE in self.suites
 
     @property
     def achieved(self) -> frozenset[tuple[str, str]]:

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from conformance.model import LEVELS, Vector
-from conformance.suite.cases import LARGE, Recorded
-from conformance.suite.strict_json import JsonObject
+from conformance.choices import LEVELS, SuiteName
+from conformance.model import Vector
+from conformance.suite.cases import Recorded
+from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import PATH_PART, Table, Totals
 
 SUITE_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,60}")
-SHA256 = re.compile(r"[0-9a-f]{64}")
 CONTENT = re.compile(r"[0-9a-f]{32}")
 
 KINDS = ("value", "reject")
@@ -89,7 +89,7 @@ class Entry:
     @property
     def is_large(self) -> bool:
         """Whether it is of the large cases, of which nobody measured what they kill."""
-        return LARGE in self.suites
+        return SuiteName.LARGE in self.suites
 
     @property
     def elements(self) -> int:

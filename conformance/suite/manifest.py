@@ -9,24 +9,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from conformance import remote
+from conformance import TOOL, remote
+from conformance.choices import SuiteName
 from conformance.suite import containers, entries, origin, strength, strict_json, totals
-from conformance.suite.containers import TOOL, Packed
+from conformance.suite.containers import Packed
 from conformance.suite.entries import Container, Entry
 from conformance.suite.lazily import Lazily
 from conformance.suite.listing import Listing
 from conformance.suite.origin import Origin
 from conformance.suite.recordings import Recordings
 from conformance.suite.strength import Strength
-from conformance.suite.strict_json import JsonObject
+from conformance.suite.strict_json import SHA256, JsonObject
 from conformance.suite.totals import Count, Table, Totals, digest_of
 
 FILE_NAME = "manifest.json"
 FORMAT = 1
 PACKED = containers.FORMAT
 
-COMPLEMENT = "complement"
-"""The vectors of a suite that it lacked, and that were added for some backend."""
 
 _KEYS = (
     *("format", "name", "tool", "seed", "versions", "specifications", "counts", "edges", "faults"),
@@ -181,10 +180,10 @@ class Manifest:
     def digests(self) -> tuple[str, ...]:
         """The digest; of a suite that was completed, that of the suite before and that of what was
         added."""
-        if COMPLEMENT not in self.suites:
+        if SuiteName.COMPLEMENT not in self.suites:
             return (self.digest,)
-        before = self._only(lambda entry: COMPLEMENT not in entry.suites)
-        return before.digest, self.subset(COMPLEMENT).digest
+        before = self._only(lambda entry: SuiteName.COMPLEMENT not in entry.suites)
+        return before.digest, self.subset(SuiteName.COMPLEMENT).digest
 
     def subset(self, name: str) -> Manifest:
         """The manifest of the vectors that belong to the suite ``name``; it has its own digest."""
@@ -295,7 +294,7 @@ def _packed(record: JsonObject, root: Path) -> Packed:
         root=root,
         containers=containers.parse_list(record),
         totals=totals.parse(record, suites),
-        digest=entries.matching(entries.SHA256, record, "digest"),
+        digest=entries.matching(SHA256, record, "digest"),
         index=containers.parse_index(record),
     )
     if Listing(found).counted() != found.totals.counts_json:

@@ -7,23 +7,20 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from numpy.typing import NDArray
-
-from conformance import __version__
+from conformance import TOOL
+from conformance.choices import LEVELS
+from conformance.dtypes import Array
 from conformance.errors import SuiteError
-from conformance.model import LEVELS, Case, Vector
-from conformance.suite import members, schema, strict_json
+from conformance.json_schema import load_schema
+from conformance.model import Case, Vector
+from conformance.suite import members, strict_json
 from conformance.suite.archive import DAMAGED, Archive, pack
 from conformance.suite.cases import case_of
 from conformance.suite.members import CASE
 from conformance.suite.strict_json import JsonObject
 
-Array = NDArray[Any]
-
 FORMAT = 1
-READER = f"opconform {__version__}"
 MAX_UNPACKED = 64 * 2**20  # bytes
 MAX_CASE = 2**20
 """The largest ``case.json`` in bytes; as Python objects JSON takes many times its size."""
@@ -119,9 +116,12 @@ def decode(data: bytes, source: str, *, strict: bool = False, answers: bool = Tr
     if len(text) > MAX_CASE:
         raise SuiteError(f"{where}: more than {MAX_CASE} bytes", hint=DAMAGED)
     document = strict_json.loads(text, where)
-    strict_json.check_format(document, where, FORMAT, READER)
+    strict_json.check_format(document, where, FORMAT, TOOL)
     if strict:
-        schema.check("case", document, where)
+        problems = load_schema("suite/schemas/case.json").problems(document)
+        if problems:
+            more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+            raise SuiteError(f"{where}: {problems[0]}{more}", hint=DAMAGED)
     record = JsonObject(document, where, _CASE_KEYS)
     reader = members.Reader(content, source)
     case = case_of(record, record.text("op"))

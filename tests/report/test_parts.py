@@ -14,6 +14,7 @@ from runs import run
 
 from conformance.log.causes import causes
 from conformance.log.diagnosis import diagnosis, followed
+from conformance.log.events import MAX_ELEMENTS
 from conformance.model import Finding, Result, Status
 from conformance.report.cause_view import CauseView, FindingView
 from conformance.report.charts import (
@@ -25,7 +26,7 @@ from conformance.report.charts import (
     heat_maps,
     spreads,
 )
-from conformance.report.elements import MAX_ELEMENTS, MAX_SIDE, MAX_SLICES, elements, planes
+from conformance.report.elements import MAX_SIDE, MAX_SLICES, elements, planes
 from conformance.report.page import render
 from conformance.report.view import view
 from conformance.report.wording import short

@@ -8,9 +8,9 @@ import pytest
 import venvs
 from click.testing import CliRunner, Result
 
+from conformance.choices import SuiteName
 from conformance.cli import completing, main
 from conformance.suite import vector_cache
-from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.writer import write_suite
 
@@ -129,7 +129,7 @@ def test_the_vectors_of_the_suite_stay_as_they_are_and_the_claim_names_both_dige
     assert {name: new[name].sha256 for name in old} == old
     added = [entry for name, entry in new.items() if name not in old]
     assert added
-    assert all(entry.suites == (COMPLEMENT,) for entry in added)
+    assert all(entry.suites == (SuiteName.COMPLEMENT,) for entry in added)
     first, second = after.manifest.digests
     assert first == before.digest
     assert second != after.digest
@@ -140,7 +140,7 @@ def test_the_vectors_of_the_suite_stay_as_they_are_and_the_claim_names_both_dige
 def test_what_was_added_asks_what_is_declared_alone(completed: tuple[Suite, Result]) -> None:
     suite = completed[0]
     for entry in suite.manifest.vectors:
-        if COMPLEMENT in entry.suites:
+        if SuiteName.COMPLEMENT in entry.suites:
             shape = next(iter(suite.read(entry).case.shapes.values()))
             assert entry.dtype == "f32"
             assert len(shape) == 4
@@ -177,7 +177,11 @@ def test_only_the_element_types_of_the_check_are_completed(base: Path) -> None:
     asked = ["--suite", str(base / "suite"), "--complete", "--report", str(report)]
     shown = check(base, "Few", *asked, "--dtypes", "f16")
     assert shown.exit_code == 0, shown.output
-    new = [one for one in open_suite(report / "suite").manifest.listed if COMPLEMENT in one.suites]
+    new = [
+        one
+        for one in open_suite(report / "suite").manifest.listed
+        if SuiteName.COMPLEMENT in one.suites
+    ]
     assert {one.dtype for one in new} == {"f16"}
     assert f"conformant with {OP} in f16 of rank 3" in shown.stdout
 

@@ -14,7 +14,8 @@ from test_cases import CASES
 from test_manifest import MANIFEST
 
 from conformance.errors import SuiteError
-from conformance.suite import cases, derived, schema
+from conformance.json_schema import load_schema
+from conformance.suite import cases, derived
 from conformance.suite import manifest as manifests
 from conformance.suite.manifest import Manifest
 from conformance.suite.parts import Part, Parts, Survivors, parse
@@ -104,7 +105,7 @@ class TestManifest:
         content = manifests.dump(manifest)
         assert manifests.parse(content, "here") == manifest
         assert manifests.dump(manifests.parse(content, "here")) == content
-        assert schema.problems("manifest", json.loads(content)) == ()
+        assert load_schema("suite/schemas/manifest.json").problems(json.loads(content)) == ()
 
     def test_mutants_that_nothing_kills_are_in_its_table(self) -> None:
         assert with_parts().faults["AvgPool-1"] == {

@@ -16,12 +16,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from conformance.data import directory
-from conformance.grade import gate
-from conformance.log import schema as log
-from conformance.quick_schema import accepts
+from conformance.json_schema import JsonSchema, load_schema
 from conformance.spec import structure
 from conformance.spec.reader import parse
-from conformance.suite import schema as suite
 
 ROOT = Path(__file__).parents[1]
 JUNK: tuple[Any, ...] = (
@@ -32,28 +29,35 @@ JUNK: tuple[Any, ...] = (
 )
 
 
-def documents() -> Iterator[tuple[str, dict[str, Any], Any]]:
+def documents() -> Iterator[tuple[str, JsonSchema, Any]]:
     """A name, a schema and a document that is sound."""
     for kind, folder in ((structure.SPEC, "specs"), (structure.FAULTS, "specs/faults/pooling")):
         for path in sorted((ROOT / folder).glob("*.yaml")):
             data = parse(path.read_text(), path.name).data
             if "extends" not in data:
-                yield path.stem, structure.schema(kind), data
+                yield path.stem, load_schema(f"spec/{kind}.schema.json"), data
     vectors = directory("vectors")
     for folder in sorted(path for path in vectors.iterdir() if path.is_dir()):
         for path in sorted(folder.glob("*.npz"))[::60]:
             with zipfile.ZipFile(path) as archive:
-                yield path.stem, suite.load("case"), json.loads(archive.read("case.json"))
+                yield (
+                    path.stem,
+                    load_schema("suite/schemas/case.json"),
+                    json.loads(archive.read("case.json")),
+                )
     manifest = json.loads((vectors / "manifest.json").read_text())
-    yield "manifest", suite.load("manifest"), manifest | {"vectors": manifest["vectors"][::400]}
+    schema = load_schema("suite/schemas/manifest.json")
+    yield "manifest", schema, manifest | {"vectors": manifest["vectors"][::400]}
     packed = (ROOT / "reports/sample/onnxruntime/run.jsonl.gz").read_bytes()
     lines = gzip.decompress(packed).decode("ascii").splitlines()
     for number, line in enumerate(lines):
         event = json.loads(line)
         if number % 60 == 0 or event["event"] != "result":
-            yield f"line {number}", log._of(event["event"]), event
+            schema = load_schema("log/run-log.schema.json", event["event"])
+            yield f"line {number}", schema, event
     known = {"known": [{"op": "AvgPool-1", "vectors": ["x-1a2b3c4d"], "reason": "a"}]}
-    yield "known", dict(gate.schema("known")), {"format": 1, **known}
+    schema = load_schema("grade/expectations.schema.json", "known")
+    yield "known", schema, {"format": 1, **known}
 
 
 def places(data: Any) -> Iterator[tuple[Any, Any]]:
@@ -81,9 +85,9 @@ def spoil(document: Any, draw: random.Random) -> Any:
     return changed
 
 
-def agree(schema: dict[str, Any], document: Any) -> bool:
-    found = accepts(schema)(document)
-    sound = Draft202012Validator(schema).is_valid(document)
+def agree(schema: JsonSchema, document: Any) -> bool:
+    found = schema.accepts(document)
+    sound = Draft202012Validator(schema.rules).is_valid(document)
     assert sound or not found, document
     assert found or not sound or not is_json(document), document
     return found
@@ -111,7 +115,7 @@ def test_documents_as_they_are_and_spoiled(exhaustive: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema",
+    "rules",
     [
         {"type": "integer"},
         {"type": ["integer", "null"], "minimum": 0, "maximum": 1},
@@ -140,11 +144,45 @@ def test_documents_as_they_are_and_spoiled(exhaustive: bool) -> None:
         },
     ],
 )
-def test_each_keyword(schema: dict[str, Any]) -> None:
+def test_each_keyword(rules: dict[str, Any]) -> None:
     for value in (*JUNK, [["a"]], [[["a", "b"]]], {"a": "x"}, {"a": "x", "x": None}):
-        agree(schema, value)
+        agree(JsonSchema(rules), value)
 
 
 @pytest.mark.parametrize("data", [{1: 2}, {None: 1}, {"a": float("nan")}, date(2026, 3, 1)])
 def test_what_json_cannot_hold_is_left_to_jsonschema(data: Any) -> None:
-    assert not accepts({"type": "object", "additionalProperties": {"type": "number"}})(data)
+    schema = JsonSchema({"type": "object", "additionalProperties": {"type": "number"}})
+    assert not schema.accepts(data)
+
+
+LIST = JsonSchema(
+    {"type": "object", "properties": {"a": {"items": {"type": "integer"}}}, "required": ["b"]}
+)
+
+
+def test_problems_say_where_and_what() -> None:
+    document = {"a": [1, "x", "y"]}
+    assert LIST.problems(document) == (
+        "'b' is a required property",
+        "a[1]: 'x' is not of type 'integer'",
+        "a[2]: 'y' is not of type 'integer'",
+    )
+    assert LIST.first_problem(document) in LIST.problems(document)
+
+
+def test_a_sound_document_has_no_problems() -> None:
+    assert (LIST.problems({"b": 1}), LIST.first_problem({"b": 1})) == ((), None)
+
+
+def test_a_problem_is_short_however_long_the_document_is() -> None:
+    long = JsonSchema({"additionalProperties": {"type": "null"}})
+    problem = long.first_problem({"x" * 10_000: "y" * 10_000})
+    assert problem is not None
+    assert len(problem) < 400
+
+
+def test_lists_of_names_are_filled_in() -> None:
+    raw = json.loads((ROOT / "conformance/probe/probe.schema.json").read_text("utf-8"))
+    assert raw["$defs"]["dtype"] == {"$comment": "element-types", "type": "string"}
+    filled = load_schema("probe/probe.schema.json").rules["$defs"]["dtype"]
+    assert filled == {"enum": ["f16", "bf16", "f32", "f64", "i8", "u8", "i32", "i64"]}
