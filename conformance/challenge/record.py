@@ -2,7 +2,7 @@
 
 docs/challenge.md describes it. A record from outside is read as strict JSON of bounded size, then
 checked against its schema, then against its own digest and form. What it says is for
-:mod:`conformance.challenge.verifying` to check.
+:mod:`conformance.challenge.verify_record` to check.
 """
 
 from __future__ import annotations

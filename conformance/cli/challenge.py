@@ -185,10 +185,10 @@ def run(
     backend declares to support. Each is run twice, and both results have to be right.
     """
     from conformance.backends import pieces
-    from conformance.challenge import making, record
+    from conformance.challenge import make_record, record
     from conformance.challenge.digests import Hashing
     from conformance.challenge.secret import read
-    from conformance.challenge.selecting import select
+    from conformance.challenge.select_suite import select
     from conformance.cli.checking import checked, conclude, exit_code
     from conformance.cli.formats import page
     from conformance.cli.progress import Progress
@@ -213,7 +213,9 @@ def run(
     runner = Isolation("process", jobs, timeout, memory, env, hashed=True)
     asked = runner.executor_for(backend)
     identity = _loaded(asked)
-    tested = making.backend_of(identity, backend, [pieces.remote("not hashed")] if remote else ())
+    tested = make_record.backend_of(
+        identity, backend, [pieces.remote("not hashed")] if remote else ()
+    )
     click.echo(f"backend: {tested.digest}, {len(tested.pieces)} pieces", err=True)
     if not tested.bound:
         click.echo("not hashed: " + _not_hashed(tested.pieces), err=True)
@@ -246,7 +248,7 @@ def run(
     if found.footer["interrupted"]:
         click.echo("interrupted, so there is no record: run it again", err=True)
         ctx.exit(exit_code(found))
-    made = making.record(secret, tested, selected, specs, found.log, hashing.digests)
+    made = make_record.record(secret, tested, selected, specs, found.log, hashing.digests)
     with replacing(out / RECORD) as file:
         file.write_bytes(record.dump(made))
     click.echo(f"record: {out / RECORD}", err=True)
@@ -299,8 +301,8 @@ def verify(
     are compared.
     """
     from conformance.challenge import record
-    from conformance.challenge.verifying import Means, Step, StepOutcome
-    from conformance.challenge.verifying import verify as steps
+    from conformance.challenge.verify_record import Means, Step, StepOutcome
+    from conformance.challenge.verify_record import verify as steps
     from conformance.cli.progress import Progress
     from conformance.errors import EXIT_NOT_CONFORMANT, UsageError
     from conformance.run.isolation import Isolation

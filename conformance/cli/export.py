@@ -79,7 +79,7 @@ def export(
     from conformance.errors import UsageError
     from conformance.exchange import formats
     from conformance.exchange.export import export as write
-    from conformance.exchange.layout import DEVICE
+    from conformance.exchange.export_index import DEVICE
     from conformance.run.engine import Options, selected
     from conformance.suite.store import open_suite
 

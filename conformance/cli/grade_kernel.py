@@ -124,8 +124,8 @@ def grade_kernel(
     from conformance.cli.checking import LOG, checked, conclude
     from conformance.cli.formats import page, targets
     from conformance.cli.progress import Progress
-    from conformance.kernels.graded import finished
-    from conformance.kernels.grading import KernelRequest, prepared
+    from conformance.kernels.interface import finished
+    from conformance.kernels.preparation import KernelRequest, prepared
     from conformance.run.limits import DEFAULT_TIMEOUT
     from conformance.suite.writer import check_target
 

@@ -170,7 +170,7 @@ def _tell(found: Mapping[str, Any]) -> None:
 
 
 def _compared(old: Path, new: Path) -> int:
-    from conformance.probe.comparing import compare, text
+    from conformance.probe.comparison import compare, text
     from conformance.probe.record import read
     from conformance.safe_text import one_line
 

@@ -13,7 +13,7 @@ from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_USAGE
 
 if TYPE_CHECKING:
     from conformance.model import Vector
-    from conformance.repro.trial import Trial
+    from conformance.repro.script_run import Trial
     from conformance.suite.store import Suite
 
 MAX_SECONDS = 1e6
@@ -126,15 +126,15 @@ def made(
 
     ``beside`` is the folder that it is to be written into, if it is known.
 
-    Raises what :func:`conformance.repro.account.account` and
+    Raises what :func:`conformance.repro.backend_source.account` and
     :func:`conformance.repro.script.script` raise.
     """
     from conformance.backends.layouts import arrangement
     from conformance.grade.precision import parse_precision
-    from conformance.repro.account import account
     from conformance.repro.agreement import disagreement
+    from conformance.repro.backend_source import account
     from conformance.repro.script import script
-    from conformance.repro.trial import tried, versions
+    from conformance.repro.script_run import tried, versions
     from conformance.run.interpreter import python_of
 
     asked, spec = parse_precision(precision), suite.specs.get(vector.case.op)

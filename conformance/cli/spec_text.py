@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from conformance.cli.text import wrapped
 from conformance.docs import wording
-from conformance.docs.followers import Follower
+from conformance.docs.backend_interpretations import Follower
 from conformance.docs.formula import branches
 from conformance.docs.operator_facts import OperatorFacts
 from conformance.model import Vector

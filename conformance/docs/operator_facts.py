@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.docs.followers import Follower, followers
+from conformance.docs.backend_interpretations import Follower, followers
 from conformance.log.run_log import RunLog
 from conformance.model import Vector
 from conformance.spec.catalogue import Fault, faults

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import UsageError
+from conformance.exchange.export_index import ENDING, INDEX, LINES, ExportedCase, Index, key_of
 from conformance.exchange.formats import MODELS, files, line
-from conformance.exchange.layout import ENDING, INDEX, LINES, ExportedCase, Index, key_of
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
 from conformance.replacement import replacing

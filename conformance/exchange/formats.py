@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import Unsupported, UsageError
-from conformance.exchange.layout import ENDING
+from conformance.exchange.export_index import ENDING
 from conformance.grade.outcome import Ending, describe
 from conformance.model import Vector
 from conformance.suite.npy import write_npy

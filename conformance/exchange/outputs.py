@@ -13,7 +13,7 @@ import numpy as np
 
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import SuiteError, UsageError
-from conformance.exchange.layout import (
+from conformance.exchange.export_index import (
     DEVICE,
     ENDING,
     FOLDER,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from conformance.diagnosis.agreement import Agreement
 from conformance.fuzz.calls import Calls
+from conformance.fuzz.failure_causes import Causes, FailureCause
 from conformance.fuzz.guidance import Guidance
-from conformance.fuzz.minimise import Remake, minimised
-from conformance.fuzz.same_cause import Causes, FailureCause
+from conformance.fuzz.minimise_case import Remake, minimised
 from conformance.fuzz.simpler import cost_of
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.model import OpSpec

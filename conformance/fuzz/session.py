@@ -12,9 +12,9 @@ from conformance.audit.wanted import IMAGES
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.claims import claimed
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
-from conformance.fuzz import minimise
+from conformance.fuzz import minimise_case
 from conformance.fuzz.calls import Calls
-from conformance.fuzz.drawing import LIMITS, Batches
+from conformance.fuzz.case_batches import LIMITS, Batches
 from conformance.fuzz.failures import Discovery, Failures
 from conformance.fuzz.guidance import Guidance
 from conformance.generate.narrow import narrowed
@@ -80,9 +80,9 @@ class _Operator:
     ) -> None:
         self.whole, self.ranks = whole, ranks
         self.guidance = Guidance(whole, asked.level)
-        seconds = minimise.SECONDS
+        seconds = minimise_case.SECONDS
         if asked.seconds is not None:
-            seconds = min(seconds, minimise.SHARE * asked.seconds)
+            seconds = min(seconds, minimise_case.SHARE * asked.seconds)
         self.failures = Failures(
             spec, whole, ranks, self.guidance, calls, asked.level, asked.precision, seconds
         )

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from conformance import __version__
 from conformance.dtypes import DTYPES
 from conformance.errors import SuiteError
-from conformance.probe.asking import Answered
 from conformance.probe.models import codes
+from conformance.probe.probe_calls import Answered
 from conformance.probe.session import Probed
 from conformance.probe.statements import Fit
 from conformance.quick_schema import Check, accepts

@@ -13,9 +13,9 @@ from conformance.dtypes import DTYPES
 from conformance.errors import UsageError
 from conformance.generate.narrow import Claim
 from conformance.model import Vector
-from conformance.probe import steady
-from conformance.probe.asking import Answered, ask, call_of, reduce_of
-from conformance.probe.forms import FEWER_SIZES, ROW, SIZES, WHOLE, Form, case_of, forms
+from conformance.probe import repeatability
+from conformance.probe.designed_cases import FEWER_SIZES, ROW, SIZES, WHOLE, Form, case_of, forms
+from conformance.probe.probe_calls import Answered, ask, call_of, reduce_of
 from conformance.probe.statements import Fit, Statement, conclude
 from conformance.run.arranged import arranged
 from conformance.run.executor import Executor, Identity
@@ -59,7 +59,7 @@ class Probed:
     statements: list[Statement] = field(default_factory=list)
     fits: list[Fit] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
-    processes: list[steady.Process] = field(default_factory=list)
+    processes: list[repeatability.Process] = field(default_factory=list)
 
 
 def probe(
@@ -95,13 +95,13 @@ def probe(
             if seen.results is not None:
                 right.append(seen.call.vector)
         answered = [one for one in found.seen if one.results is not None]
-        again = steady.chosen(answered)
-        reports = [steady.same_process(executor, again, progress)]
+        again = repeatability.chosen(answered)
+        reports = [repeatability.same_process(executor, again, progress)]
     if elsewhere and again:
-        for process in steady.processes():
+        for process in repeatability.processes():
             progress(f"another process ({process.about})", 0, 1)
             with factory(process.variables) as other:
-                reports.append(steady.elsewhere(arranged(other, specs), again, process))
+                reports.append(repeatability.elsewhere(arranged(other, specs), again, process))
             found.processes.append(process)
     for seens in _grouped(answered):
         said, fits = conclude(seens)

@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.probe.asking import Answered
 from conformance.probe.models import Model
+from conformance.probe.probe_calls import Answered
 from conformance.probe.special import SpecialInput
 
 T = TypeVar("T")

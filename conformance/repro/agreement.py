@@ -8,7 +8,7 @@ from conformance.backends.program import is_program
 from conformance.errors import EXIT_USAGE
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import FAILED, Result, Status, Vector
-from conformance.repro.trial import Trial
+from conformance.repro.script_run import Trial
 from conformance.run.isolation import Isolation
 from conformance.run.single import Examiner
 from conformance.safe_text import one_line, shortened

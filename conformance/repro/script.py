@@ -19,7 +19,7 @@ from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
 from conformance.replacement import resolved
-from conformance.repro import checker, laid_out, unpacking
+from conformance.repro import checker, layout_code, unpacking
 from conformance.repro.literal import source
 from conformance.repro.native import SourceCall, parted
 from conformance.run.inline import fresh
@@ -63,7 +63,7 @@ def script(
         embedded.append(_embedded(unpacking))
     if how is not None:
         embedded.append(_embedded(arranging))
-        data = "\n".join([data, "", *laid_out.constants(how)])
+        data = "\n".join([data, "", *layout_code.constants(how)])
     imports = {"import sys", *(line for part in (*embedded, call) for line in part.imports)}
     if "ml_dtypes." in data:
         imports.add("import ml_dtypes")
@@ -80,7 +80,7 @@ def script(
             data,
             "",
             "",
-            laid_out.function(call.body, how),
+            layout_code.function(call.body, how),
             "",
             "",
             embedded[0].body,

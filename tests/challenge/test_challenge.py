@@ -18,10 +18,10 @@ import pytest
 from challenged import BACKEND, PROGRAM, Challenged, challenged, invoked, smaller
 
 from conformance.backends import pieces
-from conformance.challenge import verifying
+from conformance.challenge import verify_record
 from conformance.challenge.record import Record, dump, parse
 from conformance.challenge.secret import Secret
-from conformance.challenge.verifying import Means, Step, StepOutcome, verify
+from conformance.challenge.verify_record import Means, Step, StepOutcome, verify
 from conformance.log.reader import read as read_log
 from conformance.model import Case
 from conformance.run.executor import Executor
@@ -163,7 +163,7 @@ class TestARecord:
         self, one: Challenged, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         here = {**one.record.versions, "numpy": "1.0"}
-        monkeypatch.setattr(verifying, "selecting", lambda: here)
+        monkeypatch.setattr(verify_record, "selecting", lambda: here)
         found = steps(one.record, one, reselect=True)
         assert not failed(found)
         assert found["selection"].outcome is StepOutcome.SKIPPED
@@ -217,7 +217,7 @@ class TestAForgery:
     def selected_before(self, one: Challenged, monkeypatch: pytest.MonkeyPatch) -> None:
         """The selection that a test from end to end makes again is not made for each lie."""
         suite = open_suite(one.folder / "out" / "suite")
-        monkeypatch.setattr(verifying, "select", lambda *_, **__: suite)
+        monkeypatch.setattr(verify_record, "select", lambda *_, **__: suite)
 
     @pytest.mark.usefixtures("selected_before")
     def test_fewer_cases(self, one: Challenged) -> None:

@@ -17,9 +17,9 @@ from conformance.audit.kills import Bank
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.numpy import NumPy
 from conformance.errors import UsageError
-from conformance.fuzz import minimise, session
+from conformance.fuzz import minimise_case, session
 from conformance.fuzz.calls import LEAST
-from conformance.fuzz.drawing import LARGE, LIMITS, Batches
+from conformance.fuzz.case_batches import LARGE, LIMITS, Batches
 from conformance.fuzz.guidance import Guidance
 from conformance.fuzz.simpler import cost_of, simpler
 from conformance.generate.large import ELEMENTS
@@ -286,7 +286,7 @@ class TestCrashesAndHangs:
 
     @pytest.mark.exhaustive
     def test_a_hang_is_minimised(self, broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(minimise, "SECONDS", 6.0)
+        monkeypatch.setattr(minimise_case, "SECONDS", 6.0)
         executor = ProcessExecutor(f"{broken}:Hanging", Limits(2))
         found, *others = search(
             executor, "AdaptiveAvgPool-8", cases=40, timeout=2.0, progress=until_found

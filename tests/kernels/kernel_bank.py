@@ -15,7 +15,7 @@ from typing import Any
 from conformance import check, load_suite
 from conformance.backends.capabilities import Capabilities
 from conformance.challenge.digests import Hashing
-from conformance.challenge.selecting import select
+from conformance.challenge.select_suite import select
 from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import parse_precision
 from conformance.kernels import KernelRun, grade_kernel

@@ -7,7 +7,7 @@ import pytest
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status
 from conformance.repro.agreement import agrees
-from conformance.repro.trial import Trial
+from conformance.repro.script_run import Trial
 
 RAISED = Outcome(Ending.RAISED, message="ValueError: no stride of 0")
 RETURNED = Outcome(Ending.RETURNED)

@@ -20,7 +20,7 @@ import conformance
 from conformance.cli import main
 from conformance.model import Case, Status, Vector
 from conformance.reference.build import build
-from conformance.repro.trial import tried
+from conformance.repro.script_run import tried
 from conformance.spec.loader import find
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite

@@ -21,7 +21,7 @@ from conformance.errors import BackendError, ConformanceError
 from conformance.model import Vector
 from conformance.repro import program
 from conformance.repro.native import SourceCall, native_call, parted
-from conformance.repro.trial import run_apart
+from conformance.repro.script_run import run_apart
 from conformance.run import messages, wire
 from conformance.run.inline import fresh
 from conformance.run.interpreter import command

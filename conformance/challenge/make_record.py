@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from conformance.backends.pieces import Piece
 from conformance.challenge.record import Record, RecordedBackend, RecordedCase
 from conformance.challenge.secret import Secret
-from conformance.challenge.selecting import selecting
+from conformance.challenge.select_suite import selecting
 from conformance.log.run_log import RunLog
 from conformance.model import Result, Status
 from conformance.run.executor import Identity

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES, name_of
 from conformance.grade.outcome import Ending, Outcome, described
 from conformance.model import Case, Vector
+from conformance.probe.designed_cases import Form, case_of, vector_of
 from conformance.probe.designs import designed, space_of
-from conformance.probe.forms import Form, case_of, vector_of
 from conformance.probe.models import Codes, Space, codes
 from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
 from conformance.run.asking import answered

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from conformance.probe.asking import Answered, ask
+from conformance.probe.probe_calls import Answered, ask
 from conformance.probe.statements import CONSISTENT, DECIDED, Shown, Statement
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor

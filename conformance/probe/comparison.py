@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.probe.steady import is_about_repeats
+from conformance.probe.repeatability import is_about_repeats
 from conformance.probe.wording import said, sizes
 from conformance.safe_text import number_of
 

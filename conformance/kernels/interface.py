@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance import api
 from conformance.errors import EXIT_NOT_CONFORMANT
-from conformance.kernels.grading import KernelRequest, Prepared, prepared
+from conformance.kernels.preparation import KernelRequest, Prepared, prepared
 from conformance.run.limits import DEFAULT_TIMEOUT
 
 

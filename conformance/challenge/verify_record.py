@@ -11,10 +11,10 @@ from pathlib import Path
 from conformance import __version__, parallel
 from conformance.backends.pieces import Piece
 from conformance.challenge.digests import Hashing
-from conformance.challenge.making import backend_of, killed
+from conformance.challenge.make_record import backend_of, killed
 from conformance.challenge.record import Record, RecordedCase
 from conformance.challenge.secret import Secret
-from conformance.challenge.selecting import select, selecting
+from conformance.challenge.select_suite import select, selecting
 from conformance.errors import ConformanceError, UsageError
 from conformance.generate import recorded
 from conformance.generate.large import askable_large
