@@ -1,4 +1,4 @@
-"""Two probes side by side: which statements differ, and which results."""
+"""Compares two probes: which statements differ, and which results."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.probe.repeatability import is_about_repeats
-from conformance.probe.wording import said, sizes
+from conformance.probe.wording import size_range, statement_text
 from conformance.safe_text import number_of
 
-Place = tuple[str, str, str, str]
+Property = tuple[str, str, str, str]
 """Operator, element type, shape of windows, and property."""
 
 ABSENT = "not asked"
@@ -18,7 +18,7 @@ ABSENT = "not asked"
 
 @dataclass(frozen=True)
 class Difference:
-    """A property of which two probes say different things for windows of some sizes."""
+    """A property with different statements of two probes, for windows of these sizes."""
 
     op: str
     dtype: str
@@ -31,8 +31,11 @@ class Difference:
 
 @dataclass(frozen=True)
 class ProbeComparison:
-    """What differs. ``results`` counts, by call, results that differ for the same inputs, of how
-    many; ``same`` are the results that do not.
+    """The differences of two probes.
+
+    Attributes:
+        results: by call, how many results differ for the same inputs, and of how many.
+        same: the number of equal results for the same inputs.
     """
 
     differences: tuple[Difference, ...]
@@ -41,48 +44,49 @@ class ProbeComparison:
 
     @property
     def alike(self) -> bool:
-        """Whether nothing differs."""
+        """True if nothing differs."""
         return not self.differences and not self.results
 
 
-def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> ProbeComparison:
-    """Compare what two probes say, size by size, and their results for the same inputs.
+def compare_probes(old: Mapping[str, Any], new: Mapping[str, Any]) -> ProbeComparison:
+    """Compare the statements of two probes by size, and their results for the same inputs.
 
-    Where all results of a size are the same, so is what they show: a statement on several sizes may
-    differ all the same, for what other sizes show.
+    Where all results of a size are equal, the size shows no difference: a statement on several
+    sizes may still differ, because of other sizes.
     """
-    alike = _alike(old["calls"], new["calls"])
-    before, after = (_by_size(one["statements"], alike) for one in (old, new))
-    found: dict[tuple[Place, str, str], list[int]] = {}
+    equal_calls = _equal_calls(old["calls"], new["calls"])
+    before, after = (_by_size(probe["statements"], equal_calls) for probe in (old, new))
+    sizes: dict[tuple[Property, str, str], list[int]] = {}
     for key in dict.fromkeys([*before, *after]):
-        place, size = key
-        pair = before.get(key, ABSENT), after.get(key, ABSENT)
-        if pair[0] != pair[1]:
-            found.setdefault((place, *pair), []).append(size)
+        subject, size = key
+        texts = before.get(key, ABSENT), after.get(key, ABSENT)
+        if texts[0] != texts[1]:
+            sizes.setdefault((subject, *texts), []).append(size)
     differences = tuple(
-        Difference(*place, tuple(sorted(at)), one, other)
-        for (place, one, other), at in found.items()
+        Difference(*subject, tuple(sorted(numbers)), old_text, new_text)
+        for (subject, old_text, new_text), numbers in sizes.items()
     )
-    results, same = _results(old["calls"], new["calls"])
-    return ProbeComparison(differences, results, same)
+    return ProbeComparison(differences, *_compare_results(old["calls"], new["calls"]))
 
 
 def _by_size(
-    statements: Sequence[Mapping[str, Any]], alike: Collection[tuple[Any, ...]]
-) -> dict[tuple[Place, int], str]:
+    statements: Sequence[Mapping[str, Any]], equal_calls: Collection[tuple[Any, ...]]
+) -> dict[tuple[Property, int], str]:
     return {
-        ((one["op"], one["dtype"], one["window"], one["property"]), size): said(one)
-        for one in statements
-        for size in one["sizes"]
-        if is_about_repeats(one["property"])
-        or (one["op"], one["dtype"], one["window"], size) not in alike
+        ((entry["op"], entry["dtype"], entry["window"], entry["property"]), size): statement_text(
+            entry
+        )
+        for entry in statements
+        for size in entry["sizes"]
+        if is_about_repeats(entry["property"])
+        or (entry["op"], entry["dtype"], entry["window"], size) not in equal_calls
     }
 
 
-def _alike(
+def _equal_calls(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> set[tuple[Any, ...]]:
-    """Operator, type, shape and size of the calls that have the same inputs and results."""
+    """Return operator, type, shape and size of calls with the same inputs and results."""
     before = {call["id"]: call["planes"] for call in old}
     return {
         (call["op"], call["dtype"], call["window"], call["elements"])
@@ -91,35 +95,38 @@ def _alike(
     }
 
 
-def _results(
+def _compare_results(
     old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[str, tuple[int, int]], int]:
     before = {call["id"]: {plane[2]: plane[3] for plane in call["planes"]} for call in old}
-    found, same = {}, 0
+    different, same = {}, 0
     for call in new:
-        others = before.get(call["id"], {})
-        pairs = [(others[key], code) for _, _, key, code in call["planes"] if key in others]
-        differ = sum(one != other for one, other in pairs)
-        same += len(pairs) - differ
-        if differ:
-            found[call["id"]] = differ, len(pairs)
-    return found, same
+        old_codes = before.get(call["id"], {})
+        pairs = [(old_codes[key], code) for _, _, key, code in call["planes"] if key in old_codes]
+        count = sum(old_code != new_code for old_code, new_code in pairs)
+        same += len(pairs) - count
+        if count:
+            different[call["id"]] = count, len(pairs)
+    return different, same
 
 
-def text(old: Mapping[str, Any], new: Mapping[str, Any], compared: ProbeComparison) -> list[str]:
-    """The comparison in lines."""
-    names = [f"{one['backend']['name']} {one['backend']['version']}" for one in (old, new)]
-    lines = [f"old: {names[0]}", f"new: {names[1]}"]
+def comparison_text(
+    old: Mapping[str, Any], new: Mapping[str, Any], compared: ProbeComparison
+) -> list[str]:
+    """Return a comparison in lines."""
+    lines = [
+        f"{label}: {probe['backend']['name']} {probe['backend']['version']}"
+        for label, probe in (("old", old), ("new", new))
+    ]
     lines += [
-        f"{one.op} {one.dtype}, {one.window} of {sizes(one.sizes)}, {one.property}: "
-        f"{one.old} -> {one.new}"
-        for one in compared.differences
+        f"{d.op} {d.dtype}, {d.window} of {size_range(d.sizes)}, {d.property}: {d.old} -> {d.new}"
+        for d in compared.differences
     ]
     if compared.results:
-        differ = sum(count for count, _ in compared.results.values())
+        count = sum(count for count, _ in compared.results.values())
         calls = number_of(len(compared.results), "call")
-        lines.append(f"{number_of(differ, 'different result')} in {calls}:")
-        lines += [f"  {call}: {n} of {of}" for call, (n, of) in compared.results.items()]
+        lines.append(f"{number_of(count, 'different result')} in {calls}:")
+        lines += [f"  {call}: {n} of {total}" for call, (n, total) in compared.results.items()]
     if compared.alike:
         lines.append(f"nothing differs: {number_of(compared.same, 'equal result')}")
     elif not compared.results:

@@ -1,33 +1,33 @@
-"""Asks a backend designed inputs, and takes the bits of its results."""
+"""Sends designed inputs to a backend and takes the bits of its results."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from conformance.dtypes import DTYPES, name_of
+from conformance.dtypes import DTYPES, Array, name_of
 from conformance.grade.outcome import Ending, Outcome, described
 from conformance.model import Case, Vector
-from conformance.probe.designed_cases import Form, case_of, vector_of
-from conformance.probe.designs import designed, space_of
+from conformance.probe.designed_cases import WindowForm, case_of_form, make_vector
+from conformance.probe.designs import designed_inputs, space_of
 from conformance.probe.models import Codes, Space, codes
 from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
 from conformance.run.asking import answered
 from conformance.run.executor import Executor
 from conformance.spec.model import OpSpec
 
-Array = NDArray[Any]
-
 DESIGNED = "designed"
+
+CallKey = tuple[str, str, str]
+"""Operator, element type and shape of windows."""
 
 
 @dataclass(frozen=True)
-class AskedPlane:
-    """One designed input: which property it asks for, and what it holds in words."""
+class ProbePlane:
+    """One designed input: the property that it tests, and its content in words."""
 
     about: str
     name: str
@@ -35,21 +35,30 @@ class AskedPlane:
 
 @dataclass(frozen=True, eq=False)
 class ProbeCall:
-    """One call of the backend: designed inputs of one size, each in a window of its own."""
+    """One call of the backend: designed inputs of one size, each in a window of its own.
+
+    Attributes:
+        predicted: what each listed model predicts for the first inputs, which tell models apart.
+            None where no mean is probed.
+    """
 
     id: str
     spec: OpSpec = field(repr=False)
     dtype: str
-    form: Form
-    planes: tuple[AskedPlane, ...] = field(repr=False)
+    form: WindowForm
+    planes: tuple[ProbePlane, ...] = field(repr=False)
     inputs: Array = field(repr=False)
     predicted: Codes | None = field(repr=False)
-    """What each listed model predicts for the first inputs, which are there to tell them apart."""
     case: Case = field(repr=False)
 
     @property
+    def key(self) -> CallKey:
+        """Operator, element type and shape of windows: calls of one key differ in size."""
+        return self.spec.op, self.dtype, self.form.window
+
+    @property
     def space(self) -> Space | None:
-        """The listed models, where sums are asked for."""
+        """The listed models of a mean, else None."""
         if self.predicted is None:
             return None
         return space_of(self.dtype, self.form.elements, self.form.side)
@@ -57,106 +66,102 @@ class ProbeCall:
     @property
     def vector(self) -> Vector:
         """The call as a vector."""
-        return vector_of(self.spec, self.case, self.form.data(self.inputs), self.id)
+        return make_vector(self.spec, self.case, self.form.data(self.inputs), self.id)
 
     def alone(self, number: int) -> ProbeCall:
-        """The call with one of the inputs alone, on a single channel."""
+        """Make a call with one of the inputs alone, on a single channel."""
         form = replace(self.form, channels=1)
-        case = case_of(self.spec, form, 1, self.dtype)
-        assert case is not None  # as there is one of several channels
-        one = self.inputs[[number] * form.across]
+        case = case_of_form(self.spec, form, 1, self.dtype)
+        assert case is not None  # since one of several channels is valid
+        inputs = self.inputs[[number] * form.across]
         planes = (self.planes[number],) * form.across
-        return ProbeCall(f"{self.id}-alone", self.spec, self.dtype, form, planes, one, None, case)
+        return ProbeCall(
+            f"{self.id}-alone", self.spec, self.dtype, form, planes, inputs, None, case
+        )
 
-    def questions(self, predict: Predict | None = None) -> list[SpecialInput]:
-        """The questions about special numbers; ``predict`` as :func:`of_means` takes it."""
-        mean = self.predicted is not None
-        return _questions(self.dtype, self.form.elements, predict or _nothing, mean=mean)
+    def special_inputs(self, predict: Predict | None = None) -> list[SpecialInput]:
+        """List the inputs with special numbers; ``predict`` is that of :func:`of_means`."""
+        is_mean = self.predicted is not None
+        return _special_inputs(self.dtype, self.form.elements, predict or _zero_codes, is_mean)
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
-    """What came back of a call: the code of each result, or why there is none."""
+class ProbeResponse:
+    """The result codes of a call, or None and a message that says why."""
 
     call: ProbeCall
     results: Codes | None
     message: str = ""
 
 
-def _nothing(data: Array) -> Codes:
+def _zero_codes(data: Array) -> Codes:
     return np.zeros((1, len(data)), np.uint64)
 
 
 def reduce_of(spec: OpSpec) -> str:
-    """What becomes of a window: the text of the rule ``reduce``, empty if there is none."""
+    """Return the text of an operator's rule ``reduce``; empty if it has none."""
     rule = spec.definitions.get("reduce")
     return "" if rule is None else rule.text
 
 
-def call_of(spec: OpSpec, dtype: str, form: Form, seed: int) -> ProbeCall:
-    """The call that asks an operator for one size; there must be a valid case of the form."""
-    planes: list[AskedPlane] = []
+def make_call(spec: OpSpec, dtype: str, form: WindowForm, seed: int) -> ProbeCall:
+    """Design the call of an operator for one size; a valid case of the form must exist."""
+    planes: list[ProbePlane] = []
     inputs: list[Array] = []
     predicted = None
     n = form.elements
     if reduce_of(spec) == "mean":
-        data, predicted = designed(dtype, n, form.side, seed)
-        planes += [AskedPlane(DESIGNED, f"designed input {i + 1}") for i in range(len(data))]
+        data, predicted = designed_inputs(dtype, n, form.side, seed)
+        planes += [ProbePlane(DESIGNED, f"designed input {i + 1}") for i in range(len(data))]
         inputs.append(data)
-    for question in _questions(dtype, n, _nothing, mean=predicted is not None):
-        planes += [AskedPlane(question.about, name) for name in question.names]
-        inputs.append(question.inputs)
-    together = np.concatenate(inputs)
-    case = case_of(spec, form, form.shape(len(together))[1], dtype)
+    for special in _special_inputs(dtype, n, _zero_codes, predicted is not None):
+        planes += [ProbePlane(special.about, name) for name in special.names]
+        inputs.append(special.inputs)
+    data = np.concatenate(inputs)
+    case = case_of_form(spec, form, form.shape(len(data))[1], dtype)
     assert case is not None
     name = f"{spec.op}-{dtype}-{form.window}-{n}"
-    return ProbeCall(name, spec, dtype, form, tuple(planes), together, predicted, case)
+    return ProbeCall(name, spec, dtype, form, tuple(planes), data, predicted, case)
 
 
-def _questions(dtype: str, n: int, predict: Predict, *, mean: bool) -> list[SpecialInput]:
+def _special_inputs(dtype: str, n: int, predict: Predict, is_mean: bool) -> list[SpecialInput]:
     if not DTYPES[dtype].is_float:
         return []
-    return list(of_means(dtype, n, predict) if mean else of_maxima(dtype, n))
+    return list(of_means(dtype, n, predict) if is_mean else of_maxima(dtype, n))
 
 
-def ask(executor: Executor, calls: Iterable[ProbeCall]) -> Iterator[Answered]:
-    """The results of some calls, in their order."""
-    waiting: list[ProbeCall] = []
+def run_calls(executor: Executor, calls: Iterable[ProbeCall]) -> Iterator[ProbeResponse]:
+    """Run calls and yield their responses, in order."""
+    pending: deque[ProbeCall] = deque()
 
     def vectors() -> Iterator[Vector]:
         for call in calls:
-            waiting.append(call)
+            pending.append(call)
             yield call.vector
 
-    for _, outcome in _outcomes(executor, vectors()):
-        call = waiting.pop(0)
-        yield _seen(call, outcome)
-
-
-def _outcomes(executor: Executor, vectors: Iterable[Vector]) -> Iterator[tuple[Vector, Outcome]]:
-    pairs = answered(
-        vectors,
+    outcomes = answered(
+        vectors(),
         executor,
         executor.take,
         unasked=lambda _vector: None,
         valid_of=lambda _vector: None,
         repeat=1,
     )
-    for vector, outcome in pairs:
+    for _, outcome in outcomes:
         assert isinstance(outcome, Outcome)
-        yield vector, outcome
+        yield _response(pending.popleft(), outcome)
 
 
-def _seen(call: ProbeCall, outcome: Outcome) -> Answered:
+def _response(call: ProbeCall, outcome: Outcome) -> ProbeResponse:
     if outcome.ending is not Ending.RETURNED:
         message = outcome.message.partition("\n")[0] or outcome.ending.value
-        return Answered(call, None, f"{outcome.ending.value}: {message}")
+        return ProbeResponse(call, None, f"{outcome.ending.value}: {message}")
     count = len(call.inputs)
-    kind, shape = DTYPES[call.dtype], call.form.shape(count)
+    shape = call.form.shape(count)
     returned = outcome.returned
     first = returned[0] if isinstance(returned, list | tuple) and returned else returned
     if type(first) is not np.ndarray or name_of(first.dtype) != call.dtype or first.shape != shape:
-        told = described(first)
-        what = f"{told.dtype} {list(told.shape or ())}" if told.dtype else told.type
-        return Answered(call, None, f"wrong output: {what}, not {call.dtype} {list(shape)}")
-    return Answered(call, codes(call.form.results(first, count), kind))
+        value = described(first)
+        text = f"{value.dtype} {list(value.shape or ())}" if value.dtype else value.type
+        return ProbeResponse(call, None, f"wrong output: {text}, not {call.dtype} {list(shape)}")
+    return ProbeResponse(call, codes(first.reshape(-1)[:count], DTYPES[call.dtype]))

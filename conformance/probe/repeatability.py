@@ -1,4 +1,4 @@
-"""Asks again: in the same process, without the other inputs, in another one, with other threads."""
+"""Repeats calls: in the same process, without the other inputs, and in other processes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from conformance.probe.probe_calls import Answered, ask
+from conformance.probe.probe_calls import CallKey, ProbeResponse, run_calls
 from conformance.probe.statements import CONSISTENT, DECIDED, Shown, Statement
 from conformance.run.environment import usable_cores
 from conformance.run.executor import Executor
@@ -16,114 +16,112 @@ from conformance.threads import VARIABLES
 
 Progress = Callable[[str, int, int], None]
 
-Place = tuple[str, str, str]
-"""Operator, element type and shape of windows."""
-
 TIMES = 2
-"""How often calls are repeated in the same process."""
+"""Repetitions of a call in the same process."""
 
 REPEATED, BESIDE, ELSEWHERE = "repeated calls", "inputs beside it", "another process"
 SAME, DIFFERENT = "the same results", "other results"
 
+MAX_DIFFERING = 6
+"""Differing results that are listed with a statement."""
+
 
 @dataclass(frozen=True)
-class Process:
-    """Another process that is asked: what is different about it, and the variables set in it."""
+class OtherProcess:
+    """Another process that repeats calls: its difference, and the variables set in it."""
 
     about: str
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-def processes() -> tuple[Process, ...]:
-    """The further processes: one like the first, and two with other numbers of threads."""
+def processes() -> tuple[OtherProcess, ...]:
+    """List the other processes: one like the first, two with other numbers of threads."""
     many = 2 * (usable_cores() or os.cpu_count() or 1)
     return (
-        Process(ELSEWHERE),
-        Process("with 1 thread", dict.fromkeys(VARIABLES, "1")),
-        Process(f"with {many} threads", dict.fromkeys(VARIABLES, str(many))),
+        OtherProcess(ELSEWHERE),
+        OtherProcess("with 1 thread", dict.fromkeys(VARIABLES, "1")),
+        OtherProcess(f"with {many} threads", dict.fromkeys(VARIABLES, str(many))),
     )
 
 
 def is_about_repeats(name: str) -> bool:
-    """Whether a property is one of those that only asking again shows."""
+    """Return whether only repeated calls show a property."""
     return name in (REPEATED, BESIDE, ELSEWHERE) or name.startswith("with ")
 
 
-def chosen(seen: Sequence[Answered]) -> list[Answered]:
-    """The calls that are asked again: of each operator, type and shape a middle size and the
-    largest.
-    """
-    found: dict[Place, list[Answered]] = {}
-    for one in seen:
-        call = one.call
-        found.setdefault((call.spec.op, call.dtype, call.form.window), []).append(one)
-    kept = []
-    for group in found.values():
-        ordered = sorted(group, key=lambda one: one.call.form.elements)
-        kept += list(dict.fromkeys((ordered[len(ordered) // 2], ordered[-1])))
-    return kept
+def by_key(responses: Iterable[ProbeResponse]) -> dict[CallKey, list[ProbeResponse]]:
+    """Group responses by operator, element type and shape of windows."""
+    groups: dict[CallKey, list[ProbeResponse]] = {}
+    for response in responses:
+        groups.setdefault(response.call.key, []).append(response)
+    return groups
 
 
-def same_process(
-    executor: Executor, seen: Sequence[Answered], progress: Progress
+def calls_to_repeat(responses: Sequence[ProbeResponse]) -> list[ProbeResponse]:
+    """Choose calls to repeat: of each operator, type and shape a middle size and the largest."""
+    chosen: list[ProbeResponse] = []
+    for group in by_key(responses).values():
+        ordered = sorted(group, key=lambda response: response.call.form.elements)
+        chosen += dict.fromkeys((ordered[len(ordered) // 2], ordered[-1]))
+    return chosen
+
+
+def repeat_here(
+    executor: Executor, responses: Sequence[ProbeResponse], progress: Progress
 ) -> list[Statement]:
-    """What repeats in the same process show, and inputs without others beside them."""
+    """Repeat calls in the same process, and inputs without others beside them."""
     progress("the same calls again", 0, 1)
-    again = [one for _ in range(TIMES) for one in ask(executor, [old.call for old in seen])]
-    repeated = list(_told(REPEATED, [*seen] * TIMES, again))
-    alone: dict[Place, list[tuple[Answered, tuple[Shown, ...]]]] = {}
-    for old, one in zip(seen, ask(executor, [old.call.alone(0) for old in seen]), strict=True):
+    calls = [response.call for response in responses]
+    again = [repeated for _ in range(TIMES) for repeated in run_calls(executor, calls)]
+    pairs: list[tuple[ProbeResponse, tuple[Shown, ...]]] = []
+    singles = run_calls(executor, [call.alone(0) for call in calls])
+    for old, single in zip(responses, singles, strict=True):
         assert old.results is not None
-        same = one.results is not None and (one.results == old.results[0]).all()
-        alone.setdefault(_key(old), []).append((old, () if same else ((old.call.id, 0),)))
-    return repeated + _statements(BESIDE, alone)
+        same = single.results is not None and (single.results == old.results[0]).all()
+        pairs.append((old, () if same else ((old.call.id, 0),)))
+    return _compared(REPEATED, [*responses] * TIMES, again) + _statements(BESIDE, pairs)
 
 
-def elsewhere(executor: Executor, seen: Sequence[Answered], process: Process) -> list[Statement]:
-    """What the same calls in another process show."""
-    again = list(ask(executor, [old.call for old in seen]))
-    return list(_told(process.about, seen, again))
+def repeat_elsewhere(
+    executor: Executor, responses: Sequence[ProbeResponse], process: OtherProcess
+) -> list[Statement]:
+    """Repeat calls in another process."""
+    again = list(run_calls(executor, [response.call for response in responses]))
+    return _compared(process.about, responses, again)
 
 
-def _told(name: str, seen: Sequence[Answered], again: Sequence[Answered]) -> list[Statement]:
-    found: dict[Place, list[tuple[Answered, tuple[Shown, ...]]]] = {}
-    for old, new in zip(seen, again, strict=True):
+def _compared(
+    name: str, before: Sequence[ProbeResponse], after: Sequence[ProbeResponse]
+) -> list[Statement]:
+    pairs: list[tuple[ProbeResponse, tuple[Shown, ...]]] = []
+    for old, new in zip(before, after, strict=True):
         assert old.results is not None
-        if new.results is None:
-            shown: tuple[Shown, ...] = ((old.call.id, 0),)
-        else:
-            places = np.flatnonzero(old.results != new.results).tolist()
-            shown = tuple((old.call.id, place) for place in places)
-        found.setdefault(_key(old), []).append((old, shown))
-    return _statements(name, found)
+        numbers = (
+            [0] if new.results is None else np.flatnonzero(old.results != new.results).tolist()
+        )
+        pairs.append((old, tuple((old.call.id, number) for number in numbers)))
+    return _statements(name, pairs)
 
 
 def _statements(
-    name: str, found: Mapping[Place, Iterable[tuple[Answered, tuple[Shown, ...]]]]
+    name: str, pairs: Iterable[tuple[ProbeResponse, tuple[Shown, ...]]]
 ) -> list[Statement]:
-    said = []
-    for (op, dtype, window), pairs in found.items():
-        shown = tuple(dict.fromkeys(one for _, places in pairs for one in places))
-        sizes = tuple(sorted({old.call.form.elements for old, _ in pairs}))
-        said.append(
-            Statement(
-                op,
-                dtype,
-                window,
-                property=name,
-                sizes=sizes,
-                verdict=DECIDED if shown else CONSISTENT,
-                values=(DIFFERENT,) if shown else (SAME,),
-                contradicted=(SAME,) if shown else (),
-                shown_by=shown[:MOST_SHOWN],
-            )
+    """Make a statement for each key of responses with their differing results."""
+    sizes: dict[CallKey, set[int]] = {}
+    differing: dict[CallKey, dict[Shown, None]] = {}
+    for response, results in pairs:
+        key = response.call.key
+        sizes.setdefault(key, set()).add(response.call.form.elements)
+        differing.setdefault(key, {}).update(dict.fromkeys(results))
+    return [
+        Statement(
+            *key,
+            property=name,
+            sizes=tuple(sorted(sizes[key])),
+            verdict=DECIDED if results else CONSISTENT,
+            values=(DIFFERENT,) if results else (SAME,),
+            contradicted=(SAME,) if results else (),
+            shown_by=tuple(results)[:MAX_DIFFERING],
         )
-    return said
-
-
-def _key(seen: Answered) -> Place:
-    return seen.call.spec.op, seen.call.dtype, seen.call.form.window
-
-
-MOST_SHOWN = 6
-"""Results that differ and are listed, at most."""
+        for key, results in differing.items()
+    ]
