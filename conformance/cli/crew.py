@@ -28,14 +28,14 @@ class Crew:
             if self.insecure:
                 raise UsageError("--insecure needs --cluster", hint="add --cluster PLACE")
             return
-        from conformance.cluster.address import parse
+        from conformance.cluster.address import parse_cluster_address
 
         if self.processes != 1:
             raise UsageError(
                 "the workers of a cluster are its own, so --cluster has no -j",
                 hint="leave one out; local:N starts N workers",
             )
-        parse(self.cluster, insecure=self.insecure)
+        parse_cluster_address(self.cluster, insecure=self.insecure)
 
     @contextmanager
     def working(self) -> Iterator[int | parallel.Workers]:

@@ -87,7 +87,7 @@ def export(
         raise UsageError(
             "--backend and --capabilities both say what is supported", hint="give one of them"
         )
-    formats.check(layout)
+    formats.require_package(layout)
     opened = open_suite(suite)
     options = Options(ops=ops or None, only=only, level=level)
     declared = _declared(backend, capabilities)

@@ -10,8 +10,8 @@ from conformance.spec.model import OpSpec
 
 
 @dataclass(frozen=True)
-class Reply:
-    """One answer that vectors of a run show; ``example`` is the smallest of them."""
+class QuestionAnswer:
+    """An answer that vectors of a run show; ``example`` is the smallest of them."""
 
     answer: str
     adopted: bool
@@ -20,30 +20,32 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Follower:
-    """A backend and its answers to one question; none where no vector that it answered asks it."""
+class BackendAnswers:
+    """A backend and its answers to one question; none if no tested vector shows any."""
 
     backend: str
     version: str
-    replies: tuple[Reply, ...]
+    answers: tuple[QuestionAnswer, ...]
 
 
-def followers(spec: OpSpec, runs: Iterable[RunLog]) -> Mapping[str, tuple[Follower, ...]]:
-    """The answers of each run to each open question of ``spec``, by the question's name.
+def backend_answers(
+    spec: OpSpec, runs: Iterable[RunLog]
+) -> Mapping[str, tuple[BackendAnswers, ...]]:
+    """Collect the answers of each run to each open question, by its name.
 
-    Runs that did not ask the operator are left out, and so are questions of the logs that the
+    Runs that did not test the operator are left out, and so are questions of the logs that the
     specification does not have.
     """
-    found: dict[str, list[Follower]] = {one.name: [] for one in spec.interpretations}
-    found |= {point.name: [] for point in spec.observe}
+    questions = [*(i.name for i in spec.interpretations), *(point.name for point in spec.observe)]
+    by_question: dict[str, list[BackendAnswers]] = {name: [] for name in questions}
     for run in runs:
         backend = run.header["backend"]
-        for reading in run.readings:
-            if reading["op"] == spec.op and reading["point"] in found:
-                replies = tuple(
-                    Reply(one["answer"], one["adopted"], one["vectors"], one["example"])
-                    for one in reading["answers"]
+        for shown in run.readings:
+            if shown["op"] == spec.op and shown["point"] in by_question:
+                answers = tuple(
+                    QuestionAnswer(a["answer"], a["adopted"], a["vectors"], a["example"])
+                    for a in shown["answers"]
                 )
-                follower = Follower(backend["name"], backend["version"], replies)
-                found[reading["point"]].append(follower)
-    return {name: tuple(answers) for name, answers in found.items()}
+                of_run = BackendAnswers(backend["name"], backend["version"], answers)
+                by_question[shown["point"]].append(of_run)
+    return {name: tuple(answers) for name, answers in by_question.items()}

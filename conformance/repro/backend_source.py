@@ -20,23 +20,25 @@ from conformance.backends.protocol import capabilities_of
 from conformance.errors import BackendError, ConformanceError
 from conformance.model import Vector
 from conformance.repro import program
-from conformance.repro.native import SourceCall, native_call, parted
-from conformance.repro.script_run import run_apart
+from conformance.repro.native import SourceCall, native_call, split_imports
+from conformance.repro.script_run import run_python
 from conformance.run import messages, wire
 from conformance.run.inline import fresh
 from conformance.run.interpreter import command
 from conformance.run.limits import Limits
 from conformance.run.pool import ProcessExecutor
 
-MAX_ANSWER = 4 << 20
-"""Bytes that are read of an answer; no script may be as long."""
+MAX_RESPONSE = 4 << 20
+"""Bytes that are read of a response; no script may be as long."""
 
 
 @dataclass(frozen=True)
-class Account:
-    """How a backend is called without this package; ``backend`` is its name and version.
+class BackendSource:
+    """The source of a backend's call without this package.
 
-    ``declared`` is what it declares, which says the layout that the call wants.
+    Attributes:
+        backend: its name and version.
+        declared: what it declares, such as the layout that the call wants.
     """
 
     backend: str
@@ -44,75 +46,82 @@ class Account:
     declared: Capabilities | None
 
 
-def account(spec: str, vector: Vector, seconds: float, python: Path | None = None) -> Account:
-    """Load the backend ``spec`` elsewhere, in ``python`` if given, and ask for its call on a vector
-    there.
+def request_source(
+    spec: str, vector: Vector, seconds: float, python: Path | None = None
+) -> BackendSource:
+    """Load a backend in another process and request its call on a vector.
+
+    Args:
+        spec: the name of the backend.
+        python: the Python of the process; this one if None.
 
     Raises:
-        BackendError: it cannot be loaded, no script can do what it does, or its process crashes
-            or takes longer than ``seconds``.
+        BackendError: the backend cannot be loaded, no script can do what it does, or its process
+            crashes or takes longer than ``seconds``.
     """
     if is_program(spec):
-        return _program(spec, seconds)
+        return _program_source(spec, seconds)
     with tempfile.TemporaryDirectory() as folder:
-        file, asked = Path(folder) / "answer.json", Path(folder) / "question"
-        asked.write_bytes(messages.question(0, vector))
-        words = (str(file), spec if python is None else place(spec), str(asked))
-        executable, *started = command(python, words, module=__name__)
-        ended = run_apart(["-X", "faulthandler", *started], seconds, executable)
-        told = _read(file)
-    if "error" in told:
-        raise BackendError(told["error"], hint=told.get("hint") or None)
+        file, request_file = Path(folder) / "answer.json", Path(folder) / "question"
+        request_file.write_bytes(messages.question(0, vector))
+        arguments = (str(file), spec if python is None else place(spec), str(request_file))
+        executable, *started = command(python, arguments, module=__name__)
+        run = run_python(["-X", "faulthandler", *started], seconds, executable)
+        response = _read(file)
+    if "error" in response:
+        raise BackendError(response["error"], hint=response.get("hint") or None)
     try:
-        imports = parted("\n".join(told["imports"].splitlines()), spec).imports
+        imports = split_imports("\n".join(response["imports"].splitlines()), spec).imports
         call = SourceCall(
             imports,
-            parted(told["body"], spec).body,
-            tuple(told["setup"].splitlines()),
-            tuple(told["loading"].splitlines()),
-            told["module"],
-            told["folder"],
+            split_imports(response["body"], spec).body,
+            tuple(response["setup"].splitlines()),
+            tuple(response["loading"].splitlines()),
+            response["module"],
+            response["folder"],
         )
-        declared = json.loads(told["declared"])
-        return Account(
-            told["backend"], call, None if declared is None else Capabilities.from_json(declared)
+        declared = json.loads(response["declared"])
+        return BackendSource(
+            response["backend"],
+            call,
+            None if declared is None else Capabilities.from_json(declared),
         )
     except KeyError:
-        ending = f"{spec}: the process that asks for its call {ended.ending}"
+        ending = f"{spec}: the process that asks for its call {run.ending}"
         raise BackendError(
-            "\n".join((ending, *ended.printed)),
+            "\n".join((ending, *run.printed)),
             hint="import it and make one in Python by itself; --timeout gives it longer",
         ) from None
 
 
-def _program(spec: str, seconds: float) -> Account:
-    """How a program is asked: as a run asks it."""
+def _program_source(spec: str, seconds: float) -> BackendSource:
+    """Return the source that sends a request to a program, as a run does."""
     with ProcessExecutor(spec, Limits(seconds, None, start=seconds)) as executor:
-        who = executor.identity
-    source = parted(inspect.getsource(program), program.__name__)
+        identity = executor.identity
+    source = split_imports(inspect.getsource(program), program.__name__)
     # It starts before the call: one that does not is no wrong output.
     start = f"program = started({command_line(spec)!r})"
     body = "outputs = ask(program, op, inputs, attributes)"
     call = SourceCall(source.imports, body, ("", source.body, "", "", start))
-    return Account(f"{who.name} {who.version}", call, who.capabilities)
+    return BackendSource(f"{identity.name} {identity.version}", call, identity.capabilities)
 
 
 def main() -> None:
-    """Answer as the arguments of this process say."""
-    words = sys.argv[1:4]
+    """Respond as the arguments of this process say."""
+    arguments = sys.argv[1:4]
     del sys.argv[1:]
-    answer(*words)
+    respond(*arguments)
 
 
-def answer(file: str, spec: str, asked: str) -> None:
-    """Write into ``file`` what :func:`account` reads, and end this process without ceremony."""
-    told: dict[str, str]
+def respond(file: str, spec: str, request_path: str) -> None:
+    """Write the source that :func:`request_source` reads, and end this process at once."""
+    response: dict[str, str]
     try:
         inbox = wire.Inbox()
-        inbox.feed(Path(asked).read_bytes())
-        question = inbox.take(sys.maxsize)
-        assert question is not None
-        header, payload = question
+        inbox.feed(Path(request_path).read_bytes())
+        request = inbox.take(sys.maxsize)
+        assert request is not None
+        header, payload = request
         origin = locate(spec)
         backend = create(origin)
         inputs, attributes = messages.asked(header, payload), fresh(header["attributes"])
@@ -120,7 +129,7 @@ def answer(file: str, spec: str, asked: str) -> None:
         if declared is not None and (order := declared.order(inputs[0].ndim)) is not None:
             inputs[0] = arranged(inputs[0], order)
         call = native_call(origin, backend, header["op"], inputs, attributes)
-        told = {
+        response = {
             "backend": f"{name_with_options(backend.name, spec)} {backend.version}",
             "imports": "\n".join(call.imports),
             "setup": "\n".join(call.setup),
@@ -131,17 +140,19 @@ def answer(file: str, spec: str, asked: str) -> None:
             "declared": json.dumps(None if declared is None else declared.to_json()),
         }
     except ConformanceError as error:
-        told = {"error": error.message, "hint": error.hint or ""}
-    Path(file).write_text(json.dumps(told), encoding="ascii")
+        response = {"error": error.message, "hint": error.hint or ""}
+    Path(file).write_text(json.dumps(response), encoding="ascii")
     os._exit(0)  # what the backend would do at the end of its process is nothing that is asked
 
 
 def _read(file: Path) -> dict[str, str]:
-    """What the process wrote; nothing where that is no answer, since the backend lived there."""
+    """Read what the process wrote; empty if it is no response, since the backend ran there."""
     try:
-        with file.open("rb") as opened:
-            told: Any = json.loads(opened.read(MAX_ANSWER))
+        with file.open("rb") as stream:
+            response: Any = json.loads(stream.read(MAX_RESPONSE))
     except (OSError, ValueError, RecursionError):
         return {}
-    texts = isinstance(told, dict) and all(isinstance(value, str) for value in told.values())
-    return told if texts else {}
+    texts = isinstance(response, dict) and all(
+        isinstance(value, str) for value in response.values()
+    )
+    return response if texts else {}
