@@ -1,4 +1,4 @@
-"""Draws cases of one operator on one rank within what a backend claims, small ones first."""
+"""Draws batches of cases of one operator and rank within a declared subset, small first."""
 
 from __future__ import annotations
 
@@ -24,122 +24,130 @@ from conformance.spec.environment import resized
 from conformance.spec.model import OpSpec, Reject
 from conformance.spec.table import Table, table_of
 
-CHOICE = 6
-"""Cases among which each one of a batch is chosen."""
+CANDIDATES_PER_CASE = 6
+"""Cases from which each case of a batch is chosen."""
 
-STRETCHED = 6
+CASES_PER_STRETCHED = 6
 """One drawn case in so many is made longer on some side than specifications draw."""
 
 LIMITS = (32, 64, 128, 512, 64, 2048, 128, 64, 512, 64, 256, 1 << 15)
-"""Elements of the data of a case of a batch, at most, one batch after the other; those of
-LARGE and more get one case of tens of thousands besides."""
+"""Elements of the data of a case of a batch, at most, one batch after the other.
 
-ROOM = 8192
-"""Elements of one that may cover something new, at most, where the batch has smaller ones."""
+Batches of LARGE and more also get a case of tens of thousands.
+"""
+
+MAX_COVERING_ELEMENTS = 8192
+"""Elements of a case that may cover something new, where the batch has smaller ones."""
 
 LARGE = 2048
-"""With such a limit some of the largest cases are taken, and a larger one, with others any."""
+"""A limit from which some of the largest cases are taken, and a larger one."""
 
-TOGETHER = 30_000
-"""Elements of the cases of a batch that are chosen at random, at most, and of the others."""
+MAX_BATCH_ELEMENTS = 30_000
+"""Elements of the random cases of a batch, at most, and of the others."""
 
-FREE = 200
-"""Elements that hardly matter, when what a case may cover is weighed against its size."""
+FREE_ELEMENTS = 200
+"""Elements that hardly matter, when possible coverage is weighed against size."""
 
-PARENTS = 300
-"""Cases that covered something new, of which children are made, at most."""
+MAX_PARENTS = 300
+"""Cases that covered something new, of which children are made."""
 
 Rows = NDArray[np.int64]
 
-NEGATIVE = 12
+CASES_PER_NEGATIVE = 12
 """One case in so many is a negative test."""
 
 
 class Batches:
-    """An endless supply of batches; ``root`` and what was covered meanwhile decide on them.
+    """An endless supply of batches, decided by ``root`` and by what was covered meanwhile.
 
-    ``spec`` is the operator as far as it is claimed, ``whole`` all of it.
+    Args:
+        spec: the declared subset of the operator.
+        full_spec: all of it.
     """
 
-    def __init__(self, spec: OpSpec, whole: OpSpec, rank: int, root: int, level: str) -> None:
-        self.spec, self.whole, self.rank, self.root = spec, whole, rank, root
+    def __init__(self, spec: OpSpec, full_spec: OpSpec, rank: int, root: int, level: str) -> None:
+        self.spec, self.full_spec, self.rank, self.root = spec, full_spec, rank, root
         self.number = 0
-        self._sight = Sight(spec, rank)
+        self._coverage = Sight(spec, rank)
         self._parents: list[Case] = []
         self.origins: dict[str, tuple[Case, partial[Case | None]]] = {}
-        """For each negative test of the last batch its valid case, and how it is made of one."""
+        """By negative test of the last batch: its valid case, and how it is made of one."""
         aims = spec.profiles[0].aims if spec.profiles else ()
         self._within: Sequence[Aim] = aims or ({},)
-        self._broken = [
+        self._negative_entries = [
             entry
-            for entry in whole.reject
+            for entry in full_spec.reject
             if entry.rank is None
             and (not entry.ranks or rank in entry.ranks)
             and level in ("should", entry.level)
         ]
 
     def batch(self, count: int, guidance: Guidance) -> list[Case]:
-        """So many cases at most: half of them at random, half for what nothing covers yet, and a
-        few negative tests."""
+        """Draw at most ``count`` cases.
+
+        Half of them are random, half for uncovered pairs and mutants, a few are negative tests.
+        """
         root = f"{self.root}/{self.spec.op}/{self.rank}/{self.number}/fuzz"
         chance = Chance(root)
-        seen = self._candidates(CHOICE * count, chance)
-        negative = count // NEGATIVE if self._broken else 0
+        candidates = self._candidates(CANDIDATES_PER_CASE * count, chance)
+        negative = count // CASES_PER_NEGATIVE if self._negative_entries else 0
         count -= negative
         limit = LIMITS[self.number % len(LIMITS)]
         self.number += 1
-        size = seen.table.elements()
-        order = np.argsort(chance.below(1 << 40, len(seen)), kind="stable")
-        room = order[size[order] <= max(limit, ROOM)]
-        cases = [case_of(seen.table, int(row)) for row in room]
-        elements = size[room]
-        news = guidance.new_pairs(seen.take(room), self.rank)
-        best = np.argsort(-news / (FREE + elements), kind="stable")
+        size = candidates.table.elements()
+        order = np.argsort(chance.below(1 << 40, len(candidates)), kind="stable")
+        eligible = order[size[order] <= max(limit, MAX_COVERING_ELEMENTS)]
+        cases = [case_of(candidates.table, int(row)) for row in eligible]
+        elements = size[eligible]
+        new_pairs = guidance.new_pairs(candidates.take(eligible), self.rank)
+        best = np.argsort(-new_pairs / (FREE_ELEMENTS + elements), kind="stable")
         chosen = np.union1d(
-            _affordable(best[news[best] > 0], elements, count // 4),
-            _affordable(guidance.killers(cases, elements), elements, count // 4),
+            _affordable(best[new_pairs[best] > 0], elements, count // 4),
+            _affordable(guidance.killing_rows(cases, elements), elements, count // 4),
         ).astype(np.int64)
-        rest = np.setdiff1d(np.flatnonzero(elements <= limit), chosen)  # in their random order
+        small = np.flatnonzero(elements <= limit)
+        random_rows = np.setdiff1d(small, chosen)  # in their random order
         if limit >= LARGE:
-            largest = rest[np.argsort(-elements[rest], kind="stable")][: len(rest) // 8]
-            rest = np.concatenate([largest[::2], np.setdiff1d(rest, largest[::2])])
-        rest = _affordable(rest, elements, count - len(chosen))
-        found = [cases[row] for row in (*rest, *chosen)]
+            by_size = random_rows[np.argsort(-elements[random_rows], kind="stable")]
+            largest = by_size[: len(by_size) // 8]
+            random_rows = np.concatenate([largest[::2], np.setdiff1d(random_rows, largest[::2])])
+        random_rows = _affordable(random_rows, elements, count - len(chosen))
+        chosen_cases = [cases[row] for row in (*random_rows, *chosen)]
         if limit >= LARGE:
-            found += self._large(root)
-        made = self._negative(found, negative, chance) if found else ()
-        return list({case.id: case for case in (*found, *made)}.values())
+            chosen_cases += self._large(root)
+        negative_tests = self._negative(chosen_cases, negative, chance) if chosen_cases else ()
+        return list({case.id: case for case in (*chosen_cases, *negative_tests)}.values())
 
     def _large(self, root: str) -> Iterator[Case]:
-        """A case of tens of thousands of elements, if one is valid."""
+        """Yield a case of tens of thousands of elements, if one is valid."""
         chance = random.Random(root)  # noqa: S311 - the same with the same seed
         dtype = chance.choice(self.spec.types[self.spec.data.type])
         yield from filter(None, [large_case(self.spec, self.rank, dtype, chance)])
 
     def learn(self, cases: Sequence[Case]) -> None:
-        """Take cases that covered something new as parents of others."""
-        self._parents = [*self._parents, *cases][-PARENTS:]
+        """Use cases that covered something new as parents of others."""
+        self._parents = [*self._parents, *cases][-MAX_PARENTS:]
 
     def _candidates(self, count: int, chance: Chance) -> Seen:
         # Each batch has a root of its own, and so does every rank of an operator.
         root = int(chance.below(1 << 31, 1)[0])
         drawn = draw_fast(self.spec, self.rank, count, root=root, within=self._within)
         table = table_of(self.spec, list(self._stretched(drawn, chance)), self.rank)
-        seen = [self._sight.look(table)]
+        covered = [self._coverage.look(table)]
         if len(self._parents) > 1:
-            seen.append(self._sight.look(self._children(count // 2, chance)))
-        return together(seen)
+            covered.append(self._coverage.look(self._children(count // 2, chance)))
+        return together(covered)
 
     def _children(self, count: int, chance: Chance) -> Table:
         a, b = (chance.below(len(self._parents), count) for _ in range(2))
         parents = table_of(self.spec, self._parents, self.rank)
-        found = crossed(parents, a, b, chance, freely=self.number % 2 > 0)
-        return replace(found, seeds=chance.below(1 << 16, count))
+        children = crossed(parents, a, b, chance, freely=self.number % 2 > 0)
+        return replace(children, seeds=chance.below(1 << 16, count))
 
     def _stretched(self, cases: Sequence[Case], chance: Chance) -> Iterator[Case]:
-        """The cases, some of them longer on one side, up to several hundred elements."""
+        """Yield the cases, some of them longer on one side, up to several hundred elements."""
         name = self.spec.data.name
-        chosen = chance.one_in(STRETCHED, len(cases))
+        chosen = chance.one_in(CASES_PER_STRETCHED, len(cases))
         sides, doublings = chance.below(self.rank, len(cases)), chance.below(9, len(cases))
         extra = chance.below(1 << 20, len(cases))
         for number, case in enumerate(cases):
@@ -152,28 +160,30 @@ class Batches:
             yield resized(self.spec, case, tuple(shape))
 
     def _negative(self, valid: Sequence[Case], count: int, chance: Chance) -> Iterator[Case]:
-        """Negative tests that are made from some of the cases."""
+        """Yield negative tests that are made from some of the cases."""
         self.origins = {}
-        starts, entries = (chance.below(max(1, n), count) for n in (len(valid), len(self._broken)))
+        starts, entries = (
+            chance.below(max(1, n), count) for n in (len(valid), len(self._negative_entries))
+        )
         for start, entry in zip(starts, entries, strict=True):
             origin = valid[int(start)]
-            remake = partial(_broken, self.whole, self._broken[int(entry)])
-            made = remake(origin)
-            if made is not None:
-                self.origins[made.id] = (origin, remake)
-                yield made
+            remake = partial(_negative_test, self.full_spec, self._negative_entries[int(entry)])
+            test = remake(origin)
+            if test is not None:
+                self.origins[test.id] = (origin, remake)
+                yield test
 
 
 def _affordable(rows: Rows, size: Rows, count: int) -> Rows:
-    """The first of some cases, which together are not too large; one at least."""
+    """Return the first rows whose cases are together not too large, at least one."""
     rows = rows[:count]
-    fit = np.cumsum(size[rows]) <= TOGETHER
+    fit = np.cumsum(size[rows]) <= MAX_BATCH_ELEMENTS
     fit[:1] = True
     return rows[fit]
 
 
-def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case | None:
-    """The negative test that an entry makes of a valid case, if it makes one."""
+def _negative_test(spec: OpSpec, entry: Reject, valid: Case) -> Case | None:
+    """Make the negative test of an entry from a valid case, if possible."""
     try:
         return breaking(spec, entry, valid)
     except (ConformanceError, ValueError, IndexError):

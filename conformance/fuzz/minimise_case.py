@@ -6,67 +6,73 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from time import monotonic
 
-from conformance.fuzz.simpler import simpler
+from conformance.fuzz.simpler import simplifications
 from conformance.model import Case, Result, Vector
 from conformance.spec.model import OpSpec
 
-CALLS = 300
-"""Calls of the backend for one failure, at most."""
+MAX_CALLS = 300
+"""Calls of the backend for one failure."""
 
 SECONDS = 20.0
-"""Seconds for one failure, at most."""
+"""Seconds for one failure."""
 
 SHARE = 0.1
-"""Nor does one failure take more than this share of the time that a search has."""
+"""Share of the time of a search that one failure may take."""
 
-Ask = Callable[[Case], tuple[Vector, Result] | None]
+Run = Callable[[Case], tuple[Vector, Result] | None]
 Same = Callable[[Vector, Result], bool]
-May = Callable[[list[Case]], list[Case]]
+MayFail = Callable[[list[Case]], list[Case]]
 Remake = Callable[[Case], Case | None]
 
 
 @dataclass(frozen=True)
 class Minimal:
-    """The smallest case that was found, and how many calls of the backend that took."""
+    """The smallest failing case, and the number of calls that the search took."""
 
     vector: Vector
     result: Result
     calls: int
 
 
-def minimised(
+def minimise(
     spec: OpSpec,
     start: tuple[Vector, Result],
     ranks: Collection[int],
     *,
-    ask: Ask,
+    run: Run,
     same: Same,
-    may: May,
+    may_fail: MayFail,
     seconds: float = SECONDS,
     origin: Case | None = None,
     remake: Remake = lambda case: case,
 ) -> Minimal:
-    """The smallest case of some ranks on which the backend fails for the same reason.
+    """Search the smallest case of some ranks that fails for the same reason.
 
-    ``ask`` runs a case if it can, ``same`` says whether a failure has the cause, and ``may`` leaves
-    out cases that cannot have it. A negative test is made by ``remake`` of the valid case
-    ``origin``, which is what gets simpler.
+    Args:
+        run: runs a case, if it can.
+        same: returns whether a failure has the cause.
+        may_fail: leaves out cases that cannot have the cause.
+        seconds: the time for the search, at most.
+        origin: the valid case of a negative test, which is simplified in its place.
+        remake: makes the negative test of a valid case.
     """
     best, (vector, result) = origin or start[0].case, start
     tried = {best.id}
-    calls, begun = 0, monotonic()
+    calls, start_time = 0, monotonic()
     while True:
-        for case in may([one for one in simpler(spec, best, ranks) if one.id not in tried]):
-            if calls >= CALLS or monotonic() - begun > seconds:
+        for case in may_fail(
+            [simpler for simpler in simplifications(spec, best, ranks) if simpler.id not in tried]
+        ):
+            if calls >= MAX_CALLS or monotonic() - start_time > seconds:
                 return Minimal(vector, result, calls)
             tried.add(case.id)
-            made = remake(case)
-            if made is None:
+            test = remake(case)
+            if test is None:
                 continue
             calls += 1
-            asked = ask(made)
-            if asked is not None and same(*asked):
-                best, (vector, result) = case, asked
+            failure = run(test)
+            if failure is not None and same(*failure):
+                best, (vector, result) = case, failure
                 break
         else:
             return Minimal(vector, result, calls)
