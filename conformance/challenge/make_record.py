@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from conformance.backends.pieces import Piece
-from conformance.challenge.record import Record, RecordedBackend, RecordedCase
+from conformance.challenge.record import ChallengeBackend, ChallengeCase, ChallengeRecord
 from conformance.challenge.secret import Secret
-from conformance.challenge.select_suite import selecting
+from conformance.challenge.select_suite import selection_versions
 from conformance.log.run_log import RunLog
 from conformance.model import Result, Status
 from conformance.run.executor import Identity
@@ -19,50 +19,54 @@ from conformance.suite.manifest import Manifest
 from conformance.suite.store import Suite
 
 
-def backend_of(identity: Identity, spec: str, more: Iterable[Piece] = ()) -> RecordedBackend:
-    """The backend ``spec`` as a record has it; ``more`` pieces are told of by who runs it."""
+def recorded_backend(
+    identity: Identity, backend_name: str, more_pieces: Iterable[Piece] = ()
+) -> ChallengeBackend:
+    """Describe a backend for a record; ``more_pieces`` are stated by whoever runs it."""
     capabilities = identity.capabilities
-    return RecordedBackend(
-        spec=spec,
+    return ChallengeBackend(
+        spec=backend_name,
         name=identity.name,
         version=identity.version,
         capabilities=None if capabilities is None else capabilities.to_json(),
-        pieces=tuple(sorted({*(identity.pieces or ()), *more})),
+        pieces=tuple(sorted({*(identity.pieces or ()), *more_pieces})),
         beside=identity.beside,
     )
 
 
-def record(
+def make_record(
     secret: Secret,
-    backend: RecordedBackend,
+    backend: ChallengeBackend,
     suite: Suite,
     specs: Mapping[str, OpSpec],
     log: RunLog,
-    outputs: Mapping[tuple[str, str], str],
-) -> Record:
-    """The record of a complete run of the ``suite`` that was selected for this backend.
+    digests: Mapping[tuple[str, str], str],
+) -> ChallengeRecord:
+    """Make the record of a complete run of a suite selected for this backend.
 
-    ``specs`` are the specifications asked for, ``outputs`` the digests of all answers.
+    Args:
+        specs: the specifications that the challenge is about.
+        digests: those of all responses, by operator and id.
     """
-    results = {(one.op, one.id): one for one in log.results}
+    results = {(result.op, result.id): result for result in log.results}
     cases = []
     for entry in suite.manifest.vectors:
-        found = results[entry.op, entry.id]
-        asked = found.status not in (Status.UNSUPPORTED, Status.SKIPPED)
-        told = outputs.get((entry.op, entry.id), "")
-        assert told or not asked
+        result = results[entry.op, entry.id]
+        was_tested = result.status not in (Status.UNSUPPORTED, Status.SKIPPED)
+        outputs = digests.get((entry.op, entry.id), "")
+        assert outputs or not was_tested
         cases.append(
-            RecordedCase(
+            ChallengeCase(
                 case=suite.read(entry, answers=False).case,
                 level=entry.level,
                 content=entry.content,
-                status=found.status.value,
-                reading=found.reading,
-                outputs=told,
+                status=result.status.value,
+                reading=result.reading,
+                outputs=outputs,
             )
         )
     options = log.header["options"]
-    return Record(
+    return ChallengeRecord(
         commitment=secret.commitment,
         secret=secret.data.hex(),
         seed=secret.seed(backend.digest),
@@ -72,31 +76,30 @@ def record(
         precision=options["precision"],
         operators={op: digest(specs[op]) for op in suite.manifest.ops},
         cases=tuple(cases),
-        killed=killed(log.results, suite.manifest, specs, options["level"]),
+        killed=count_kills(log.results, suite.manifest, specs, options["level"]),
         strength=measured(
             log.results, suite.manifest, level=options["level"], declared=backend.declared
         ),
-        versions=selecting(),
+        versions=selection_versions(),
         environment=log.header["environment"],
         started=log.header["started"],
     )
 
 
-def killed(
+def count_kills(
     results: Iterable[Result], manifest: Manifest, specs: Mapping[str, OpSpec], level: str
 ) -> dict[str, tuple[int, int]]:
-    """Of each operator, how many mutants of the catalogue the vectors that passed kill, and how
-    many there are that nobody calls equivalent.
+    """Count the mutants that passed vectors kill, and all that may be killed, by operator.
 
-    Unlike the strength of a part it is known of every suite; some mutants can show in nothing that
-    the backend declares.
+    Mutants stated to be equivalent do not count. Unlike the strength of a partition the counts are
+    known of every suite; some mutants can show in nothing that the backend declares.
     """
-    passed = {(one.op, one.id) for one in results if one.status is Status.PASS}
-    found: dict[str, set[str]] = {op: set() for op in manifest.ops}
+    passed = {(result.op, result.id) for result in results if result.status is Status.PASS}
+    kills: dict[str, set[str]] = {op: set() for op in manifest.ops}
     for entry in manifest.vectors:
         if (entry.op, entry.id) in passed:
-            found[entry.op] |= {*entry.kills} - ({*entry.excused} if level == "must" else set())
-    counted = {
-        op: {fault.id for fault in faults(specs[op]) if not fault.equivalent} for op in found
+            kills[entry.op] |= {*entry.kills} - ({*entry.excused} if level == "must" else set())
+    killable = {
+        op: {fault.id for fault in faults(specs[op]) if not fault.equivalent} for op in kills
     }
-    return {op: (len(found[op] & counted[op]), len(counted[op])) for op in found}
+    return {op: (len(kills[op] & killable[op]), len(killable[op])) for op in kills}

@@ -1,4 +1,4 @@
-"""Checks a record step by step, and says of each step whether it was done."""
+"""Verifies a record step by step, and reports for each step whether it was done."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 from conformance import __version__, parallel
 from conformance.backends.pieces import Piece
-from conformance.challenge.digests import Hashing
-from conformance.challenge.make_record import backend_of, killed
-from conformance.challenge.record import Record, RecordedCase
+from conformance.challenge.digests import HashingExecutor
+from conformance.challenge.make_record import count_kills, recorded_backend
+from conformance.challenge.record import ChallengeRecord
 from conformance.challenge.secret import Secret
-from conformance.challenge.select_suite import select, selecting
+from conformance.challenge.select_suite import select_suite, selection_versions
 from conformance.errors import ConformanceError, UsageError
 from conformance.generate import recorded
 from conformance.generate.large import askable_large
@@ -34,15 +34,18 @@ from conformance.suite.cases import Cases, Recorded
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
-SHOWN = 3
+MAX_NAMES = 3
 """Differences that a step names."""
 
-BROKEN = (ConformanceError, ValueError, TypeError, KeyError, IndexError, OverflowError)
+CASE_ERRORS = (ConformanceError, ValueError, TypeError, KeyError, IndexError, OverflowError)
 """What evaluating a case raises that a specification does not have."""
 
 
+NO_VECTORS = "the vectors could not be evaluated"
+
+
 class StepOutcome(enum.StrEnum):
-    """What became of a step."""
+    """The outcome of a step."""
 
     DONE = "ok"
     SKIPPED = "not done"
@@ -51,7 +54,7 @@ class StepOutcome(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """One step: its name, what became of it, and what was found or why it was not done."""
+    """A step: its name, its outcome, and what it showed or why it was not done."""
 
     name: str
     outcome: StepOutcome
@@ -59,13 +62,14 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Means:
-    """What a verifier has at hand.
+class VerifierInputs:
+    """The inputs of a verifier.
 
-    ``published`` is the commitment that was published, empty if it is not known; ``find`` gives the
-    specification of an operator, and raises UsageError where there is none; ``executor`` makes an
-    executor that hashes the backend, None where that is not at hand. With ``reselect`` cases are
-    selected again where the versions are the same.
+    Attributes:
+        find: returns the specification of an operator; raises UsageError where there is none.
+        published: the commitment that was published, empty if it is not known.
+        executor: makes an executor that hashes the backend; None if that is not available.
+        reselect: select the cases again where the versions are the same.
     """
 
     find: Callable[[str], OpSpec]
@@ -76,85 +80,103 @@ class Means:
     progress: parallel.Progress = field(default=lambda *_: None)
 
 
-def verify(record: Record, means: Means) -> Iterator[Step]:
-    """Each step in its order. That the record is whole was seen when it was read."""
+def _done(name: str, text: str) -> Step:
+    return Step(name, StepOutcome.DONE, text)
+
+
+def _skipped(name: str, text: str) -> Step:
+    return Step(name, StepOutcome.SKIPPED, text)
+
+
+def _failed(name: str, text: str) -> Step:
+    return Step(name, StepOutcome.FAILED, text)
+
+
+def verification_steps(record: ChallengeRecord, inputs: VerifierInputs) -> Iterator[Step]:
+    """Verify a record that was read, and so has a right form and digest; yield each step."""
     count = len(record.cases)
-    yield Step(
-        "record", StepOutcome.DONE, f"{number_of(count, 'case')}; form and SHA-256 are right"
-    )
-    yield _commitment(record, means.published)
+    yield _done("record", f"{number_of(count, 'case')}; form and SHA-256 are right")
+    yield _commitment(record, inputs.published)
     yield _seed(record)
-    yield Step("verdict", StepOutcome.DONE, "follows from the results that the record states")
+    yield _done("verdict", "follows from the results that the record states")
     specs: dict[str, OpSpec] = {}
     with tempfile.TemporaryDirectory(prefix="challenge-") as temporary:
         folder = Path(temporary)
         suite: Suite | None = None
         try:
-            specs = _specifications(record, means)
-            suite = _evaluated(record, specs, folder / "evaluated", means)
-            step = _contents(record, suite)
-        except BROKEN as error:
-            step = Step("vectors", StepOutcome.FAILED, _first(error))
-        yield step
-        sound = suite is not None and step.outcome is StepOutcome.DONE
-        yield _selection(record, specs, folder / "selected", means, sound=sound)
-        yield from _backend(record, suite if sound else None, means)
+            specs = _specifications(record, inputs)
+            suite = _evaluate(record, specs, folder / "evaluated", inputs)
+            vectors = _vectors(record, suite)
+        except CASE_ERRORS as error:
+            vectors = _failed("vectors", _first_line(error))
+        yield vectors
+        usable = suite if vectors.outcome is StepOutcome.DONE else None
+        if usable is None:
+            yield _skipped("selection", NO_VECTORS)
+        else:
+            yield _selection(record, specs, folder / "selected", inputs)
+        if usable is None or inputs.executor is None:
+            text = NO_VECTORS if inputs.executor else "the backend was not given: --backend"
+            yield from (_skipped("backend", text), _skipped("outputs", text))
+        else:
+            yield from _backend(record, usable, HashingExecutor(inputs.executor()))
 
 
-def _commitment(record: Record, published: str) -> Step:
-    found = Secret(bytes.fromhex(record.secret)).commitment
-    if found != record.commitment:
-        return Step("commitment", StepOutcome.FAILED, "the secret is not that of the commitment")
+def _commitment(record: ChallengeRecord, published: str) -> Step:
+    name = "commitment"
+    commitment = Secret(bytes.fromhex(record.secret)).commitment
+    if commitment != record.commitment:
+        return _failed(name, "the secret is not that of the commitment")
     if not published:
-        text = "fits the secret; compare it with what was published: --commitment"
-        return Step("commitment", StepOutcome.DONE, text)
-    if found != published:
-        return Step("commitment", StepOutcome.FAILED, "another one was published")
-    return Step("commitment", StepOutcome.DONE, "fits the secret, and is the one published")
+        return _done(name, "fits the secret; compare it with what was published: --commitment")
+    if commitment != published:
+        return _failed(name, "another one was published")
+    return _done(name, "fits the secret, and is the one published")
 
 
-def _seed(record: Record) -> Step:
+def _seed(record: ChallengeRecord) -> Step:
     if Secret(bytes.fromhex(record.secret)).seed(record.backend.digest) != record.seed:
-        return Step("seed", StepOutcome.FAILED, "it is not that of this secret and this backend")
-    count = number_of(len(record.backend.pieces), "piece")
+        return _failed("seed", "it is not that of this secret and this backend")
     if not record.backend.bound:
-        return Step("seed", StepOutcome.DONE, "that of the secret; the backend was not hashed")
-    return Step("seed", StepOutcome.DONE, f"that of the secret and of the backend: {count}")
+        return _done("seed", "that of the secret; the backend was not hashed")
+    count = number_of(len(record.backend.pieces), "piece")
+    return _done("seed", f"that of the secret and of the backend: {count}")
 
 
-def _specifications(record: Record, means: Means) -> dict[str, OpSpec]:
-    """The specifications of the record. Raises UsageError for one that is not at hand."""
-    found = {}
-    for op, stated in record.operators.items():
-        found[op] = means.find(op)
-        if digest(found[op]) != stated:
+def _specifications(record: ChallengeRecord, inputs: VerifierInputs) -> dict[str, OpSpec]:
+    """Find the specifications of a record.
+
+    Raises:
+        UsageError: one is not available, or is another one.
+    """
+    specs = {op: inputs.find(op) for op in record.operators}
+    for op, spec in specs.items():
+        if digest(spec) != record.operators[op]:
             raise UsageError(f"the specification of {op} is another one, made by {record.tool}")
-    return found
+    return specs
 
 
-def _evaluated(record: Record, specs: Mapping[str, OpSpec], folder: Path, means: Means) -> Suite:
-    """The vectors of the case list, evaluated here. Raises one of ``BROKEN``."""
-    for one in record.cases:
-        spec = specs[one.case.op]
-        if not (askable(spec, one.case) or askable_large(spec, one.case)):
-            raise UsageError(f"{one.case.id} is no case of {one.case.op}")
+def _evaluate(
+    record: ChallengeRecord, specs: Mapping[str, OpSpec], folder: Path, inputs: VerifierInputs
+) -> Suite:
+    """Evaluate the vectors of the case list.
+
+    Raises:
+        Exception: one of ``CASE_ERRORS``.
+    """
+    by_op: dict[str, list[Recorded]] = {op: [] for op in specs}
+    for case, level in ((item.case, item.level) for item in record.cases):
+        spec = specs[case.op]
+        if not (askable(spec, case) or askable_large(spec, case)):
+            raise UsageError(f"{case.id} is no case of {case.op}")
+        by_op[case.op].append(Recorded(case, level, (record.suite,)))
     chosen = [
-        Cases(
-            op=op,
-            specification=record.operators[op],
-            seed=record.seed,
-            versions=record.versions,
-            recorded=tuple(
-                Recorded(one.case, one.level, (record.suite,))
-                for one in record.cases
-                if one.case.op == op
-            ),
-        )
-        for op in specs
+        Cases(op, record.operators[op], record.seed, record.versions, tuple(cases))
+        for op, cases in by_op.items()
     ]
     return write_suite(
         folder,
-        recorded.vectors(chosen, specs, processes=means.processes, progress=means.progress),
+        recorded.vectors(chosen, specs, processes=inputs.processes, progress=inputs.progress),
         name=record.suite,
         seed=record.seed,
         versions={},
@@ -162,164 +184,139 @@ def _evaluated(record: Record, specs: Mapping[str, OpSpec], folder: Path, means:
     )
 
 
-def _contents(record: Record, suite: Suite) -> Step:
-    there = {(one.op, one.id): one.content for one in suite.manifest.vectors}
-    other = [one for one in record.cases if there[one.case.op, one.case.id] != one.content]
+def _vectors(record: ChallengeRecord, suite: Suite) -> Step:
+    content = {(entry.op, entry.id): entry.content for entry in suite.manifest.vectors}
+    other = [
+        item.case.id for item in record.cases if content[item.case.op, item.case.id] != item.content
+    ]
     if other:
-        return Step(
-            "vectors",
-            StepOutcome.FAILED,
-            f"{len(other)} of {len(record.cases)} have other inputs or expected values here: "
-            f"{_ids(other)}",
-        )
+        text = f"{len(other)} of {len(record.cases)} have other inputs or expected values here"
+        return _failed("vectors", f"{text}: {_first_names(other)}")
     text = f"{len(record.cases)} evaluated here: the same inputs and expected values"
-    return Step("vectors", StepOutcome.DONE, text)
+    return _done("vectors", text)
 
 
 def _selection(
-    record: Record, specs: Mapping[str, OpSpec], folder: Path, means: Means, *, sound: bool
+    record: ChallengeRecord, specs: Mapping[str, OpSpec], folder: Path, inputs: VerifierInputs
 ) -> Step:
     name = "selection"
-    if not sound:
-        return Step(name, StepOutcome.SKIPPED, "the vectors could not be evaluated")
-    if not means.reselect:
-        return Step(name, StepOutcome.SKIPPED, "--no-selection was given")
-    other = list(_other_versions(record))
-    if other:
-        return Step(name, StepOutcome.SKIPPED, f"it needs the same versions: {'; '.join(other)}")
+    if not inputs.reselect:
+        return _skipped(name, "--no-selection was given")
+    if other := list(_other_versions(record)):
+        return _skipped(name, f"it needs the same versions: {'; '.join(other)}")
     declared = record.backend.declared
     try:
-        again = select(
+        suite = select_suite(
             specs,
             folder,
             suite=record.suite,
             seed=record.seed,
             declared=declared,
-            processes=means.processes,
-            progress=means.progress,
+            processes=inputs.processes,
+            progress=inputs.progress,
         )
-    except BROKEN as error:
-        return Step(name, StepOutcome.FAILED, _first(error))
-    stated = [(one.case.op, one.case.id, one.level, one.content) for one in record.cases]
-    found = [(one.op, one.id, one.level, one.content) for one in again.manifest.vectors]
-    if stated != found:
-        gone, new = len({*found} - {*stated}), len({*stated} - {*found})
-        return Step(
+    except CASE_ERRORS as error:
+        return _failed(name, _first_line(error))
+    manifest = suite.manifest
+    stated = [(item.case.op, item.case.id, item.level, item.content) for item in record.cases]
+    selected = [(entry.op, entry.id, entry.level, entry.content) for entry in manifest.vectors]
+    if stated != selected:
+        missing, surplus = len({*selected} - {*stated}), len({*stated} - {*selected})
+        return _failed(
             name,
-            StepOutcome.FAILED,
-            f"the seed selects other cases: {gone} are not in the record, {new} only there",
+            f"the seed selects other cases: {missing} are not in the record, {surplus} only there",
         )
-    results = [one.result for one in record.cases]
-    strength = measured(results, again.manifest, level=record.level, declared=declared)
-    counts = killed(results, again.manifest, specs, record.level)
-    if (strength, counts) != (record.strength, record.killed):
-        return Step(name, StepOutcome.FAILED, "its vectors are of another strength")
-    text = "the seed selects these cases, of this strength"
-    return Step(name, StepOutcome.DONE, text)
+    results = [item.result for item in record.cases]
+    strength = measured(results, manifest, level=record.level, declared=declared)
+    kills = count_kills(results, manifest, specs, record.level)
+    if (strength, kills) != (record.strength, record.killed):
+        return _failed(name, "its vectors are of another strength")
+    return _done(name, "the seed selects these cases, of this strength")
 
 
-def _other_versions(record: Record) -> Iterator[str]:
-    here = {"opconform": f"opconform {__version__}", **selecting()}
-    there = {"opconform": record.tool, **record.versions}
-    for name in sorted({*here, *there}):
-        if here.get(name) != there.get(name):
-            yield f"{name} {there.get(name, 'not installed')}, here {here.get(name, 'none')}"
+def _other_versions(record: ChallengeRecord) -> Iterator[str]:
+    here = {"opconform": f"opconform {__version__}", **selection_versions()}
+    recorded_versions = {"opconform": record.tool, **record.versions}
+    for name in sorted({*here, *recorded_versions}):
+        version = recorded_versions.get(name, "not installed")
+        if here.get(name) != recorded_versions.get(name):
+            yield f"{name} {version}, here {here.get(name, 'none')}"
 
 
-def _backend(record: Record, suite: Suite | None, means: Means) -> Iterator[Step]:
-    if means.executor is None:
-        text = "the backend was not given: --backend"
-        yield Step("backend", StepOutcome.SKIPPED, text)
-        yield Step("outputs", StepOutcome.SKIPPED, text)
-        return
-    if suite is None:
-        text = "the vectors could not be evaluated"
-        yield Step("backend", StepOutcome.SKIPPED, text)
-        yield Step("outputs", StepOutcome.SKIPPED, text)
-        return
-    executor = Hashing(means.executor())
-    precision = parse_precision(record.precision)
-    asking = Repeated(executor, suite.specs, record.level, precision)
-    results = _results(record, suite, asking)
+def _backend(record: ChallengeRecord, suite: Suite, executor: HashingExecutor) -> Iterator[Step]:
+    repeated = Repeated(executor, suite.specs, record.level, parse_precision(record.precision))
+    results = _results(record, suite, repeated)
     yield _same_backend(record, executor)
     yield _outputs(record, results, executor.digests)
 
 
-def _results(record: Record, suite: Suite, executor: Executor) -> dict[tuple[str, str], Result]:
-    """What becomes of the cases here. Raises BackendError where the backend cannot be run."""
+def _results(
+    record: ChallengeRecord, suite: Suite, executor: Executor
+) -> dict[tuple[str, str], Result]:
+    """Run the cases here.
+
+    Raises:
+        BackendError: the backend cannot be run.
+    """
     options = Options(level=record.level, precision=record.precision, spec=record.backend.spec)
-    found = {}
+    results = {}
     for event in run(suite, executor, options):
         if isinstance(event, Result):
-            found[event.op, event.id] = event
-        elif len(found) == len(record.cases):
-            break  # no causes are looked for
-    return found
+            results[event.op, event.id] = event
+        elif len(results) == len(record.cases):
+            break  # causes are not needed
+    return results
 
 
-def _same_backend(record: Record, executor: Hashing) -> Step:
-    remote = [one for one in record.backend.pieces if one.kind == "remote"]
-    here = backend_of(executor.identity, record.backend.spec, remote)
-    there = record.backend
-    if (here.name, here.version) != (there.name, there.version):
-        text = f"it is {here.name} {here.version}, not {there.name} {there.version}"
-        return Step("backend", StepOutcome.FAILED, text)
-    if here.pieces != there.pieces:
-        text = f"it is made of other files: {_pieces(here.pieces, there.pieces)}"
-        return Step("backend", StepOutcome.FAILED, text)
-    if not there.bound:
-        return Step("backend", StepOutcome.SKIPPED, "the backend was not hashed")
-    beside = _pieces(here.beside, there.beside)
-    return Step(
-        "backend",
-        StepOutcome.DONE,
-        f"the same, {number_of(len(here.pieces), 'piece')}"
-        + (f"; beside it other files of the machine: {beside}" if beside else ""),
-    )
+def _same_backend(record: ChallengeRecord, executor: HashingExecutor) -> Step:
+    name, stated = "backend", record.backend
+    remote = [piece for piece in stated.pieces if piece.kind == "remote"]
+    here = recorded_backend(executor.identity, stated.spec, remote)
+    if (here.name, here.version) != (stated.name, stated.version):
+        text = f"it is {here.name} {here.version}, not {stated.name} {stated.version}"
+        return _failed(name, text)
+    if here.pieces != stated.pieces:
+        text = f"it is made of other files: {_differing_pieces(here.pieces, stated.pieces)}"
+        return _failed(name, text)
+    if not stated.bound:
+        return _skipped(name, "the backend was not hashed")
+    beside = _differing_pieces(here.beside, stated.beside)
+    text = f"the same, {number_of(len(here.pieces), 'piece')}"
+    return _done(name, text + (f"; beside it other files of the machine: {beside}" * bool(beside)))
 
 
-def _pieces(here: Sequence[Piece], there: Sequence[Piece]) -> str:
-    """The names of pieces that only one side has, or with other bytes."""
-    names = sorted({one.name for one in {*here} ^ {*there}})
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{', '.join(names[:SHOWN])}{more}"
+def _differing_pieces(here: Sequence[Piece], stated: Sequence[Piece]) -> str:
+    """Name pieces that only one side has, or with other bytes."""
+    return _first_names(sorted({piece.name for piece in {*here} ^ {*stated}}))
 
 
 def _outputs(
-    record: Record,
+    record: ChallengeRecord,
     results: Mapping[tuple[str, str], Result],
     digests: Mapping[tuple[str, str], str],
 ) -> Step:
     other = []
-    for one in record.cases:
-        at = (one.case.op, one.case.id)
-        found = results.get(at)
-        same = found is not None and (found.status.value, found.reading) == (
-            one.status,
-            one.reading,
+    for item in record.cases:
+        key = (item.case.op, item.case.id)
+        result = results.get(key)
+        same = result is not None and (result.status.value, result.reading) == (
+            item.status,
+            item.reading,
         )
-        if not same or digests.get(at, "") != one.outputs:
-            other.append(one)
-    asked = sum(bool(one.outputs) for one in record.cases)
+        if not same or digests.get(key, "") != item.outputs:
+            other.append(item.case.id)
     if other:
-        return Step(
-            "outputs",
-            StepOutcome.FAILED,
-            f"{len(other)} of {len(record.cases)} cases have other outputs or results here: "
-            f"{_ids(other)}",
-        )
-    return Step(
-        "outputs",
-        StepOutcome.DONE,
-        f"run again here: the same outputs of {number_of(asked, 'case')}",
-    )
+        text = f"{len(other)} of {len(record.cases)} cases have other outputs or results here"
+        return _failed("outputs", f"{text}: {_first_names(other)}")
+    count = sum(bool(item.outputs) for item in record.cases)
+    return _done("outputs", f"run again here: the same outputs of {number_of(count, 'case')}")
 
 
-def _ids(cases: Sequence[RecordedCase]) -> str:
-    more = f" and {len(cases) - SHOWN} more" if len(cases) > SHOWN else ""
-    return f"{', '.join(one.case.id for one in cases[:SHOWN])}{more}"
+def _first_names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return f"{', '.join(names[:MAX_NAMES])}{more}"
 
 
-def _first(error: Exception) -> str:
-    text = error.message if isinstance(error, ConformanceError) else f"{type(error).__name__}"
+def _first_line(error: Exception) -> str:
+    text = error.message if isinstance(error, ConformanceError) else type(error).__name__
     return text.partition("\n")[0][:300]

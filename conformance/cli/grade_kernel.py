@@ -124,8 +124,8 @@ def grade_kernel(
     from conformance.cli.checking import LOG, checked, conclude
     from conformance.cli.formats import page, targets
     from conformance.cli.progress import Progress
-    from conformance.kernels.interface import finished
-    from conformance.kernels.preparation import KernelRequest, prepared
+    from conformance.kernels.interface import make_run
+    from conformance.kernels.preparation import KernelRequest, prepare_kernel
     from conformance.run.limits import DEFAULT_TIMEOUT
     from conformance.suite.writer import check_target
 
@@ -136,7 +136,7 @@ def grade_kernel(
     if report is not None:
         kept = report / SUITE
         check_target(kept, ())
-    asked = KernelRequest(
+    request = KernelRequest(
         op=op,
         convention=convention,
         level=level,
@@ -153,7 +153,7 @@ def grade_kernel(
     )
     with ExitStack() as stack:
         with Progress(1, "generating") as progress:
-            ready = stack.enter_context(prepared(kernel, asked, progress.at))
+            ready = stack.enter_context(prepare_kernel(kernel, request, progress.at))
         run = checked(
             str(ready.suite.path),
             ready.executor,
@@ -164,7 +164,7 @@ def grade_kernel(
             precision=precision,
             kept=kept,
         )
-        graded = finished(ready, run)
+        graded = make_run(ready, run)
         if kept is not None:
             _keep(ready.suite, kept)
     conclude(run, wanted, report)

@@ -1,4 +1,4 @@
-"""``grade_kernel``: the Python interface."""
+"""``grade_kernel``, the Python interface."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import Any
 
 from conformance import api
 from conformance.errors import EXIT_NOT_CONFORMANT
-from conformance.kernels.preparation import KernelRequest, Prepared, prepared
+from conformance.kernels.preparation import KernelRequest, PreparedKernel, prepare_kernel
 from conformance.run.limits import DEFAULT_TIMEOUT
 
 
 @dataclass(frozen=True)
 class KernelRun:
-    """A graded kernel: the ``run`` of its check, and what was special about it.
+    """A graded kernel.
 
-    ``isolation`` is the level under which it ran, None for a callable in this process; ``seed``
-    that of the data; ``remarks`` are sentences for people. ``left_behind`` says that its process
-    left others running, ``changed_late`` that an input was changed after the last call: for either
-    it is refused.
+    Attributes:
+        run: its check.
+        isolation: the level under which it ran; None for a callable in this process.
+        seed: the seed of the data.
+        remarks: sentences for people.
+        left_behind: its process left others running, so it is refused.
+        changed_late: an input was changed after the last call, so it is refused.
     """
 
     run: api.Run
@@ -32,17 +35,17 @@ class KernelRun:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong with it and the evidence suffices: exit code 0."""
+        """True if nothing is wrong with it and the strength suffices: exit code 0."""
         return self.exit_code == 0
 
     @property
     def conformant(self) -> bool:
-        """As :attr:`conformance.Run.conformant`, and it is not refused for what it did later."""
+        """True if :attr:`conformance.Run.conformant`, and it did nothing illicit later."""
         return self.run.conformant and not (self.left_behind or self.changed_late)
 
     @property
     def exit_code(self) -> int:
-        """As ``conformance check`` has it."""
+        """The exit code, as ``conformance check`` has it."""
         code = int(self.run.footer["exit_code"])
         refused = self.left_behind or self.changed_late
         return EXIT_NOT_CONFORMANT if refused and not code else code
@@ -66,27 +69,33 @@ def grade_kernel(
     memory: int | str | None = None,
     on_event: Callable[[Any], None] | None = None,
 ) -> KernelRun:
-    """Grade a kernel on data that it cannot have seen, in a process of its own.
+    """Grade a kernel on data that it cannot know, in a process of its own.
 
-    ``kernel`` is the path of a Python file, its source (a text of several lines), ``exec:`` and the
-    command of a program, or a callable, which is graded in this process without isolation.
-    docs/grade-kernel.md says what a file defines; ``convention`` is ``auto``, ``arrays`` (a
-    function of numpy arrays), ``tensors`` (of torch tensors) or ``module`` (a class with
-    ``forward``). ``op`` is a shipped operator or the path of a specification. ``suite`` is
-    ``core``, or ``smoke`` for a first look, which claims nothing. ``dtypes`` and ``ranks`` are
-    claimed, all else is not tested. ``isolation`` is 0, 1 or, for a program, 2: your container;
-    None takes the best of 0 and 1, and ``require_isolation`` refuses less. ``memory`` bounds what
-    its processes take together, in bytes or as ``"2G"``; 8 GiB if it is left out. ``seed`` repeats
-    an earlier run; leave it out, so that nobody can know the data. ``level``, ``precision``,
-    ``timeout`` (seconds for a call), ``jobs`` and ``on_event`` as in :func:`conformance.check`.
-    Each vector is asked twice.
+    docs/grade-kernel.md says what a kernel file defines. Each vector is run twice.
+
+    Args:
+        kernel: the path of a Python file, its source (a text of several lines), ``exec:`` and the
+            command of a program, or a callable, which is graded in this process without isolation.
+        op: a shipped operator, or the path of a specification.
+        convention: ``auto``, ``arrays`` (a function of numpy arrays), ``tensors`` (of torch
+            tensors) or ``module`` (a class with ``forward``).
+        suite: ``core``, or ``smoke`` for a first look, which claims nothing.
+        seed: repeats an earlier run; leave it out, so that nobody can know the data.
+        isolation: 0, 1 or, for a program, 2: your container; None takes the best of 0 and 1.
+        require_isolation: refuses a lower level.
+        dtypes: element types that are claimed; others are not tested.
+        ranks: ranks that are claimed; others are not tested.
+        timeout: seconds for a call.
+        memory: bounds what its processes take together, in bytes or as ``"2G"``; 8 GiB by default.
+
+    ``level``, ``precision``, ``jobs`` and ``on_event`` are those of :func:`conformance.check`.
 
     Raises:
         BackendError: the kernel cannot be read, or defines nothing that a convention takes.
-        UsageError: an option that makes no sense, or an isolation that cannot be had.
-        SpecError: a specification that cannot be used.
+        UsageError: an option makes no sense, or the isolation is not available.
+        SpecError: a specification cannot be used.
     """
-    asked = KernelRequest(
+    request = KernelRequest(
         op=op,
         convention=convention,
         level=level,
@@ -101,15 +110,17 @@ def grade_kernel(
         timeout=timeout,
         memory=memory,
     )
-    with prepared(kernel, asked) as ready:
+    with prepare_kernel(kernel, request) as prepared:
         run = api.check(
-            ready.suite, ready.executor, level=level, precision=precision, on_event=on_event
+            prepared.suite, prepared.executor, level=level, precision=precision, on_event=on_event
         )
-        return finished(ready, run)
+        return make_run(prepared, run)
 
 
-def finished(ready: Prepared, run: api.Run) -> KernelRun:
-    """The result of a check of what was ``prepared``, before its folders are gone."""
-    remarks = tuple(ready.remarks(run.footer["precision_reached"]))
-    level = None if ready.inline else ready.how.level
-    return KernelRun(run, level, ready.seed, remarks, ready.left_behind, ready.changed_late)
+def make_run(prepared: PreparedKernel, run: api.Run) -> KernelRun:
+    """Make the result of a check of a prepared kernel, before its folders are deleted."""
+    remarks = tuple(prepared.remarks(run.footer["precision_reached"]))
+    level = None if prepared.inline else prepared.isolation.level
+    return KernelRun(
+        run, level, prepared.seed, remarks, prepared.left_behind, prepared.changed_late
+    )

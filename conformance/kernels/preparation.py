@@ -1,4 +1,4 @@
-"""Grades a kernel of unknown origin: a fresh suite, a process of its own, a verdict."""
+"""Prepares a kernel of unknown origin for grading: a fresh suite and a process of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import known, parse_precision, spell
 from conformance.kernels import runner
 from conformance.kernels.fresh import fresh_suite
-from conformance.kernels.isolation import INLINE, Box, KernelIsolation, isolation, spec_of
+from conformance.kernels.isolation import (
+    INLINE,
+    KernelIsolation,
+    KernelSandbox,
+    backend_name_of,
+    choose_isolation,
+)
 from conformance.run.executor import Executor
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size
@@ -34,13 +40,18 @@ MAX_SOURCE = 4 << 20
 
 SUITES = ("core", "smoke")
 CONVENTIONS = ("auto", *runner.CONVENTIONS)
-MOST_SEEDS = 1 << 32
+SEEDS = 1 << 32
 
 
 @dataclass(frozen=True)
 class KernelRequest:
-    """How a kernel is graded. ``dtypes`` and ``ranks`` are what it claims, besides what its file
-    says under ``CAPABILITIES``; empty ones claim all. ``seed`` None draws one."""
+    """The options of grading a kernel.
+
+    Attributes:
+        dtypes: element types that it claims, besides ``CAPABILITIES`` of its file; empty for all.
+        ranks: ranks that it claims, likewise.
+        seed: drawn if None.
+    """
 
     op: str
     convention: str = "auto"
@@ -59,7 +70,7 @@ class KernelRequest:
 
 @dataclass(frozen=True)
 class KernelName:
-    """A kernel as its grader knows it: its file's name, and the SHA-256 of the file."""
+    """The name of a kernel's file, and the SHA-256 of the file."""
 
     name: str
     sha256: str
@@ -70,150 +81,167 @@ class KernelName:
 
 
 class KernelProcesses(ProcessExecutor):
-    """Processes of a kernel's file, of which name, version and claims are not theirs to tell."""
+    """Processes of a kernel's file, whose name, version and claims the grader states."""
 
     def __init__(
-        self, words: Sequence[str], limits: Limits, asked: KernelRequest, known: KernelName
+        self,
+        arguments: Sequence[str],
+        limits: Limits,
+        request: KernelRequest,
+        kernel_name: KernelName,
     ):
-        super().__init__(spec_of(words), limits, jobs=asked.jobs)
-        self._asked, self._known = asked, known
+        super().__init__(backend_name_of(arguments), limits, jobs=request.jobs)
+        self._request, self._kernel_name = request, kernel_name
 
     def __enter__(self) -> Self:
         super().__enter__()
-        told = self.identity.capabilities
+        capabilities = self.identity.capabilities
         claims: dict[str, Any] = {}
-        if self._asked.dtypes:
-            claims["dtypes"] = tuple(self._asked.dtypes)
-        if self._asked.ranks:
-            claims["ranks"] = tuple(self._asked.ranks)
+        if self._request.dtypes:
+            claims["dtypes"] = tuple(self._request.dtypes)
+        if self._request.ranks:
+            claims["ranks"] = tuple(self._request.ranks)
         if claims:
-            told = replace(told or Capabilities(), **claims)
+            capabilities = replace(capabilities or Capabilities(), **claims)
         self.identity = replace(
-            self.identity, name=self._known.name, version=self._known.sha256[:12], capabilities=told
+            self.identity,
+            name=self._kernel_name.name,
+            version=self._kernel_name.sha256[:12],
+            capabilities=capabilities,
         )
         return self
 
 
 @dataclass
-class Prepared:
-    """A kernel that is ready to be graded: run :func:`conformance.check` on these two.
-
-    ``left_behind`` is known when the executor has been closed.
-    """
+class PreparedKernel:
+    """A kernel that is ready to be graded: check ``suite`` on ``executor``."""
 
     suite: Suite
     executor: Repeated
-    how: KernelIsolation
+    isolation: KernelIsolation
     seed: int
     precision: str
     inline: bool = False
     kernel: KernelName | None = None
-    _box: Box | None = field(default=None, repr=False)
+    _sandbox: KernelSandbox | None = field(default=None, repr=False)
 
     @property
     def left_behind(self) -> bool:
-        """Whether the kernel's process left others running when it ended."""
-        return self._box is not None and self._box.left()
+        """True if the kernel's process left others running, once it is closed."""
+        return self._sandbox is not None and self._sandbox.left_processes()
 
     @property
     def changed_late(self) -> bool:
-        """Whether an input was changed after the last call."""
-        return self._box is not None and self._box.late()
+        """True if an input was changed after the last call."""
+        return self._sandbox is not None and self._sandbox.changed_input_late()
 
     def remarks(self, reached: Mapping[str, Any]) -> list[str]:
-        """What a verdict has to say besides; ``reached`` is the footer's ``precision_reached``."""
-        where = (
+        """Return remarks on a verdict; ``reached`` is ``precision_reached`` of the footer."""
+        isolation = (
             "Isolation: none; a callable was graded inline, in this process."
             if self.inline
-            else (f"Isolation: {self.how.sentence}.")
+            else (f"Isolation: {self.isolation.sentence}.")
         )
-        told = [where, f"Seed: {self.seed} (data that the kernel could not know before)."]
-        shown = ", ".join(f"{dtype} {one or 'less'}" for dtype, one in reached.items())
-        told.append(f"Precision claimed: {self.precision}; shown: {shown or 'nothing'}.")
+        remarks = [isolation, f"Seed: {self.seed} (data that the kernel could not know before)."]
+        shown_text = ", ".join(
+            f"{dtype} {precision or 'less'}" for dtype, precision in reached.items()
+        )
+        remarks.append(f"Precision claimed: {self.precision}; shown: {shown_text or 'nothing'}.")
         if self.kernel is not None:
-            told.append(f"Kernel: {self.kernel.sentence}.")
+            remarks.append(f"Kernel: {self.kernel.sentence}.")
         if self.executor.remark:
-            told.append(self.executor.remark)
+            remarks.append(self.executor.remark)
         if self.changed_late:
-            told.append("Refused all the same: an input was changed after its call had returned.")
+            remarks.append(
+                "Refused all the same: an input was changed after its call had returned."
+            )
         if self.left_behind:
-            told.append("Refused all the same: its process left others behind, which were ended.")
-        return told
+            remarks.append(
+                "Refused all the same: its process left others behind, which were ended."
+            )
+        return remarks
 
 
 @contextmanager
-def prepared(
+def prepare_kernel(
     kernel: str | Path | Callable[..., Any],
-    asked: KernelRequest,
+    request: KernelRequest,
     progress: parallel.Progress = lambda *_: None,
-) -> Iterator[Prepared]:
-    """A kernel, isolated, and a fresh suite for it. ``kernel`` as in :func:`grade_kernel`.
+) -> Iterator[PreparedKernel]:
+    """Isolate a kernel, as :func:`grade_kernel` takes it, and make a fresh suite for it.
 
-    Raises BackendError for a kernel that cannot be read, UsageError for what cannot be done.
+    Raises:
+        BackendError: the kernel cannot be read.
+        UsageError: an option cannot be met.
     """
-    known(asked.convention, CONVENTIONS, "convention")
-    known(asked.suite, SUITES, "suite")
-    precision = parse_precision(asked.precision)
-    spec = loader.find(asked.op)
-    seed = secrets.randbelow(MOST_SEEDS) if asked.seed is None else asked.seed
-    if not 0 <= seed < MOST_SEEDS:
+    known(request.convention, CONVENTIONS, "convention")
+    known(request.suite, SUITES, "suite")
+    precision = parse_precision(request.precision)
+    spec = loader.find(request.op)
+    seed = secrets.randbelow(SEEDS) if request.seed is None else request.seed
+    if not 0 <= seed < SEEDS:
         raise UsageError(f"seed {seed}", hint="give a number from 0 to 4294967295, or none")
     inline = callable(kernel)
     program = isinstance(kernel, str) and is_program(kernel)
-    if inline and asked.required:
+    if inline and request.required:
         raise UsageError(
-            f"isolation {asked.required} is required, and a callable is graded in this process",
+            f"isolation {request.required} is required, and a callable is graded in this process",
             hint="give the kernel's file or source",
         )
-    how = INLINE if inline else isolation(asked.isolation, asked.required, program=program)
-    memory = parse_size(asked.memory) if isinstance(asked.memory, str) else asked.memory
-    with Box(how, memory) as box:
+    isolation = (
+        INLINE if inline else choose_isolation(request.isolation, request.required, program=program)
+    )
+    memory = parse_size(request.memory) if isinstance(request.memory, str) else request.memory
+    with KernelSandbox(isolation, memory) as sandbox:
         inner: Executor
-        who: KernelName | None = None
+        kernel_name: KernelName | None = None
         if inline:
-            inner = _inline(kernel, asked)
+            inner = _inline_executor(kernel, request)
         else:
-            limits = Limits(asked.timeout, None, start=max(START, asked.timeout))
-            inner, who = _processes(box, kernel, spec, asked, limits)
-            with _processes(box, kernel, spec, asked, limits)[0]:
+            limits = Limits(request.timeout, None, start=max(START, request.timeout))
+            inner, kernel_name = _processes(sandbox, kernel, spec, request, limits)
+            with _processes(sandbox, kernel, spec, request, limits)[0]:
                 pass  # one that cannot be loaded is told before a suite is made
         suite = fresh_suite(
             spec,
-            box.private / "suite",
+            sandbox.private / "suite",
             seed=seed,
-            suite=asked.suite,
-            processes=asked.jobs,
+            suite=request.suite,
+            processes=request.jobs,
             progress=progress,
         )
-        executor = Repeated(inner, suite.specs, asked.level, precision)
-        yield Prepared(suite, executor, how, seed, spell(precision), inline, who, box)
+        executor = Repeated(inner, suite.specs, request.level, precision)
+        yield PreparedKernel(
+            suite, executor, isolation, seed, spell(precision), inline, kernel_name, sandbox
+        )
 
 
 def _processes(
-    box: Box, kernel: Any, spec: OpSpec, asked: KernelRequest, limits: Limits
+    sandbox: KernelSandbox, kernel: Any, spec: OpSpec, request: KernelRequest, limits: Limits
 ) -> tuple[ProcessExecutor, KernelName]:
-    """What runs a kernel in the box, and the kernel as its files tell."""
+    """Return an executor of a kernel in the sandbox, and the kernel's name."""
     if isinstance(kernel, str) and is_program(kernel):
-        words = box.program(kernel)
+        arguments = sandbox.program(kernel)
         name = command_line(kernel)[0]
         digest = sha256(Path(shutil.which(name) or name).read_bytes()).hexdigest()
-        run = ProcessExecutor(spec_of(words), limits, jobs=asked.jobs)
-        return run, KernelName(f"the program {Path(name).name}", digest)
+        executor = ProcessExecutor(backend_name_of(arguments), limits, jobs=request.jobs)
+        return executor, KernelName(f"the program {Path(name).name}", digest)
     name, source = source_of(kernel)
     claims: dict[str, Any] = {}
-    if asked.dtypes:
-        claims["dtypes"] = list(asked.dtypes)
-    if asked.ranks:
-        claims["ranks"] = list(asked.ranks)
-    words = box.kernel(name, source, spec.op, asked.convention, json.dumps(claims))
-    known = KernelName(name, sha256(source.encode()).hexdigest())
-    return KernelProcesses(words, limits, asked, known), known
+    if request.dtypes:
+        claims["dtypes"] = list(request.dtypes)
+    if request.ranks:
+        claims["ranks"] = list(request.ranks)
+    arguments = sandbox.kernel(name, source, spec.op, request.convention, json.dumps(claims))
+    kernel_name = KernelName(name, sha256(source.encode()).hexdigest())
+    return KernelProcesses(arguments, limits, request, kernel_name), kernel_name
 
 
 def source_of(kernel: str | Path) -> tuple[str, str]:
-    """The name of a kernel's file and its source: of a path, or of a text with several lines.
+    """Return the name and the source of a kernel's file, from a path or a text of several lines.
 
-    Raises BackendError where it cannot be read.
+    Raises:
+        BackendError: it cannot be read.
     """
     if isinstance(kernel, str) and "\n" in kernel:
         return "kernel.py", kernel
@@ -233,22 +261,22 @@ def source_of(kernel: str | Path) -> tuple[str, str]:
         raise BackendError(f"{path}: cannot be read: {error}", hint="save it as UTF-8") from error
 
 
-def _inline(kernel: Any, asked: KernelRequest) -> Inline:
-    """A callable under the conventions of a file."""
+def _inline_executor(kernel: Any, request: KernelRequest) -> Inline:
+    """Return an executor of a callable under the conventions of a file."""
     from conformance.errors import Unsupported
 
-    how = asked.convention
-    if how == "auto":
-        how = "module" if isinstance(kernel, type) else "arrays"
-    bound = runner.Bound(kernel, how)
+    convention = request.convention
+    if convention == "auto":
+        convention = "module" if isinstance(kernel, type) else "arrays"
+    bound = runner.BoundKernel(kernel, convention)
 
     class Backend:
         name = getattr(kernel, "__name__", "kernel")
         version = "unknown"
         capabilities = Capabilities(
-            operators=(loader.find(asked.op).op,),
-            dtypes=tuple(asked.dtypes) or None,
-            ranks=tuple(asked.ranks) or None,
+            operators=(loader.find(request.op).op,),
+            dtypes=tuple(request.dtypes) or None,
+            ranks=tuple(request.ranks) or None,
         )
 
         def run(self, op: str, inputs: Any, attributes: Any) -> Any:  # noqa: ARG002
@@ -257,9 +285,9 @@ def _inline(kernel: Any, asked: KernelRequest) -> Inline:
             except runner.Unsupported as error:
                 raise Unsupported(str(error)) from error
 
-    if not (asked.dtypes or asked.ranks):
+    if not (request.dtypes or request.ranks):
         del Backend.capabilities
     return Inline(Backend())
 
 
-__all__ = ["KernelRequest", "Prepared", "prepared"]
+__all__ = ["KernelRequest", "PreparedKernel", "prepare_kernel"]
