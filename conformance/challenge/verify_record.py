@@ -54,7 +54,7 @@ class StepOutcome(enum.StrEnum):
 
 @dataclass(frozen=True)
 class Step:
-    """A step: its name, its outcome, and what it showed or why it was not done."""
+    """A step: its name, its outcome, and the reason."""
 
     name: str
     outcome: StepOutcome
@@ -93,7 +93,7 @@ def _failed(name: str, text: str) -> Step:
 
 
 def verification_steps(record: ChallengeRecord, inputs: VerifierInputs) -> Iterator[Step]:
-    """Verify a record that was read, and so has a right form and digest; yield each step."""
+    """Verify a record whose form and digest are right; yield each step."""
     count = len(record.cases)
     yield _done("record", f"{number_of(count, 'case')}; form and SHA-256 are right")
     yield _commitment(record, inputs.published)

@@ -52,7 +52,7 @@ def branches(text: str) -> tuple[Branch, ...]:
 
 
 def readable(text: str) -> str:
-    """Return a sound expression as a formula: brackets that round down or up, ≤ and ≠."""
+    """Return a sound expression as a formula, with rounding brackets, ≤ and ≠."""
     return _formula(parse(text), _OR)
 
 

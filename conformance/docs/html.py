@@ -72,7 +72,7 @@ def meanings(spec: OpSpec) -> dict[str, str]:
 
 
 def formula(expression: Expression, meanings: Mapping[str, str]) -> Markup:
-    """Render an expression as a formula, each name a link to its meaning on the page."""
+    """Render an expression as a formula, its names linked to their meanings."""
     parts = [
         (
             _link_names(branch.value, expression, meanings),
@@ -112,7 +112,7 @@ def _code_between_backticks(text: str) -> Markup:
 
 
 def link(url: str, text: str = "") -> Markup:
-    """Render a link to another site; only text for an address that no browser should follow."""
+    """Render a link to another site; only text if the address is unsafe."""
     label = text or wording.link_text(url)
     if not re.match(r"https?://[^\s/]", url):
         return escape(visible(f"{text} ({url})" if text else url))

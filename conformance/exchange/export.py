@@ -50,12 +50,12 @@ class _Recorder(Executor):
         return Outcome(Ending.RAISED, message="not computed")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Export:
     """A written export; ``ended`` counts cases that were refused while their model was made."""
 
     index: ExportIndex
-    ended: int = 0
+    ended: int
 
 
 def export(
@@ -93,8 +93,7 @@ def export(
         ) from error
     left_out: Counter[tuple[str, str]] = Counter()
     exported: dict[str, ExportedCase] = {}
-    result = Export(_index(suite, layout, declared, options, (), left_out))
-    lines = []
+    lines, ended = [], 0
     for vector in _requests(suite, declared, options, left_out):
         digest = request_digest(vector)
         if digest in exported:
@@ -107,7 +106,7 @@ def export(
         folder.mkdir()
         for name, content in case_files(vector, layout):
             (folder / name).write_bytes(content)
-            result.ended += name == ENDING
+            ended += name == ENDING
         exported[digest] = case
         if layout == "raw":
             lines.append(case_line(number, case.outputs, vector))
@@ -116,30 +115,19 @@ def export(
         raise UsageError("nothing is left to export", hint="leave --op, --only or --backend out")
     if layout == "raw":
         (out / LINES).write_text("".join(f"{text}\n" for text in lines), encoding="utf-8")
-    result.index = _index(suite, layout, declared, options, tuple(exported.values()), left_out)
-    with replacing(out / INDEX) as path:
-        path.write_text(result.index.to_json(), encoding="utf-8")
-    return result
-
-
-def _index(
-    suite: Suite,
-    layout: str,
-    declared: Capabilities | None,
-    options: Options,
-    cases: tuple[ExportedCase, ...],
-    left_out: Counter[tuple[str, str]],
-) -> ExportIndex:
-    return ExportIndex(
+    index = ExportIndex(
         suite=suite.name,
         digest=suite.digest,
         nonce=secrets.token_hex(16),
         layout=layout,
         level=options.level,
         capabilities=None if declared is None else declared.to_json(),
-        cases=cases,
+        cases=tuple(exported.values()),
         left_out=tuple((op, why, count) for (op, why), count in left_out.items()),
     )
+    with replacing(out / INDEX) as path:
+        path.write_text(index.to_json(), encoding="utf-8")
+    return Export(index, ended)
 
 
 def _requests(

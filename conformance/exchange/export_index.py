@@ -150,7 +150,7 @@ def _record(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -
 
 @contextmanager
 def _as_usage_error(hint: str) -> Iterator[None]:
-    """Turn a file that cannot be used into an error of whoever wrote it, with a hint."""
+    """Turn a SuiteError into a UsageError of whoever wrote the file."""
     try:
         yield
     except SuiteError as error:

@@ -32,15 +32,15 @@ def case_line(number: int, outputs: int, vector: Vector) -> str:
     ``000007 AvgPool-1 outputs 1 inputs 1 f32 4 1 3 5 5 attributes 2 kernel ints 2 2 2 auto_pad text
     valid``: each shape and each list begins with its length.
     """
-    words = [f"{number:06}", vector.case.op, "outputs", outputs]
-    words += ["inputs", len(vector.inputs)]
+    fields = [f"{number:06}", vector.case.op, "outputs", outputs]
+    fields += ["inputs", len(vector.inputs)]
     for array in vector.inputs:
-        words += [*_array_words(array)]
+        fields += [*_array_words(array)]
     attributes = vector.case.attributes
-    words += ["attributes", len(attributes)]
+    fields += ["attributes", len(attributes)]
     for name, value in attributes.items():
-        words += [name, *_value_words(value)]
-    return " ".join(map(str, words))
+        fields += [name, *_value_words(value)]
+    return " ".join(map(str, fields))
 
 
 def describe_array(name: str, shape: tuple[int, ...]) -> str:

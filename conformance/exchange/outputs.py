@@ -34,7 +34,8 @@ from conformance.safe_text import printable
 from conformance.suite.npy import read_npy
 
 ENDINGS = {
-    one.value: one for one in (Ending.RAISED, Ending.UNSUPPORTED, Ending.CRASHED, Ending.HUNG)
+    ending.value: ending
+    for ending in (Ending.RAISED, Ending.UNSUPPORTED, Ending.CRASHED, Ending.HUNG)
 }
 MAX_PROBLEMS = 5
 """Problems of a folder that are listed."""
@@ -167,9 +168,9 @@ def _declared_arrays(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
     """Read the types and shapes in ``out.txt``, a line for each output."""
     arrays = []
     for number, line in enumerate(_read_text(folder / OUTPUTS).splitlines()):
-        words = line.split()
+        fields = line.split()
         try:
-            dtype, rank, *sizes = words
+            dtype, rank, *sizes = fields
             shape = tuple(int(size) for size in sizes)
             if dtype not in DTYPES or int(rank) != len(shape) or len(shape) > MAX_RANK:
                 raise ValueError

@@ -29,7 +29,7 @@ Rows = NDArray[np.int64]
 
 
 class Guidance:
-    """Pairs of coverage targets, by rank, and mutants of one operator, not covered or killed yet.
+    """Uncovered pairs of coverage targets, by rank, and unkilled mutants of one operator.
 
     At level ``must`` a mutant does not count as killed if an allowed interpretation excuses it.
     """
@@ -51,7 +51,7 @@ class Guidance:
 
     @property
     def pairs(self) -> int:
-        """The number of covered pairs of targets, over all ranks; a target with itself is one."""
+        """The number of covered pairs of targets, over all ranks."""
         return int(sum(np.triu(covered).sum() for covered in self._pairs.values()))
 
     @property

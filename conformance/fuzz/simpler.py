@@ -30,7 +30,7 @@ def case_values(spec: OpSpec, case: Case) -> dict[str, Any]:
 
 
 def case_cost(spec: OpSpec, case: Case) -> Cost:
-    """Return the cost of a case: the input first, then what else a reader has to see."""
+    """Return the cost of a case: the input first, then what else readers see."""
     values = case_values(spec, case)
     shape = case.shapes[spec.data.name]
     distance = sum(_distance(attribute, values[attribute.key]) for attribute in spec.attributes)

@@ -135,7 +135,7 @@ def choose_isolation(level: int | None, required: int, *, program: bool) -> Kern
 
 @cache
 def best_here() -> KernelIsolation:
-    """Return level 1 if this machine allows it, tried once with a process of Python and numpy."""
+    """Return level 1 if this machine can isolate Python and numpy so."""
     if sys.platform != "linux":
         return KernelIsolation(0, missing="it needs Linux")
     version = jail.landlock_version()

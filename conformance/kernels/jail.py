@@ -199,7 +199,7 @@ def new_root(config: Config) -> None:
 
 
 def bind(path: str, target: str) -> None:
-    """Mount a path of the host at a target that does not exist yet; links become links."""
+    """Mount a path of the host at a new target; links become links."""
     if os.path.lexists(target):
         return  # a folder above it is there already
     os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -358,7 +358,7 @@ def shared_bytes(pid: int) -> int:
 
 
 def watch(pid: int, maximum: int) -> int:
-    """Wait for the guard, and end the kernel's processes below it that take too much memory.
+    """Wait for the guard; end the kernel's processes if they take too much memory.
 
     Returns:
         The status of the guard.

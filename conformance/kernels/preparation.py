@@ -67,6 +67,12 @@ class KernelRequest:
     timeout: float = DEFAULT_TIMEOUT
     memory: int | str | None = None
 
+    @property
+    def claims(self) -> dict[str, Any]:
+        """The claimed element types and ranks, as capabilities declare them."""
+        claims = {"dtypes": tuple(self.dtypes), "ranks": tuple(self.ranks)}
+        return {key: values for key, values in claims.items() if values}
+
 
 @dataclass(frozen=True)
 class KernelName:
@@ -96,12 +102,7 @@ class KernelProcesses(ProcessExecutor):
     def __enter__(self) -> Self:
         super().__enter__()
         capabilities = self.identity.capabilities
-        claims: dict[str, Any] = {}
-        if self._request.dtypes:
-            claims["dtypes"] = tuple(self._request.dtypes)
-        if self._request.ranks:
-            claims["ranks"] = tuple(self._request.ranks)
-        if claims:
+        if claims := self._request.claims:
             capabilities = replace(capabilities or Capabilities(), **claims)
         self.identity = replace(
             self.identity,
@@ -227,18 +228,15 @@ def _processes(
         executor = ProcessExecutor(backend_name_of(arguments), limits, jobs=request.jobs)
         return executor, KernelName(f"the program {Path(name).name}", digest)
     name, source = source_of(kernel)
-    claims: dict[str, Any] = {}
-    if request.dtypes:
-        claims["dtypes"] = list(request.dtypes)
-    if request.ranks:
-        claims["ranks"] = list(request.ranks)
-    arguments = sandbox.kernel(name, source, spec.op, request.convention, json.dumps(claims))
+    arguments = sandbox.kernel(
+        name, source, spec.op, request.convention, json.dumps(request.claims)
+    )
     kernel_name = KernelName(name, sha256(source.encode()).hexdigest())
     return KernelProcesses(arguments, limits, request, kernel_name), kernel_name
 
 
 def source_of(kernel: str | Path) -> tuple[str, str]:
-    """Return the name and the source of a kernel's file, from a path or a text of several lines.
+    """Return name and source of a kernel, from a path or several lines of text.
 
     Raises:
         BackendError: it cannot be read.
@@ -273,11 +271,7 @@ def _inline_executor(kernel: Any, request: KernelRequest) -> Inline:
     class Backend:
         name = getattr(kernel, "__name__", "kernel")
         version = "unknown"
-        capabilities = Capabilities(
-            operators=(loader.find(request.op).op,),
-            dtypes=tuple(request.dtypes) or None,
-            ranks=tuple(request.ranks) or None,
-        )
+        capabilities = Capabilities(operators=(loader.find(request.op).op,), **request.claims)
 
         def run(self, op: str, inputs: Any, attributes: Any) -> Any:  # noqa: ARG002
             try:
@@ -285,7 +279,7 @@ def _inline_executor(kernel: Any, request: KernelRequest) -> Inline:
             except runner.Unsupported as error:
                 raise Unsupported(str(error)) from error
 
-    if not (request.dtypes or request.ranks):
+    if not request.claims:
         del Backend.capabilities
     return Inline(Backend())
 

@@ -60,7 +60,7 @@ CLASSES = ("ModelNew", "Model")
 
 
 class Unusable(Exception):
-    """A kernel file in which no convention finds a kernel; the text says what to do."""
+    """A kernel file without a kernel; the text says what to do."""
 
 
 class Unsupported(Exception):
@@ -73,7 +73,7 @@ def parameter_name(name: str) -> str:
 
 
 def function_names(op: str) -> list[str]:
-    """List the names that a function may have which is the kernel of an operator, best first."""
+    """List the names that the kernel of an operator may have, best first."""
     base = op.partition("-")[0].rpartition(".")[2]
     return ["kernel", parameter_name(op), base, base.lower(), f"{base.lower()}_kernel_impl"]
 
@@ -113,7 +113,7 @@ def _convention(function: Any, name: str, convention: str) -> str:
 
 
 class CallerDataChanged(BaseException):
-    """A change of data that belong to the caller; no exception that a kernel may raise."""
+    """A change of the caller's data; no exception that a kernel may raise."""
 
 
 class BoundKernel:
@@ -205,7 +205,7 @@ def _bf16() -> Any:
 
 
 class Storage:
-    """Memory for the inputs: the same as in the call before where a size is the same.
+    """Memory for the inputs, reused in the next call where sizes are equal.
 
     Before and after each input lie bytes that no kernel may write. Inputs of earlier calls are kept
     a
@@ -258,7 +258,7 @@ class Storage:
 
 
 class MemoryFill:
-    """Fills memory that a call will get: with a byte, another each time, or not at all.
+    """Fills memory that a call will get, with another byte each time.
 
     So elements that a kernel does not write are wrong, and a kernel that writes all of them only
     where
@@ -393,7 +393,7 @@ def respond(
 
 
 def describe(error: BaseException) -> str:
-    """Return an exception on one line, with what isolation allows if it may be the cause."""
+    """Return an exception on one line; name isolation if it may be the cause."""
     text = f"{type(error).__name__}: {error}".strip()[: MAX_MESSAGE - len(ALLOWED)]
     isolation_errors = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EAGAIN)
     return text + ALLOWED * (isinstance(error, OSError) and error.errno in isolation_errors)

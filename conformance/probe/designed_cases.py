@@ -189,7 +189,7 @@ def _candidate_values(quantity: Quantity, axes: int) -> Iterator[Any]:
 
 
 def _fits(spec: OpSpec, form: WindowForm, case: Case) -> bool:
-    """Return whether a case is valid and its windows are complete and those of the form."""
+    """Return whether a case is valid and has complete windows of the form."""
     if violations(spec, case):
         return False
     dtype = DTYPES[case.types[spec.data.type]]

@@ -86,7 +86,7 @@ def _max_exponent(kind: DType) -> int:
 
 
 def large(kind: DType, n: int, chance: Chance) -> Array:
-    """Draw numbers whose sum is beyond the range of the type, and whose mean is not."""
+    """Draw numbers whose sum exceeds the type, and whose mean does not."""
     lengths = _runs(n, chance)
     exponents = _max_exponent(kind) - 1 + chance.below(2, len(lengths))
     return _repeated(kind, _numbers(kind, exponents, np.ones(len(lengths)), chance), lengths)
@@ -159,7 +159,7 @@ def full(kind: DType, n: int, chance: Chance) -> Array:
 
 
 def digits(kind: DType, n: int, chance: Chance) -> Array:
-    """Draw whole numbers with just more digits than f32 and f64 have, if the type has them."""
+    """Draw whole numbers with just more digits than f32 or f64 have."""
     bits = min((25, 26, 30, 54)[int(chance.below(4, 1)[0])], kind.digits)
     lengths = _runs(n, chance)
     sign = -1 if kind.kind == "int" and chance.below(2, 1)[0] else 1

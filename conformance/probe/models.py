@@ -113,7 +113,7 @@ class _Computation:
 
 
 class MeanModels:
-    """Listed models of the mean of ``n`` floats; of a square window, if it has ``side`` rows."""
+    """Listed models of the mean of ``n`` floats; ``side`` rows, if a square."""
 
     def __init__(self, dtype: str, n: int, side: int | None = None) -> None:
         self.dtype, self.n = DTYPES[dtype], n
@@ -189,7 +189,7 @@ class MeanModels:
 
 
 def _roundings(dtype: DType, accumulator: DType, finish: str) -> tuple[str, ...]:
-    """List how results may be rounded; a sum of the element type is not rounded again."""
+    """List how results may be rounded, if sums are of a wider type."""
     if not _is_wider(dtype, accumulator):
         return ("",)
     return tuple(RESULTS) if finish in ("divided", "reciprocal") else (NEAREST,)

@@ -45,7 +45,7 @@ class Order:
 
 
 def orders(side: int | None = None) -> tuple[Order, ...]:
-    """List the orders; of a square window, if it has ``side`` rows, read row by row."""
+    """List the orders; those of a square window, if it has ``side`` rows."""
     listed = [
         ("sequential", "sequential", "1", "one by one, from the first", sequential),
         ("reversed", "reversed", "1", "one by one, from the last", backwards),
@@ -115,7 +115,7 @@ def pairwise(x: Array) -> Array:
 
 
 def neighbours(x: Array) -> Array:
-    """Add the first to the second, the third to the fourth, and so on; an odd last one waits."""
+    """Add neighbours, then neighbours of these; an odd last number waits."""
     while x.shape[1] > 1:
         paired = x[:, 0 : x.shape[1] // 2 * 2 : 2] + x[:, 1::2]
         x = np.concatenate([paired, x[:, -1:]], axis=1) if x.shape[1] % 2 else paired
@@ -123,7 +123,7 @@ def neighbours(x: Array) -> Array:
 
 
 def halves(x: Array) -> Array:
-    """Add the second half to the first, until one is left; an odd middle one waits."""
+    """Add the second half to the first, again and again; an odd middle waits."""
     while (n := x.shape[1]) > 1:
         middle = (n + 1) // 2
         x = np.concatenate([x[:, : n - middle] + x[:, middle:], x[:, n - middle : middle]], axis=1)
@@ -131,7 +131,7 @@ def halves(x: Array) -> Array:
 
 
 def chunks(x: Array, count: int) -> Array:
-    """Add up parts of equal length, but for the last, one by one; then their sums."""
+    """Add up parts of equal length one by one, then their sums."""
     length = -(-x.shape[1] // count)
     starts = range(0, x.shape[1], length)
     return sequential(np.stack([sequential(x[:, i : i + length]) for i in starts], axis=1))

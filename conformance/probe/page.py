@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -32,39 +31,6 @@ MAX_RESULTS = 8
 """Results that are listed for one row."""
 
 
-@dataclass(frozen=True)
-class ShownResult:
-    """A result on the page, with its input."""
-
-    dtype: str
-    where: str
-    name: str
-    inputs: str
-    code: str
-    result: str
-
-
-@dataclass(frozen=True)
-class FittingModels:
-    """The listed models that fit an operator, for element types that have the same ones."""
-
-    dtypes: tuple[str, ...]
-    window: str
-    sizes: str
-    models: tuple[str, ...]
-    more: int
-    fitting: str
-
-
-@dataclass(frozen=True)
-class OperatorSection:
-    """The section of one operator."""
-
-    op: str
-    fits: tuple[FittingModels, ...]
-    rows: tuple[tuple[StatementRow, tuple[ShownResult, ...]], ...]
-
-
 def render(probe: Mapping[str, Any]) -> str:
     """Render the page of a probe, from its JSON data."""
     ops = dict.fromkeys(statement["op"] for statement in probe["statements"])
@@ -83,53 +49,54 @@ def render(probe: Mapping[str, Any]) -> str:
 
 def _section(
     op: str, probe: Mapping[str, Any], calls: Mapping[str, Mapping[str, Any]]
-) -> OperatorSection:
+) -> dict[str, Any]:
     rows = statement_rows([statement for statement in probe["statements"] if statement["op"] == op])
-    return OperatorSection(
-        op,
-        tuple(_fitting_models([fit for fit in probe["fits"] if fit["op"] == op])),
-        tuple((row, _shown_results(row, calls, probe["inputs"])) for row in rows),
-    )
+    return {
+        "op": op,
+        "fits": _fitting_models([fit for fit in probe["fits"] if fit["op"] == op]),
+        "rows": [(row, _shown_results(row, calls, probe["inputs"])) for row in rows],
+    }
 
 
-def _fitting_models(fits: Sequence[Mapping[str, Any]]) -> list[FittingModels]:
+def _fitting_models(fits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """List the models that fit, once for element types that have the same."""
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for fit in fits:
         key = fit["window"], tuple(fit["sizes"]), tuple(fit["models"])
         groups.setdefault(key, []).append(fit)
     return [
-        FittingModels(
-            dtypes=tuple(fit["dtype"] for fit in group),
-            window=WINDOWS[window],
-            sizes=size_range(sizes),
-            models=models[:MAX_MODELS],
-            more=max(fit["fitting"] for fit in group) - min(len(models), MAX_MODELS),
-            fitting=" or ".join(
+        {
+            "dtypes": [fit["dtype"] for fit in group],
+            "window": WINDOWS[window],
+            "sizes": size_range(sizes),
+            "models": models[:MAX_MODELS],
+            "more": max(fit["fitting"] for fit in group) - min(len(models), MAX_MODELS),
+            "fitting": " or ".join(
                 dict.fromkeys(f"{fit['fitting']} of {fit['listed']}" for fit in group)
             ),
-        )
+        }
         for (window, sizes, models), group in groups.items()
     ]
 
 
 def _shown_results(
     row: StatementRow, calls: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]
-) -> tuple[ShownResult, ...]:
+) -> list[dict[str, str]]:
     results = []
     for dtype, call_id, index in row.shown[:MAX_RESULTS]:
         call = calls[call_id]
         _, name, key, code = call["planes"][index]
         results.append(
-            ShownResult(
-                dtype=dtype,
-                where=f"{WINDOWS[call['window']]} of {call['elements']}",
-                name=name,
-                inputs=_numbers(inputs[key], dtype),
-                code=code,
-                result=number(code, dtype) if code else "none",
-            )
+            {
+                "dtype": dtype,
+                "where": f"{WINDOWS[call['window']]} of {call['elements']}",
+                "name": name,
+                "inputs": _numbers(inputs[key], dtype),
+                "code": code,
+                "result": number(code, dtype) if code else "none",
+            }
         )
-    return tuple(results)
+    return results
 
 
 def _numbers(runs: Sequence[tuple[int, str]], dtype: str) -> str:

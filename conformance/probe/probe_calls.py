@@ -35,7 +35,7 @@ class ProbePlane:
 
 @dataclass(frozen=True, eq=False)
 class ProbeCall:
-    """One call of the backend: designed inputs of one size, each in a window of its own.
+    """A call of the backend: designed inputs of one size, each in its window.
 
     Attributes:
         predicted: what each listed model predicts for the first inputs, which tell models apart.
@@ -105,7 +105,7 @@ def reduce_of(spec: OpSpec) -> str:
 
 
 def make_call(spec: OpSpec, dtype: str, form: WindowForm, seed: int) -> ProbeCall:
-    """Design the call of an operator for one size; a valid case of the form must exist."""
+    """Design a call for one size; a valid case of the form must exist."""
     planes: list[ProbePlane] = []
     inputs: list[Array] = []
     predicted = None

@@ -58,7 +58,7 @@ def by_key(responses: Iterable[ProbeResponse]) -> dict[CallKey, list[ProbeRespon
 
 
 def calls_to_repeat(responses: Sequence[ProbeResponse]) -> list[ProbeResponse]:
-    """Choose calls to repeat: of each operator, type and shape a middle size and the largest."""
+    """Choose calls of a middle size and of the largest, for each key."""
     chosen: list[ProbeResponse] = []
     for group in by_key(responses).values():
         ordered = sorted(group, key=lambda response: response.call.form.elements)

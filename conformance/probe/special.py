@@ -20,7 +20,7 @@ NAN_POSITIONS = 5
 
 @dataclass(frozen=True)
 class Allowed:
-    """Results that a value of a property allows for one input: these codes, or all others."""
+    """Results that a value allows for one input: these codes, or all others."""
 
     codes: frozenset[int]
     is_complement: bool = False
@@ -91,15 +91,15 @@ def of_maxima(dtype: str, n: int) -> Iterator[SpecialInput]:
 
 
 def _signed_zeros(kind: DType, n: int) -> SpecialInput:
-    """Make zeros of one sign with one of the other: at the start, middle and end."""
+    """Make zeros with one of the other sign: at the start, middle and end."""
     indices = list(dict.fromkeys((0, n // 2, n - 1)))
     rows, names = [], []
     for index in indices:
-        for sign, other in ((0.0, -0.0), (-0.0, 0.0)):
-            row = np.full(n, other)
+        for sign, opposite in ((0.0, -0.0), (-0.0, 0.0)):
+            row = np.full(n, opposite)
             row[index] = sign
             rows.append(row)
-            names.append(f"{sign:+g} at {index} among {other:+g}")
+            names.append(f"{sign:+g} at {index} among {opposite:+g}")
     zeros = _of_type(kind, np.stack(rows))
     plus, minus = _only(_code(kind, 0.0)), _only(_code(kind, -0.0))
     allowed = {

@@ -242,7 +242,7 @@ def _on_special_inputs(
 
 
 def _special_inputs(response: ProbeResponse, results: _ModelResults | None) -> list[SpecialInput]:
-    """List the special inputs of a call, with what the models that fit its size predict."""
+    """List the special inputs of a call, with predictions of fitting models."""
     space = response.call.space
     if results is None or space is None:
         return response.call.special_inputs()

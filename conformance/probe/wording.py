@@ -84,7 +84,7 @@ def statement_text(statement: Mapping[str, Any]) -> str:
 
 
 def statement_rows(statements: Sequence[Mapping[str, Any]]) -> list[StatementRow]:
-    """Group the statements on one operator: those that say the same of a property are a row."""
+    """Group the statements on one operator that say the same of a property."""
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for statement in statements:
         key = statement["verdict"], tuple(statement["values"]), statement["note"]

@@ -73,5 +73,5 @@ def agrees(run: ScriptRun, result: Result, outcome: Outcome, *, program: bool = 
 
 
 def _printed(run: ScriptRun, beginning: str) -> bool:
-    """Return whether a script printed a line, though its process may not have ended by itself."""
+    """Return whether a script printed a line before it ended or was ended."""
     return run.code in (1, None) and any(line.startswith(beginning) for line in run.last)

@@ -146,7 +146,7 @@ def respond(file: str, spec: str, request_path: str) -> None:
 
 
 def _read(file: Path) -> dict[str, str]:
-    """Read what the process wrote; empty if it is no response, since the backend ran there."""
+    """Read the response of the process; empty if it is something else."""
     try:
         with file.open("rb") as stream:
             response: Any = json.loads(stream.read(MAX_RESPONSE))

@@ -152,15 +152,15 @@ def _imports(statements: set[str], call: SourceCall, beside: Path | None) -> lis
     standard = {
         line for line in statements if line.split()[1].partition(".")[0] in sys.stdlib_module_names
     }
-    others = sorted(statements - standard)
+    further = sorted(statements - standard)
     if call.folder:
         insertion = f"sys.path.insert(0, {_folder(call.folder, beside)})"
-        others += [f"{insertion}  # where {call.module} lies"]
+        further += [f"{insertion}  # where {call.module} lies"]
     return [
         *sorted(standard),
         "",
         "try:",
-        *(f"    {line}" for line in (*others, *call.loading)),
+        *(f"    {line}" for line in (*further, *call.loading)),
         "except Exception as error:",
         "    print(f'nothing was tested, an import failed: {error!r}')",
         f"    sys.exit({EXIT_USAGE})",

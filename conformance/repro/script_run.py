@@ -45,7 +45,7 @@ class ScriptRun:
 
     @property
     def ending(self) -> str:
-        """The ending of the run, as the end of a sentence that begins with the script."""
+        """The end of a sentence on the run that begins with the script."""
         if self.code is None:
             return f"did not end within {self.seconds:g} s"
         if self.code < 0:
