@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from conformance.model import Vector
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity, Reject
 
@@ -60,15 +59,6 @@ def differences_from_valid(reject: Reject) -> Iterator[str]:
         yield f"{name} with {count.text} entries"
     for name, value in reject.set.items():
         yield f"{name} = {value.text if isinstance(value, Expression) else value}"
-
-
-def vector_summary(vector: Vector) -> str:
-    """Return type, shapes and pattern of a vector: ``f32, 1x1x7, ramp``."""
-    case = vector.case
-    shapes = ["x".join(map(str, shape)) for shape in case.shapes.values()]
-    operands = [f"{name} {','.join(map(str, value))}" for name, value in case.operands.items()]
-    pattern = [] if case.reject else [case.pattern]
-    return ", ".join([next(iter(case.types.values())), *shapes, *operands, *pattern])
 
 
 def abbreviations(spec: OpSpec) -> tuple[str, ...]:

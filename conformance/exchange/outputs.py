@@ -70,7 +70,7 @@ class DeviceExecutor(Executor):
         problems = list(itertools.islice(self._problems(), MAX_PROBLEMS + 1))
         if problems:
             more = "\n  and more" if len(problems) > MAX_PROBLEMS else ""
-            listed = "".join(f"\n  {case}" for case in problems[:MAX_PROBLEMS])
+            listed = "".join(f"\n  {problem}" for problem in problems[:MAX_PROBLEMS])
             raise UsageError(
                 f"{self._folder} is not what was exported:{listed}{more}",
                 hint=f"a case without outputs has a file {ENDING}, which begins with one of "

@@ -21,7 +21,6 @@ CONSISTENT = "consistent with"
 UNDECIDED = "not decided"
 NONE_LISTED = "none of the listed models"
 INAPPLICABLE = "not applicable"
-VERDICTS = (DECIDED, CONSISTENT, UNDECIDED, NONE_LISTED, INAPPLICABLE)
 
 ASPECTS = {"order": "order", "lanes": "order"}
 """Properties that describe the same aspect of a model."""
