@@ -40,10 +40,10 @@ def test_nothing_is_known_at_first(tmp_path: Path) -> None:
 
 
 def test_the_newest_are_kept(tmp_path: Path) -> None:
-    assert len(CASES) > database.MOST
+    assert len(CASES) > database.MAX_CASES
     database.keep_failures(tmp_path, SPEC, CASES[:2], CASES[2:])
     kept = database.read_failures(tmp_path, SPEC)
-    assert kept == tuple(CASES[: database.MOST])
+    assert kept == tuple(CASES[: database.MAX_CASES])
 
 
 def test_another_specification_has_another_file(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def done(how, script, *words, memory=None, disk=None, readable=()):
     """A process at a level that runs a script; its folder is gone when it has ended."""
     with pytest.MonkeyPatch.context() as patch, KernelSandbox(how, memory) as box:
         if disk is not None:
-            patch.setattr(isolation, "DISK", disk)
+            patch.setattr(isolation, "MAX_DISK", disk)
         command = [sys.executable, "-I", "-B", "-c", BEGIN + script, *map(str, words)]
         return subprocess.run(
             box.command(command, [str(one) for one in readable]),
