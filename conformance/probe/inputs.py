@@ -169,4 +169,4 @@ def digits(kind: DType, n: int, chance: Chance) -> Array:
 
 INTEGER_FAMILIES: tuple[Family, ...] = (fractions, fractions, digits, full)
 
-assert set(EXPONENTS) == {name for name, one in DTYPES.items() if one.is_float}
+assert set(EXPONENTS) == {name for name, dtype in DTYPES.items() if dtype.is_float}
