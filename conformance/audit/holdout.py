@@ -13,9 +13,8 @@ from itertools import combinations
 
 from conformance.audit.cover import cover
 from conformance.audit.score import Score, achievements, kinds
+from conformance.choices import SHIPPED_SUITES, SuiteName
 from conformance.suite.entries import Entry
-
-SUITES = ("core", "smoke")
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ def hold_out(score: Score, entries: Sequence[Entry], ranks: dict[str, int]) -> l
     ``entries`` are the value vectors of its core suite, ``ranks`` their ranks by id.
     """
     found = []
-    for suite in SUITES:
+    for suite in SHIPPED_SUITES:
         for kind in kinds(score.counted):
             held = {fault.id for fault in score.counted if fault.kind == kind}
             chosen = {entry.id for entry in _select(suite, score, entries, ranks, held)}
@@ -65,7 +64,7 @@ def _select(
     def shows(entry: Entry) -> Iterator[Hashable]:
         kills = (kill for kill in score.kills[entry.id] if kill.fault not in held)
         yield from achievements(kills)
-        if suite == "smoke":
+        if suite == SuiteName.SMOKE:
             yield from entry.edges
             return
         rank = ranks[entry.id]

@@ -10,7 +10,6 @@ from conformance.audit.holdout import Held, hold_out
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.score import Score
 from conformance.audit.standing import Standing, standings
-from conformance.errors import UsageError
 from conformance.grade.precision import matching
 from conformance.suite.store import Suite
 
@@ -80,19 +79,11 @@ def standings_of(suite: Suite, score: Score) -> list[Standing]:
 
 
 def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
-    """The operators to be measured: those named, some by a pattern, or all with a specification.
+    """The operators to be measured: those named, some by a pattern, or all.
 
-    Raises UsageError for one that the suite does not have, or has no specification of, and where
-    none is left to measure.
+    Raises UsageError for one that the suite does not have.
     """
-    found = matching(ops, suite.manifest.ops, "operator of this suite")
-    unknown = [op for op in found or suite.manifest.ops if op not in suite.specs]
-    if unknown and (found or len(unknown) == len(suite.manifest.ops)):
-        raise UsageError(
-            f"the suite has no specification of {', '.join(unknown)}",
-            hint="generate it again from its specifications: suites now carry them",
-        )
-    return found or list(suite.specs)
+    return matching(ops, suite.manifest.ops, "operator of this suite") or list(suite.manifest.ops)
 
 
 def holdout(suite: Suite, score: Score) -> list[Held]:

@@ -11,7 +11,7 @@ from conformance.challenge.select_suite import selection_versions
 from conformance.log.run_log import RunLog
 from conformance.model import Result, Status
 from conformance.run.executor import Identity
-from conformance.run.strength import measured
+from conformance.run.partition_strength import measured
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec

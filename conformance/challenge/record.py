@@ -14,21 +14,21 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.backends import pieces
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.pieces import Piece
 from conformance.errors import BackendError, SuiteError
 from conformance.evidence import BAR, Evidence, Measured, State
+from conformance.grade.precision import parse_precision
+from conformance.json_schema import load_schema
 from conformance.model import Case, Result, Status
-from conformance.quick_schema import first_problem
-from conformance.run.statement import RunScope, conclude
+from conformance.run.claim_text import RunScope, conclude
 from conformance.suite import cases, strict_json
 from conformance.suite.strict_json import JsonObject as Checked
 from conformance.verdict import NO_CLAIM, ResultCounts
 
 FORMAT = 1
-TOOL = f"opconform {__version__}"
 CHANGED = "the record was changed, or another program wrote it; ask for the original"
 
 _CASE = ("op", "id", *cases.CASE, "level", "content", "status", "reading", "outputs")
@@ -271,7 +271,7 @@ def _from_document(document: dict[str, Any], where: str) -> ChallengeRecord:
         ),
         suite=document["suite"]["name"],
         level=document["level"],
-        precision=document["precision"],
+        precision=parse_precision(document["precision"]),
         operators=document["operators"],
         cases=tuple(_cases(document, where)),
         killed={op: (kills, total) for op, (kills, total) in document["killed"].items()},
@@ -312,5 +312,6 @@ def _cases(document: Mapping[str, Any], where: str) -> Iterator[ChallengeCase]:
 
 def _check(document: Any, where: str) -> None:
     """Raise SuiteError for a document that does not keep to the schema."""
-    if problem := first_problem("conformance.challenge", "record.schema.json", document):
+    problem = load_schema("challenge/record.schema.json").first_problem(document)
+    if problem is not None:
         raise SuiteError(f"{where}: {problem}", hint=CHANGED)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from conformance import __version__, parallel
+from conformance import DISTRIBUTION, TOOL, parallel
 from conformance.backends.pieces import Piece
 from conformance.challenge.digests import HashingExecutor
 from conformance.challenge.make_record import count_kills, recorded_backend
@@ -23,8 +23,8 @@ from conformance.grade.precision import parse_precision
 from conformance.model import Result
 from conformance.run.engine import Options, run
 from conformance.run.executor import Executor
-from conformance.run.repeated import Repeated
-from conformance.run.strength import measured
+from conformance.run.independent_calls import IndependentCalls
+from conformance.run.partition_strength import measured
 from conformance.safe_text import number_of
 from conformance.spec.catalogue import faults
 from conformance.spec.digest import digest
@@ -235,8 +235,8 @@ def _selection(
 
 
 def _other_versions(record: ChallengeRecord) -> Iterator[str]:
-    here = {"opconform": f"opconform {__version__}", **selection_versions()}
-    recorded_versions = {"opconform": record.tool, **record.versions}
+    here = {DISTRIBUTION: TOOL, **selection_versions()}
+    recorded_versions = {DISTRIBUTION: record.tool, **record.versions}
     for name in sorted({*here, *recorded_versions}):
         version = recorded_versions.get(name, "not installed")
         if here.get(name) != recorded_versions.get(name):
@@ -244,8 +244,8 @@ def _other_versions(record: ChallengeRecord) -> Iterator[str]:
 
 
 def _backend(record: ChallengeRecord, suite: Suite, executor: HashingExecutor) -> Iterator[Step]:
-    repeated = Repeated(executor, suite.specs, record.level, parse_precision(record.precision))
-    results = _results(record, suite, repeated)
+    executor.independent = IndependentCalls(record.level, parse_precision(record.precision))
+    results = _results(record, suite, executor)
     yield _same_backend(record, executor)
     yield _outputs(record, results, executor.digests)
 

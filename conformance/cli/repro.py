@@ -139,7 +139,7 @@ def made(
     from conformance.repro.backend_source import request_source
     from conformance.repro.script import script
     from conformance.repro.script_run import run_script, versions
-    from conformance.run.interpreter import python_of
+    from conformance.run.worker_python import python_of
 
     precisions, spec = parse_precision(precision), suite.specs.get(vector.case.op)
     python = None if env is None else python_of(env)

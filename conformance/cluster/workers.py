@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from conformance import parallel
 from conformance.cluster.address import ClusterAddress, check_safe, parse_cluster_address
 from conformance.cluster.fingerprint import fingerprint, fingerprint_differences
-from conformance.errors import UsageError
+from conformance.errors import UsageError, missing_extra
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -123,9 +123,7 @@ def connected(text: str, *, insecure: bool = False) -> Iterator[Cluster]:
     try:
         import distributed  # noqa: F401
     except ImportError as error:
-        raise UsageError(
-            "--cluster needs the package distributed", hint="pip install 'opconform[dask]'"
-        ) from error
+        raise missing_extra("--cluster needs the package distributed", "dask") from error
     with ExitStack() as stack:
         client = stack.enter_context(_local(address.count) if address.count else _remote(address))
         if not address.count:

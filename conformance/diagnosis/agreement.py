@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conformance.diagnosis.elementwise import inside, is_nan, ordinals, same, ungraded_in
 from conformance.diagnosis.some_outputs import SomeOutputs, of_each
+from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.match import asked
 from conformance.model import Answer, Vector
@@ -20,7 +21,6 @@ from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.variation import circular
 
-Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 NEAR = 64

@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from conformance.choices import SuiteName
 from conformance.diagnosis.cause import (
     UNKNOWN,
     by_conditions,
@@ -27,12 +28,12 @@ from conformance.diagnosis.observed import OperatorEvidence, case_of
 from conformance.diagnosis.placing import Placed, placed
 from conformance.diagnosis.resembling import FEWEST, resembling
 from conformance.errors import ConformanceError
+from conformance.failure_kind import FailureKind
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
 from conformance.spec.model import OpSpec, Variant
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
-from conformance.verdict import FUZZ
 
 COMPARED = 20_000
 """Passed vectors of an operator with which failures are compared, the first of the suite."""
@@ -129,7 +130,7 @@ class Diagnosis:
         known = {name for one in several for name in one.ids}
         if len(found.agrees) > 1 or known.issuperset(found.ids):
             return False
-        if self._suite.manifest.name == FUZZ:
+        if self._suite.manifest.name == SuiteName.FUZZ:
             return True
         ids = {fault.id for some in candidates(found) for fault in some}
         return any(not ids.isdisjoint(entry.kills) for entry in self._unasked(found))
@@ -304,7 +305,7 @@ def _explanations(
     large = {entry.id for entry in entries if entry.is_large}
     of_op = [result for result in results if result.op == op]
     small = [result for result in of_op if result.id not in large]
-    others = [result for result in of_op if result.id in large or result.kind == "raised"]
+    others = [result for result in of_op if result.id in large or result.kind == FailureKind.RAISED]
     try:
         by_small = explanations(
             spec,
@@ -314,8 +315,8 @@ def _explanations(
             noticed=noticed,
             precision=precision,
             level=level,
-            chosen=suite.manifest.name == FUZZ,
+            chosen=suite.manifest.name == SuiteName.FUZZ,
         )
         return with_others(by_small, spec, others, read=suite.get, precision=precision, level=level)
     except ConformanceError:
-        return []  # an old suite, of another version of the specification
+        return []  # a suite may hold what is no case of its specification

@@ -14,6 +14,7 @@ from conformance.diagnosis.observed import LOOKED_AT, OperatorEvidence
 from conformance.diagnosis.places import SOME, Region, Wrong, mostly
 from conformance.diagnosis.placing import lines_of, wrong_elements
 from conformance.diagnosis.search import Search
+from conformance.failure_kind import FailureKind
 from conformance.model import OPEN_BIT, Answer, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import Fault
@@ -79,8 +80,8 @@ def with_others(
     if not explained:
         return []
     evidence = _Arguments({}, precision, level).evidence(spec, results, read)
-    raised = [r.id for r in results if r.kind == "raised" and r.reject is None][:LOOKED_AT]
-    vectors = {id: read(id) for id in raised}
+    raised = [r.id for r in results if r.kind == FailureKind.RAISED and r.reject is None]
+    vectors = {id: read(id) for id in raised[:LOOKED_AT]}
     subjects = {id: Subject(spec, v.case, v.inputs) for id, v in vectors.items()}
     readings = {reading.name: reading for reading in spec.interpretations}
     extended = []

@@ -44,7 +44,7 @@ class OperatorEvidence:
         only: Sequence[int] | None = None,
     ) -> None:
         self.spec = spec
-        self._noticed, self._precision, self._vector = noticed, precision, read
+        self._noticed, self._precision = noticed, precision
         self._known = frozenset(chain(*noticed.values()))
         self._passed: dict[Kernel, list[str]] = {}
         followed: dict[str, str] = {}
@@ -52,8 +52,9 @@ class OperatorEvidence:
         for result in results:
             if result.op != spec.op or result.reject is not None:
                 continue
-            if result.status is Status.PASS:
-                self._passed.setdefault(self._place(result), []).append(result.id)
+            if result.status is Status.PASS and result.asked is not None:
+                kernel = kernel_of(spec, case_of(spec.op, result.asked))
+                self._passed.setdefault(kernel, []).append(result.id)
                 if result.reading is not None:
                     followed[result.id] = result.reading
             elif result.status in FAILED and result.returned is not None:
@@ -69,12 +70,6 @@ class OperatorEvidence:
         self._read = lru_cache(KEPT)(
             lambda id: Asked(spec, read(id), None, precision, level, followed.get(id), only)
         )
-
-    def _place(self, result: Result) -> Kernel:
-        """Where a result was computed; what was asked is kept by logs of today."""
-        if result.asked is None:
-            return kernel_of(self.spec, self._vector(result.id).case)
-        return kernel_of(self.spec, case_of(result.op, result.asked))
 
     def place(self, id: str) -> Kernel:
         """Where a failure was computed."""

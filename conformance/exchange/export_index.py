@@ -73,7 +73,7 @@ class ExportIndex:
 
 def request_digest(vector: Vector) -> str:
     """Return a digest of operator, attributes and inputs, without expected outputs."""
-    return hashlib.sha256(messages.question(0, vector)).hexdigest()[:32]
+    return hashlib.sha256(messages.encode_request(0, vector)).hexdigest()[:32]
 
 
 def read_index(folder: Path) -> ExportIndex:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -29,7 +28,8 @@ from conformance.grade.outcome import MESSAGE_LIMIT, Described, Ending, Outcome,
 from conformance.model import Vector
 from conformance.run import messages
 from conformance.run.environment import of_system
-from conformance.run.executor import Executor, Identity
+from conformance.run.executor import Executor, Identity, Request
+from conformance.run.messages import MAX_RANK
 from conformance.safe_text import printable
 from conformance.suite.npy import read_npy
 
@@ -41,7 +41,6 @@ MAX_PROBLEMS = 5
 """Problems of a folder that are listed."""
 
 MAX_TEXT = 64 << 10
-MAX_RANK = 64
 
 
 class DeviceExecutor(Executor):
@@ -54,8 +53,8 @@ class DeviceExecutor(Executor):
     """
 
     def __init__(self, folder: Path) -> None:
+        super().__init__()
         self._folder = folder
-        self._waiting: deque[Vector] = deque()
 
     def __enter__(self) -> Self:
         self._index: ExportIndex = read_index(self._folder)
@@ -81,17 +80,11 @@ class DeviceExecutor(Executor):
         )
         return self
 
-    def close(self) -> None:
-        self._waiting.clear()
-
     def settings(self) -> dict[str, Any]:
         return {**super().settings(), "executor": "outputs"}
 
-    def submit(self, vector: Vector) -> None:
-        self._waiting.append(vector)
-
-    def take(self) -> Outcome:
-        vector = self._waiting.popleft()
+    def wait_for(self, request: Request) -> Outcome:
+        vector = request.vector
         case = self._case_by_digest.get(request_digest(vector))
         if case is None:
             raise SuiteError(
@@ -187,7 +180,7 @@ def _declared_arrays(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
 
 def _read_outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
     """Yield the outputs; those larger than a right one may be are described."""
-    limit = messages.room(vector)
+    limit = messages.max_output_bytes(vector)
     raw = (folder / OUTPUTS).exists()
     if raw:
         for i, (dtype, shape) in enumerate(_declared_arrays(folder)):

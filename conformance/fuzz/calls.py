@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from conformance.errors import ConformanceError
+from conformance.failure_kind import FailureKind
 from conformance.model import FAILED, GRADED, Case, Result, Status, Vector
 from conformance.reference.build import build
-from conformance.run.asking import answered
+from conformance.run.check_vector import VectorChecker
 from conformance.run.executor import Executor
-from conformance.run.single import Examiner
 from conformance.spec.model import OpSpec
 
 MIN_SECONDS = 1.0
@@ -38,10 +38,10 @@ class Calls:
         timeout: float,
     ) -> None:
         self._executor, self._specs, self._timeout = executor, specs, timeout
-        self._examiner = Examiner(executor, specs, level, precision)
+        self._checker = VectorChecker(executor, specs, level, precision)
         self._slowest_seconds, self._call_count = 0.0, 0
         self._passed: deque[Vector] = deque(maxlen=PROBES)
-        executor.probes = lambda: tuple(self._passed)
+        self._checker.pipeline().probe_with(lambda: tuple(self._passed))
         self.given_up = ""
         """The reason why the backend is not called any more."""
 
@@ -58,22 +58,15 @@ class Calls:
                 if vector is not None:
                     yield vector
 
-        pairs = answered(
-            vectors(),
-            self._executor,
-            self._executor.take,
-            unasked=self._examiner.unasked,
-            valid_of=self._examiner.valid_of,
-            repeat=1,
-        )
-        for vector, outcome in pairs:
-            result = (
-                outcome if isinstance(outcome, Result) else self._examiner.judged(vector, outcome)
-            )
-            if result.status in FAILED and vector.answers and not isinstance(outcome, Result):
-                # What is wrong by the specification's own answers may follow an interpretation.
-                vector = build(self._specs[vector.case.op], vector.case, vector.level)
-                result = self._examiner.judged(vector, outcome)
+        for vector, outcome in self._checker.pipeline().run(vectors()):
+            if isinstance(outcome, Result):
+                result = outcome
+            else:
+                result = self._checker.grade(vector, outcome)
+                if result.status in FAILED and vector.answers:
+                    # What is wrong by the specification's own answers may follow an interpretation.
+                    vector = build(self._specs[vector.case.op], vector.case, vector.level)
+                    result = self._checker.grade(vector, outcome)
             self._learn(vector, result)
             yield vector, result
 
@@ -104,11 +97,12 @@ class Calls:
             return None  # larger than what is evaluated
 
     def _learn(self, vector: Vector, result: Result) -> None:
-        if result.kind == "abandoned":
+        no_answer = result.kind in (FailureKind.HUNG, FailureKind.ABANDONED)
+        if result.kind == FailureKind.ABANDONED:
             self.given_up = result.message
         if result.status is Status.PASS:
             self._passed.append(vector)
-        if result.status in GRADED and result.kind not in ("hung", "abandoned"):
+        if result.status in GRADED and not no_answer:
             self._call_count += 1
             self._slowest_seconds = max(self._slowest_seconds, result.seconds)
             if self._call_count % MIN_CALLS == 0:

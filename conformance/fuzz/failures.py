@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from conformance.diagnosis.agreement import Agreement
+from conformance.failure_kind import FailureKind
 from conformance.fuzz.calls import Calls
 from conformance.fuzz.failure_causes import FailureCause, FailureCauses
 from conformance.fuzz.guidance import Guidance
@@ -31,8 +32,6 @@ MAX_CHECKED = 400
 
 MAX_PASSED = 12
 """Passed vectors that are kept of an operator with failures, for comparison in reports."""
-
-UNSTEADY = "unsteady"
 
 
 @dataclass
@@ -104,7 +103,7 @@ class Failures:
         """
         before = len(self.discoveries)
         for vector, result in results:
-            if result.status not in FAILED or result.kind == "abandoned":
+            if result.status not in FAILED or result.kind == FailureKind.ABANDONED:
                 continue
             cause = self._add_to_cause(vector, result)
             if cause is None and len(self.discoveries) < MAX_CAUSES and not self._calls.given_up:
@@ -198,7 +197,7 @@ class Failures:
     ) -> None:
         again = self._calls.run_case(vector.case, patiently=True)
         if again is None or again[1].status not in FAILED:
-            if result.kind != "hung":  # which was slow once: how slow is known now
+            if result.kind != FailureKind.HUNG:  # which was slow once: how slow is known now
                 self._unsteady(vector, result, cases, seconds)
             return
         vector, result = again
@@ -230,7 +229,7 @@ class Failures:
 
     def _unsteady(self, vector: Vector, result: Result, cases: int, seconds: float) -> None:
         """Note a failure that did not repeat; those alike are one finding."""
-        result = replace(result, kind=UNSTEADY)
+        result = replace(result, kind=str(FailureKind.UNSTEADY))
         cause, op = self._causes.new(vector, result), self._full_spec.op
         for discovery in self.discoveries:
             if discovery.cause.key == cause.key:

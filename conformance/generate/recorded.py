@@ -14,6 +14,7 @@ from math import prod
 from conformance import parallel
 from conformance.audit.score import Score
 from conformance.audit.standing import parts_of, standings
+from conformance.choices import SuiteName
 from conformance.generate.reduce import reduced
 from conformance.generate.sizes import large_cases
 from conformance.generate.suites import smoke
@@ -22,9 +23,8 @@ from conformance.reference.build import build
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
 from conformance.suite import cases, proofs
-from conformance.suite.cases import LARGE, Cases, Recorded
+from conformance.suite.cases import Cases, Recorded
 from conformance.suite.evaluation import recorded as recorded_now
-from conformance.suite.manifest import COMPLEMENT
 from conformance.suite.parts import Parts
 from conformance.suite.proofs import Proofs
 from conformance.suite.store import Suite
@@ -114,7 +114,11 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
         score = Score(op, score.faults, {i: own for i, own in score.kills.items() if i in few})
     measured = [not entry.is_large for entry in entries]
     entries, there = [*compress(entries, measured)], [*compress(there, measured)]
-    core = [v for v, e in zip(there, entries, strict=True) if {"core", COMPLEMENT} & {*e.suites}]
+    core = [
+        v
+        for v, e in zip(there, entries, strict=True)
+        if {"core", SuiteName.COMPLEMENT} & {*e.suites}
+    ]
     member = smoke(suite.specs[op], core, score)
     found: list[Recorded] = []
     for vector, entry in zip(there, entries, strict=True):
@@ -133,7 +137,9 @@ def record(suite: Suite, score: Score, *, fewest: bool = False) -> tuple[Cases, 
         )
     spec, before = suite.specs[op], read(op)
     small = tuple(one.case for one in found if one.case.reject is None)
-    found += (recorded_now(spec, case, ("core", LARGE)) for case in large_cases(spec, small))
+    found += (
+        recorded_now(spec, case, ("core", SuiteName.LARGE)) for case in large_cases(spec, small)
+    )
     found.sort(key=lambda one: _place(spec, one.case))
     known = manifest.strength.get(op, Strength())
     inert = {part: one.inert for part, one in known.parts.survivors.items()}

@@ -13,9 +13,8 @@ from conformance.generate.pool import draw, text_of
 from conformance.model import Case
 from conformance.spec.environment import Environment, dimensions, shapes_of
 from conformance.spec.expressions import Expression
-from conformance.spec.former import respelled
 from conformance.spec.model import Draw, OpSpec, Reject
-from conformance.spec.spelling import in_full
+from conformance.spec.spelling import in_full, without_forbidden_defaults
 from conformance.spec.validity import violations
 
 TRIES = 24
@@ -196,8 +195,8 @@ def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case:
         case = _set(spec, case, key, new)
     for key, length in entry.length.items():
         case = _resize(spec, case, key, length.evaluate(env))
-    # What is set may forbid that another default is given; a file is read so, and its id with it.
-    return respelled(spec, case)
+    # What is set may forbid that another default is given.
+    return without_forbidden_defaults(spec, case)
 
 
 def _set(spec: OpSpec, case: Case, key: str, value: Any) -> Case:

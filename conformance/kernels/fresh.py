@@ -17,6 +17,7 @@ from conformance import parallel
 from conformance.audit.kills import Bank, Kill
 from conformance.audit.score import achievements
 from conformance.audit.standing import parts_of, standings
+from conformance.choices import SuiteName
 from conformance.generate import plan, recorded
 from conformance.generate.large import with_large
 from conformance.generate.looking import sound
@@ -33,7 +34,6 @@ from conformance.suite.cases import Recorded
 from conformance.suite.store import Suite
 from conformance.suite.strength import Strength
 from conformance.suite.writer import write_suite
-from conformance.verdict import SMOKE
 
 NAME = "fresh"
 """The suite's name in claims; a suite with the few cases of the smoke suite has that name."""
@@ -41,7 +41,7 @@ NAME = "fresh"
 BATCH_CASES = 60
 """Cases of one task."""
 
-DRAWN_CASES = {"core": 24, SMOKE: 6}
+DRAWN_CASES = {"core": 24, SuiteName.SMOKE: 6}
 """Drawn cases of each rank."""
 
 MAX_DRAWS = 200
@@ -102,7 +102,7 @@ def fresh_suite(
     recorded_cases = recorded.read(spec.op) if spec is loader.shipped().get(spec.op) else None
     if recorded_cases is None:
         return _select(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
-    measured = suite != SMOKE  # of a smoke suite nothing is claimed
+    measured = suite != SuiteName.SMOKE  # of a smoke suite nothing is claimed
     build_cases = partial(_build, spec, processes=processes, progress=progress)
     entries = [e for e in recorded_cases.recorded if suite in e.suites and e.withdrawn is None]
     chosen = [entry for entry in entries if not entry.is_large]
@@ -222,7 +222,7 @@ def _write(
             i: tuple(kill.fault for kill in of_vector if not kill.must)
             for i, of_vector in kills.items()
         }
-    name = SMOKE if suite == SMOKE else NAME
+    name = SuiteName.SMOKE if suite == SuiteName.SMOKE else NAME
     is_shipped = spec is loader.shipped().get(spec.op)
     basis = origin.shipped(spec) if is_shipped else origin.carried(spec, faults(spec))
     ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)

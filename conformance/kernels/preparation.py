@@ -15,6 +15,7 @@ from typing import Any, Self
 from conformance import parallel
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.program import command_line, is_program
+from conformance.choices import SHIPPED_SUITES
 from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import known, parse_precision, spell
 from conformance.kernels import runner
@@ -27,10 +28,10 @@ from conformance.kernels.isolation import (
     choose_isolation,
 )
 from conformance.run.executor import Executor
+from conformance.run.independent_calls import IndependentCalls
 from conformance.run.inline import Inline
 from conformance.run.limits import DEFAULT_TIMEOUT, START, Limits, parse_size
-from conformance.run.pool import ProcessExecutor
-from conformance.run.repeated import Repeated
+from conformance.run.worker_pool import ProcessExecutor
 from conformance.spec import loader
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
@@ -38,7 +39,6 @@ from conformance.suite.store import Suite
 MAX_SOURCE = 4 << 20
 """Bytes of a kernel's file."""
 
-SUITES = ("core", "smoke")
 CONVENTIONS = ("auto", *runner.CONVENTIONS)
 SEEDS = 1 << 32
 
@@ -118,7 +118,7 @@ class PreparedKernel:
     """A kernel that is ready to be graded: check ``suite`` on ``executor``."""
 
     suite: Suite
-    executor: Repeated
+    executor: Executor
     isolation: KernelIsolation
     seed: int
     precision: str
@@ -150,8 +150,9 @@ class PreparedKernel:
         remarks.append(f"Precision claimed: {self.precision}; shown: {shown_text or 'nothing'}.")
         if self.kernel is not None:
             remarks.append(f"Kernel: {self.kernel.sentence}.")
-        if self.executor.remark:
-            remarks.append(self.executor.remark)
+        independent = self.executor.independent
+        if independent is not None and independent.remark:
+            remarks.append(independent.remark)
         if self.changed_late:
             remarks.append(
                 "Refused all the same: an input was changed after its call had returned."
@@ -176,7 +177,7 @@ def prepare_kernel(
         UsageError: an option cannot be met.
     """
     known(request.convention, CONVENTIONS, "convention")
-    known(request.suite, SUITES, "suite")
+    known(request.suite, SHIPPED_SUITES, "suite")
     precision = parse_precision(request.precision)
     spec = loader.find(request.op)
     seed = secrets.randbelow(SEEDS) if request.seed is None else request.seed
@@ -194,13 +195,13 @@ def prepare_kernel(
     )
     memory = parse_size(request.memory) if isinstance(request.memory, str) else request.memory
     with KernelSandbox(isolation, memory) as sandbox:
-        inner: Executor
+        executor: Executor
         kernel_name: KernelName | None = None
         if inline:
-            inner = _inline_executor(kernel, request)
+            executor = _inline_executor(kernel, request)
         else:
             limits = Limits(request.timeout, None, start=max(START, request.timeout))
-            inner, kernel_name = _processes(sandbox, kernel, spec, request, limits)
+            executor, kernel_name = _processes(sandbox, kernel, spec, request, limits)
             with _processes(sandbox, kernel, spec, request, limits)[0]:
                 pass  # one that cannot be loaded is told before a suite is made
         suite = fresh_suite(
@@ -211,7 +212,7 @@ def prepare_kernel(
             processes=request.jobs,
             progress=progress,
         )
-        executor = Repeated(inner, suite.specs, request.level, precision)
+        executor.independent = IndependentCalls(request.level, precision)
         yield PreparedKernel(
             suite, executor, isolation, seed, spell(precision), inline, kernel_name, sandbox
         )

@@ -15,8 +15,7 @@ from conformance.probe.designed_cases import WindowForm, case_of_form, make_vect
 from conformance.probe.designs import designed_inputs, space_of
 from conformance.probe.models import Codes, Space, codes
 from conformance.probe.special import Predict, SpecialInput, of_maxima, of_means
-from conformance.run.asking import answered
-from conformance.run.executor import Executor
+from conformance.run.pipeline import Pipeline
 from conformance.spec.model import OpSpec
 
 DESIGNED = "designed"
@@ -130,7 +129,7 @@ def _special_inputs(dtype: str, n: int, predict: Predict, is_mean: bool) -> list
     return list(of_means(dtype, n, predict) if is_mean else of_maxima(dtype, n))
 
 
-def run_calls(executor: Executor, calls: Iterable[ProbeCall]) -> Iterator[ProbeResponse]:
+def run_calls(pipeline: Pipeline, calls: Iterable[ProbeCall]) -> Iterator[ProbeResponse]:
     """Run calls and yield their responses, in order."""
     pending: deque[ProbeCall] = deque()
 
@@ -139,15 +138,7 @@ def run_calls(executor: Executor, calls: Iterable[ProbeCall]) -> Iterator[ProbeR
             pending.append(call)
             yield call.vector
 
-    outcomes = answered(
-        vectors(),
-        executor,
-        executor.take,
-        unasked=lambda _vector: None,
-        valid_of=lambda _vector: None,
-        repeat=1,
-    )
-    for _, outcome in outcomes:
+    for _, outcome in pipeline.run(vectors()):
         assert isinstance(outcome, Outcome)
         yield _response(pending.popleft(), outcome)
 

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from conformance import __version__
+from conformance import TOOL
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
+from conformance.json_schema import load_schema
 from conformance.probe.models import codes
 from conformance.probe.probe_calls import ProbeResponse
 from conformance.probe.session import ProbeResult
-from conformance.quick_schema import first_problem
 from conformance.run.environment import fingerprint
 from conformance.suite import strict_json
 
@@ -30,7 +30,6 @@ _RUN_LOG = re.compile(rb'\x1f\x8b|\{"event": ?"header"')
 """How a run log begins, compressed or not."""
 
 FORMAT = 1
-TOOL = f"opconform {__version__}"
 FILE = "probe.json"
 
 MAX_MODELS = 12
@@ -137,7 +136,8 @@ def check_probe(probe: Any, where: str) -> None:
     Raises:
         SuiteError: it does not.
     """
-    if problem := first_problem("conformance.probe", "probe.schema.json", probe):
+    problem = load_schema("probe/probe.schema.json").first_problem(probe)
+    if problem is not None:
         raise SuiteError(f"{where}: {problem}", hint=AGAIN)
     plane_counts = {call["id"]: len(call["planes"]) for call in probe["calls"]}
     for call in probe["calls"]:

@@ -11,7 +11,7 @@ import numpy as np
 from conformance.probe.probe_calls import CallKey, ProbeResponse, run_calls
 from conformance.probe.statements import CONSISTENT, DECIDED, Shown, Statement
 from conformance.run.environment import usable_cores
-from conformance.run.executor import Executor
+from conformance.run.pipeline import Pipeline
 from conformance.threads import VARIABLES
 
 Progress = Callable[[str, int, int], None]
@@ -67,14 +67,14 @@ def calls_to_repeat(responses: Sequence[ProbeResponse]) -> list[ProbeResponse]:
 
 
 def repeat_here(
-    executor: Executor, responses: Sequence[ProbeResponse], progress: Progress
+    pipeline: Pipeline, responses: Sequence[ProbeResponse], progress: Progress
 ) -> list[Statement]:
     """Repeat calls in the same process, and inputs without others beside them."""
     progress("the same calls again", 0, 1)
     calls = [response.call for response in responses]
-    again = [repeated for _ in range(TIMES) for repeated in run_calls(executor, calls)]
+    again = [repeated for _ in range(TIMES) for repeated in run_calls(pipeline, calls)]
     pairs: list[tuple[ProbeResponse, tuple[Shown, ...]]] = []
-    singles = run_calls(executor, [call.alone(0) for call in calls])
+    singles = run_calls(pipeline, [call.alone(0) for call in calls])
     for old, single in zip(responses, singles, strict=True):
         assert old.results is not None
         same = single.results is not None and (single.results == old.results[0]).all()
@@ -83,10 +83,10 @@ def repeat_here(
 
 
 def repeat_elsewhere(
-    executor: Executor, responses: Sequence[ProbeResponse], process: OtherProcess
+    pipeline: Pipeline, responses: Sequence[ProbeResponse], process: OtherProcess
 ) -> list[Statement]:
     """Repeat calls in another process."""
-    again = list(run_calls(executor, [response.call for response in responses]))
+    again = list(run_calls(pipeline, [response.call for response in responses]))
     return _compared(process.about, responses, again)
 
 

@@ -26,8 +26,8 @@ from conformance.probe.designed_cases import (
 from conformance.probe.probe_calls import ProbeResponse, make_call, reduce_of, run_calls
 from conformance.probe.repeatability import Progress
 from conformance.probe.statements import Fit, Statement, conclude
-from conformance.run.arranged import arranged
 from conformance.run.executor import Executor, Identity
+from conformance.run.pipeline import Pipeline
 from conformance.spec.model import OpSpec
 
 Factory = Callable[[Mapping[str, str]], Executor]
@@ -90,33 +90,33 @@ def probe(
         Exception: whatever an executor raises.
     """
     with factory({}) as first:
-        executor = arranged(first, specs)
-        result = ProbeResult(executor.identity, request.seed)
-        plan = list(_plan(executor, specs, request, result))
+        pipeline = Pipeline(first, specs)
+        result = ProbeResult(first.identity, request.seed)
+        plan = list(_plan(first, specs, request, result))
         if not plan:
             raise UsageError(
-                f"{executor.identity.name} declares no mean and no maximum that can be asked",
+                f"{first.identity.name} declares no mean and no maximum that can be asked",
                 hint="conformance backends shows what a backend declares; see docs/probe.md",
             )
         # Inputs are designed one size after the other, while the backend works.
         calls = (make_call(*planned, request.seed) for planned in plan)
         # Where some calls are lost, vectors with results show whether the backend still works.
         answered: deque[Vector] = deque(maxlen=PROBES)
-        executor.probes = lambda: tuple(answered)
-        for number, response in enumerate(run_calls(executor, calls), start=1):
+        pipeline.probe_with(lambda: tuple(answered))
+        for number, response in enumerate(run_calls(pipeline, calls), start=1):
             progress(response.call.id, number, len(plan))
             result.responses.append(response)
             if response.results is not None:
                 answered.append(response.call.vector)
         usable = [response for response in result.responses if response.results is not None]
         repeated = repeatability.calls_to_repeat(usable)
-        on_repeats = repeatability.repeat_here(executor, repeated, progress)
+        on_repeats = repeatability.repeat_here(pipeline, repeated, progress)
     if elsewhere and repeated:
         for process in repeatability.processes():
             progress(f"another process ({process.about})", 0, 1)
             with factory(process.variables) as other:
                 on_repeats += repeatability.repeat_elsewhere(
-                    arranged(other, specs), repeated, process
+                    Pipeline(other, specs), repeated, process
                 )
             result.processes.append(process)
     for group in repeatability.by_key(usable).values():

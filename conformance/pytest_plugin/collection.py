@@ -16,10 +16,10 @@ from conformance.grade.gate import Watch, load_gate
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
 from conformance.pytest_plugin.failure import failure_text
-from conformance.run.isolation import Isolation
-from conformance.run.prediction import Prediction
+from conformance.run.check_vector import VectorChecker
+from conformance.run.executor_options import Isolation
+from conformance.run.mutant_match import Prediction
 from conformance.run.selection import declared_operators, select
-from conformance.run.single import Examiner
 from conformance.suite.entries import Entry
 from conformance.suite.evaluation import Work
 from conformance.suite.store import Suite, open_suite
@@ -57,7 +57,7 @@ class VectorCollector(pytest.Collector):
     """
 
     suite: Suite
-    examiner: Examiner
+    checker: VectorChecker
     gate: Watch
     matcher: Prediction
 
@@ -76,18 +76,18 @@ class VectorCollector(pytest.Collector):
             self.gate = _gate_run(self.suite, entries, request.known_failures, self.matcher)
             if not self.config.option.collectonly:
                 executor = Isolation().executor_for(request.backend)
-                self.examiner = Examiner(
+                self.checker = VectorChecker(
                     executor.__enter__(), self.suite.specs, request.level, precision
                 )
                 self.config.add_cleanup(lambda: executor.__exit__(None, None, None))
                 if request.ops is None and not any(request.selected):
-                    declared = self.examiner.executor.identity.capabilities
+                    declared = self.checker.executor.identity.capabilities
                     entries = select(
-                        self.suite.manifest,
+                        self.suite,
                         ops=declared_operators(self.suite.manifest, declared),
                         only=(),
                     ).entries
-                self.examiner.evaluate(self.suite, entries, Work(say=self._say))
+                self.checker.evaluate(self.suite, entries, Work(say=self._say))
         except ConformanceError as error:
             raise self.CollectError(f"conformance: {error}") from error
         for entry in entries:
@@ -126,8 +126,8 @@ class VectorItem(pytest.Item):
             # so change what it answers.
             with warnings.catch_warnings():
                 warnings.simplefilter("default")
-                vector = collector.examiner.vector(collector.suite, self.entry)
-                result, outcome = collector.examiner.ask(vector)
+                vector = collector.checker.vector(collector.suite, self.entry)
+                result, outcome = collector.checker.check(vector)
         except ConformanceError as error:
             pytest.fail(str(error), pytrace=False)
         result = self.result = collector.gate.take(result)
@@ -138,10 +138,9 @@ class VectorItem(pytest.Item):
             pytest.xfail(collector.gate.ledger.why(result))
         if result.status is not Status.PASS:
             could_be = collector.matcher.could_be(result)
-            examiner, command = collector.examiner, collector.request.command
-            pytest.fail(
-                failure_text(vector, result, outcome, examiner, command, could_be), pytrace=False
-            )
+            checker, command = collector.checker, collector.request.command
+            text = failure_text(vector, result, outcome, checker, command, could_be)
+            pytest.fail(text, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Return the vector's file and, as a headline, the item's name."""
@@ -167,13 +166,13 @@ def _select_entries(suite: Suite, request: SessionRequest) -> Sequence[Entry]:
     Raises:
         UsageError: no vector has a name.
     """
-    entries = select(suite.manifest, ops=request.ops, only=()).entries
+    entries = select(suite, ops=request.ops, only=()).entries
     if not any(request.selected):
         return entries
     ids: set[str] = set()
     for text in filter(None, request.selected):
         op, _, vector = text.partition("/")
-        selection = select(suite.manifest, ops=[op], only=[vector] if vector else ())
+        selection = select(suite, ops=[op], only=[vector] if vector else ())
         ids.update(entry.id for entry in selection.entries)
     entries_named = tuple(entry for entry in entries if entry.id in ids)
     if not entries_named:

@@ -10,7 +10,7 @@ from conformance.cli.text import wrapped
 from conformance.grade.findings import findings
 from conformance.grade.outcome import Outcome
 from conformance.model import Result, Vector
-from conformance.run.single import Examiner
+from conformance.run.check_vector import VectorChecker
 from conformance.safe_text import one_line
 
 WIDTH = 96
@@ -25,7 +25,7 @@ def failure_text(
     vector: Vector,
     result: Result,
     outcome: Outcome | None,
-    examiner: Examiner,
+    checker: VectorChecker,
     command: Sequence[str],
     could_be: Sequence[str] = (),
 ) -> str:
@@ -35,14 +35,14 @@ def failure_text(
         command: the check that tests the same.
         could_be: sentences of mutants that give the same outputs.
     """
-    return "\n".join(_lines(vector, result, outcome, examiner, command, could_be))
+    return "\n".join(_lines(vector, result, outcome, checker, command, could_be))
 
 
 def _lines(
     vector: Vector,
     result: Result,
     outcome: Outcome | None,
-    examiner: Examiner,
+    checker: VectorChecker,
     command: Sequence[str],
     could_be: Sequence[str],
 ) -> Iterator[str]:
@@ -58,10 +58,10 @@ def _lines(
         yield from wrapped("  or     " if number else "  maybe  ", sentence, WIDTH)
     if len(could_be) > MAX_MUTANTS:
         yield f"         and {len(could_be) - MAX_MUTANTS} more give the same here"
-    level, precision = examiner.level, examiner.precision
+    level, precision = checker.level, checker.precision
     match = verdict_text.match_of(vector, outcome, level, precision)
     if match is not None:
-        spec = examiner.specs.get(vector.case.op)
+        spec = checker.specs.get(vector.case.op)
         yield from verdict_text.wrong_elements(
             spec, vector, match, precision, WIDTH, limit=MAX_ELEMENTS
         )

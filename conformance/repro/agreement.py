@@ -9,8 +9,8 @@ from conformance.errors import EXIT_USAGE
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.repro.script_run import ScriptRun
-from conformance.run.isolation import Isolation
-from conformance.run.single import Examiner
+from conformance.run.check_vector import VectorChecker
+from conformance.run.executor_options import Isolation
 from conformance.safe_text import one_line, shortened
 from conformance.spec.model import OpSpec
 
@@ -45,7 +45,7 @@ def disagreement(
         return ""
     isolation = Isolation("process", 1, seconds, env=env)
     with isolation.executor_for(backend) as executor:
-        result, outcome = Examiner(executor, specs, level, precision).ask(vector)
+        result, outcome = VectorChecker(executor, specs, level, precision).check(vector)
     if outcome is None or agrees(run, result, outcome, program=is_program(backend)):
         return ""
     if result.status is Status.PASS:

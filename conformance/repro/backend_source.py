@@ -22,11 +22,11 @@ from conformance.model import Vector
 from conformance.repro import program
 from conformance.repro.native import SourceCall, native_call, split_imports
 from conformance.repro.script_run import run_python
-from conformance.run import messages, wire
+from conformance.run import framing, messages
 from conformance.run.inline import fresh
-from conformance.run.interpreter import command
 from conformance.run.limits import Limits
-from conformance.run.pool import ProcessExecutor
+from conformance.run.worker_pool import ProcessExecutor
+from conformance.run.worker_python import command
 
 MAX_RESPONSE = 4 << 20
 """Bytes that are read of a response; no script may be as long."""
@@ -63,7 +63,7 @@ def request_source(
         return _program_source(spec, seconds)
     with tempfile.TemporaryDirectory() as folder:
         file, request_file = Path(folder) / "answer.json", Path(folder) / "question"
-        request_file.write_bytes(messages.question(0, vector))
+        request_file.write_bytes(messages.encode_request(0, vector))
         arguments = (str(file), spec if python is None else place(spec), str(request_file))
         executable, *started = command(python, arguments, module=__name__)
         run = run_python(["-X", "faulthandler", *started], seconds, executable)
@@ -117,14 +117,14 @@ def respond(file: str, spec: str, request_path: str) -> None:
     """Write the source that :func:`request_source` reads, and end this process at once."""
     response: dict[str, str]
     try:
-        inbox = wire.Inbox()
+        inbox = framing.Inbox()
         inbox.feed(Path(request_path).read_bytes())
         request = inbox.take(sys.maxsize)
         assert request is not None
         header, payload = request
         origin = locate(spec)
         backend = create(origin)
-        inputs, attributes = messages.asked(header, payload), fresh(header["attributes"])
+        inputs, attributes = messages.decode_request(header, payload), fresh(header["attributes"])
         declared = capabilities_of(backend)
         if declared is not None and (order := declared.order(inputs[0].ndim)) is not None:
             inputs[0] = arranged(inputs[0], order)
