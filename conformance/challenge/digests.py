@@ -1,4 +1,4 @@
-"""Digests of what a backend answers, taken while a run asks it."""
+"""Digests of a backend's responses, taken during a run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from conformance.grade.outcome import Ending, Outcome, described
 from conformance.run.executor import Executor, Request
 
 
-class Hashing(Executor):
-    """Calls a backend through another executor, and keeps a digest of each answer.
+class HashingExecutor(Executor):
+    """An executor around another one that keeps a digest of each response.
 
-    ``digests`` has that of each vector's first call, by operator and id. Raises
-    :class:`BackendError` where the backend is not made of the ``pieces`` that are expected.
+    Attributes:
+        digests: that of each vector's first call, by operator and id.
+
+    Raises:
+        BackendError: on entry, if the backend does not consist of the ``expected`` pieces.
     """
 
     def __init__(self, inner: Executor, expected: tuple[Piece, ...] | None = None) -> None:
@@ -61,12 +64,13 @@ class Hashing(Executor):
 
     def wait_for(self, request: Request) -> Outcome:
         outcome = self._inner.wait_for(request)
-        self.digests.setdefault((request.vector.case.op, request.vector.id), digest(outcome))
+        key = (request.vector.case.op, request.vector.id)
+        self.digests.setdefault(key, outcome_digest(outcome))
         return outcome
 
 
-def digest(outcome: Outcome) -> str:
-    """SHA-256, in hexadecimal, of how a call ended and of the outputs, as the backend gave them.
+def outcome_digest(outcome: Outcome) -> str:
+    """Return the SHA-256, in hexadecimal, of a call's ending and outputs.
 
     It is that of a line of JSON (the ending, the positions of inputs that were changed, type and
     shape of each output) and the elements of all outputs, little-endian in row-major order. Every
@@ -78,27 +82,27 @@ def digest(outcome: Outcome) -> str:
     head = {
         "ending": outcome.ending.value,
         "changed": list(outcome.changed),
-        "outputs": [_told(item) for item in returned],
+        "outputs": [_facts(item) for item in returned],
     }
-    found = hashlib.sha256(json.dumps(head, separators=(",", ":")).encode() + b"\n")
-    for content in _contents(returned):
-        found.update(content)
-    return found.hexdigest()
+    sha256 = hashlib.sha256(json.dumps(head, separators=(",", ":")).encode() + b"\n")
+    for content in _elements(returned):
+        sha256.update(content)
+    return sha256.hexdigest()
 
 
-def _told(item: object) -> list[Any]:
-    seen = described(item)
-    kind = "array" if seen.shape is not None else seen.type
-    return [kind, seen.dtype, seen.swapped, None if seen.shape is None else list(seen.shape)]
+def _facts(item: object) -> list[Any]:
+    value = described(item)
+    kind = "array" if value.shape is not None else value.type
+    return [kind, value.dtype, value.swapped, None if value.shape is None else list(value.shape)]
 
 
-def _contents(returned: Any) -> Iterator[bytes]:
+def _elements(returned: Any) -> Iterator[bytes]:
     for item in returned:
         if type(item) is np.ndarray and (row := DTYPES.get(described(item).dtype)):
-            yield _stored(item, row)
+            yield _element_bytes(item, row)
 
 
-def _stored(array: Array, row: DType) -> bytes:
+def _element_bytes(array: Array, row: DType) -> bytes:
     flat = np.ascontiguousarray(array).reshape(-1)
     if not row.is_float:
         return flat.tobytes()

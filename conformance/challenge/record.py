@@ -1,8 +1,8 @@
 """The record of a challenge: JSON in one canonical form, with a digest over itself.
 
 docs/challenge.md describes it. A record from outside is read as strict JSON of bounded size, then
-checked against its schema, then against its own digest and form. What it says is for
-:mod:`conformance.challenge.verifying` to check.
+checked against its schema, then against its own digest and form. Its content is verified by
+:mod:`conformance.challenge.verify_record`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ _CASE = ("op", "id", *cases.CASE, "level", "content", "status", "reading", "outp
 
 
 @dataclass(frozen=True)
-class RecordedCase:
-    """One case of the list and what became of it.
+class ChallengeCase:
+    """A case of the list and its result.
 
-    ``content`` is the digest of the vector, inputs and expected values included, whatever packed
-    it; ``outputs`` that of the backend's answer (:func:`conformance.challenge.digests.digest`),
-    empty where it was not asked.
+    Attributes:
+        content: the digest of the vector, inputs and expected values included, whatever packs it.
+        outputs: the digest of the response
+            (:func:`conformance.challenge.digests.outcome_digest`), empty if it was not tested.
     """
 
     case: Case
@@ -52,7 +53,7 @@ class RecordedCase:
 
     @property
     def result(self) -> Result:
-        """As much of its result as a verdict and its strength depend on."""
+        """The part of its result that verdict and strength depend on."""
         return Result(
             id=self.case.id,
             op=self.case.op,
@@ -65,14 +66,14 @@ class RecordedCase:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
-        told = {"op": self.case.op, "id": self.case.id, **cases.told(self.case)}
-        return told | {key: value for key, value in vars(self).items() if key != "case"}
+        """Serialise the case."""
+        identity = {"op": self.case.op, "id": self.case.id, **cases.told(self.case)}
+        return identity | {key: value for key, value in vars(self).items() if key != "case"}
 
 
 @dataclass(frozen=True)
-class RecordedBackend:
-    """The backend: as it was named, what it says of itself, and what it is made of."""
+class ChallengeBackend:
+    """The tested backend: its given name, what it declares, and its pieces."""
 
     spec: str
     name: str
@@ -83,49 +84,57 @@ class RecordedBackend:
 
     @property
     def digest(self) -> str:
-        """What the seed depends on; see :func:`conformance.backends.pieces.digest`."""
+        """The digest that the seed depends on."""
         return pieces.digest(self.pieces)
 
     @property
     def bound(self) -> bool:
-        """Whether the digest stands for all that computes."""
+        """True if the digest stands for all that computes."""
         return pieces.bound(self.pieces)
 
     @property
     def declared(self) -> Capabilities | None:
-        """Its declaration. Raises BackendError for one that is none."""
+        """The declared capabilities.
+
+        Raises:
+            BackendError: the record holds something else.
+        """
         return None if self.capabilities is None else Capabilities.from_json(self.capabilities)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Serialise the backend."""
         return {
             "spec": self.spec,
             "name": self.name,
             "version": self.version,
             "digest": self.digest,
             "hashed": self.bound,
-            "pieces": [list(vars(one).values()) for one in self.pieces],
-            "beside": [list(vars(one).values()) for one in self.beside],
+            "pieces": [list(vars(piece).values()) for piece in self.pieces],
+            "beside": [list(vars(piece).values()) for piece in self.beside],
             "capabilities": self.capabilities,
         }
 
 
 @dataclass(frozen=True)
-class Record:
-    """What a challenge found. ``secret`` and ``commitment`` are hexadecimal, ``suite`` is core or
-    smoke; ``operators`` has the digest of each specification, ``killed`` of each operator how many
-    mutants the vectors that passed kill, of how many.
+class ChallengeRecord:
+    """The record of a challenge.
+
+    Attributes:
+        secret: hexadecimal, like ``commitment``.
+        suite: core or smoke.
+        operators: the digest of each specification.
+        killed: by operator, the number of mutants that passed vectors kill, and of how many.
     """
 
     commitment: str
     secret: str
     seed: int
-    backend: RecordedBackend
+    backend: ChallengeBackend
     suite: str
     level: str
     precision: Mapping[str, str]
     operators: Mapping[str, str]
-    cases: tuple[RecordedCase, ...] = field(repr=False)
+    cases: tuple[ChallengeCase, ...] = field(repr=False)
     killed: Mapping[str, tuple[int, int]]
     strength: tuple[Measured, ...]
     versions: Mapping[str, str]
@@ -135,25 +144,27 @@ class Record:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the vectors, whatever packs their files: of lines ``<content>  <op>/<id>``,
-        sorted."""
-        lines = sorted(f"{one.content}  {one.case.op}/{one.case.id}\n" for one in self.cases)
+        """SHA-256 of the vectors, whatever packs their files.
+
+        It is that of lines ``<content>  <op>/<id>``, sorted.
+        """
+        lines = sorted(f"{case.content}  {case.case.op}/{case.case.id}\n" for case in self.cases)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
 
     @property
     def conclusion(self) -> dict[str, Any]:
-        """Verdict, sentence and claim, as they follow from the results and their strength."""
+        """Verdict, sentence and claim, computed from results and strength."""
         if not self.backend.bound:
-            who = f"{self.backend.name} {self.backend.version}"
+            name = f"{self.backend.name} {self.backend.version}"
             sentence = "No verdict: not all of what computes was hashed, so nobody knows what was."
             return {
                 "verdict": None,
                 "sentence": sentence,
-                "claim": f"{who}: no claim (not hashed)",
+                "claim": f"{name}: no claim (not hashed)",
             }
-        results = [one.result for one in self.cases]
-        selected = Counter(one.op for one in results)
-        values = sum(one.reject is None for one in results)
+        results = [case.result for case in self.cases]
+        selected = Counter(result.op for result in results)
+        values = sum(result.reject is None for result in results)
         declared = self.backend.declared
         scope = RunScope(
             backend=f"{self.backend.name} {self.backend.version}",
@@ -167,13 +178,13 @@ class Record:
             excluded=() if declared is None else declared.reasons(selected),
         )
         evidence = Evidence(() if self.suite in NO_CLAIM else self.strength, BAR)
-        said = conclude(
+        statement = conclude(
             ResultCounts.of(selected, results), scope, interrupted=False, evidence=evidence
         )
-        return {key: said[key] for key in ("verdict", "sentence", "claim")}
+        return {key: statement[key] for key in ("verdict", "sentence", "claim")}
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data, without the digest over itself."""
+        """Serialise the record, without the digest over itself."""
         return {
             "format": FORMAT,
             "tool": self.tool,
@@ -187,18 +198,16 @@ class Record:
             "operators": dict(self.operators),
             **self.conclusion,
             "killed": {op: list(counts) for op, counts in self.killed.items()},
-            "strength": [one.to_json() for one in self.strength],
+            "strength": [item.to_json() for item in self.strength],
             "versions": dict(self.versions),
             "environment": dict(self.environment),
             "started": self.started,
-            "cases": [one.to_json() for one in self.cases],
+            "cases": [item.to_json() for item in self.cases],
         }
 
 
-def dump(record: Record) -> bytes:
-    """The record as the content of its file: its last key is the SHA-256 of the same file without
-    that key.
-    """
+def encode_record(record: ChallengeRecord) -> bytes:
+    """Encode a record; its last key is the SHA-256 of the file without that key."""
     return _sealed(record.to_json())
 
 
@@ -207,13 +216,17 @@ def _sealed(document: Mapping[str, Any]) -> bytes:
     return strict_json.dumps({**document, "sha256": sha256})
 
 
-def read(path: Path) -> Record:
-    """The record in a file. Raises SuiteError for what is none, is too large or was changed."""
-    return parse(strict_json.content(path), str(path))
+def read_record(path: Path) -> ChallengeRecord:
+    """Read a record from a file.
+
+    Raises:
+        SuiteError: it is none, too large, or was changed.
+    """
+    return parse_record(strict_json.content(path), str(path))
 
 
-def parse(data: bytes, where: str) -> Record:
-    """The record in the content of its file ``where``; see :func:`read`."""
+def parse_record(data: bytes, where: str) -> ChallengeRecord:
+    """Parse the content of the file ``where``; see :func:`read_record`."""
     document = strict_json.loads(data, where)
     strict_json.check_format(document, where, FORMAT, TOOL)
     _check(document, where)
@@ -223,49 +236,46 @@ def parse(data: bytes, where: str) -> Record:
             f"{where}: its SHA-256 is not that of its content in the canonical form", hint=CHANGED
         )
     try:
-        found = _record(document, where)
-        _ = found.backend.declared
-        same = dump(found) == data
+        record = _from_document(document, where)
+        _ = record.backend.declared
+        same = encode_record(record) == data
     except BackendError as error:
         raise SuiteError(f"{where}: {error.message}", hint=CHANGED) from error
     if not same:
-        raise SuiteError(f"{where}: {_contradiction(found, document)}", hint=CHANGED)
-    return found
+        raise SuiteError(f"{where}: {_contradiction(record, document)}", hint=CHANGED)
+    return record
 
 
-def _contradiction(found: Record, document: Mapping[str, Any]) -> str:
-    """What a record states otherwise than it follows from the rest."""
-    follows = found.to_json()
+def _contradiction(record: ChallengeRecord, document: Mapping[str, Any]) -> str:
+    """Describe what a record states that does not follow from the rest."""
+    computed = record.to_json()
     for key, stated in document.items():
-        if key != "sha256" and stated != follows[key]:
+        if key != "sha256" and stated != computed[key]:
             return f"{key!r} is not what follows from the rest of the record"
     return "its keys are not in the canonical order"
 
 
-def _record(document: dict[str, Any], where: str) -> Record:
+def _from_document(document: dict[str, Any], where: str) -> ChallengeRecord:
     backend = document["backend"]
-    return Record(
+    return ChallengeRecord(
         commitment=document["commitment"],
         secret=document["secret"],
         seed=document["seed"],
-        backend=RecordedBackend(
+        backend=ChallengeBackend(
             spec=backend["spec"],
             name=backend["name"],
             version=backend["version"],
             capabilities=backend["capabilities"],
-            pieces=tuple(Piece(*one) for one in backend["pieces"]),
-            beside=tuple(Piece(*one) for one in backend["beside"]),
+            pieces=tuple(Piece(*piece) for piece in backend["pieces"]),
+            beside=tuple(Piece(*piece) for piece in backend["beside"]),
         ),
         suite=document["suite"]["name"],
         level=document["level"],
         precision=parse_precision(document["precision"]),
         operators=document["operators"],
         cases=tuple(_cases(document, where)),
-        killed={op: (killed, of) for op, (killed, of) in document["killed"].items()},
-        strength=tuple(
-            Measured(**{one.name: part[one.name] for one in fields(Measured) if one.name in part})
-            for part in _strength(document)
-        ),
+        killed={op: (kills, total) for op, (kills, total) in document["killed"].items()},
+        strength=tuple(map(_partition_strength, document["strength"])),
         versions=document["versions"],
         environment=document["environment"],
         started=document["started"],
@@ -273,34 +283,35 @@ def _record(document: dict[str, Any], where: str) -> Record:
     )
 
 
-def _strength(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for part in document["strength"]:
-        yield {**part, "state": State(part["state"])}
+def _partition_strength(partition: Mapping[str, Any]) -> Measured:
+    names = [field.name for field in fields(Measured) if field.name in partition]
+    values = {name: partition[name] for name in names}
+    return Measured(**{**values, "state": State(partition["state"])})
 
 
-def _cases(document: Mapping[str, Any], where: str) -> Iterator[RecordedCase]:
-    seen: set[tuple[str, str]] = set()
+def _cases(document: Mapping[str, Any], where: str) -> Iterator[ChallengeCase]:
+    keys: set[tuple[str, str]] = set()
     for number, data in enumerate(document["cases"], start=1):
-        told = Checked(data, f"{where}: case {number}", _CASE)
-        op = told.text("op")
-        case = cases.case_of(told, op)
-        if told.text("id") != case.id:
-            told.refuse(f"the id is {told.text('id')[:80]!r}, the case makes {case.id!r}")
-        if op not in document["operators"] or (op, case.id) in seen:
-            told.refuse("is of no operator of the record, or there twice")
-        seen.add((op, case.id))
-        yield RecordedCase(
+        entry = Checked(data, f"{where}: case {number}", _CASE)
+        op = entry.text("op")
+        case = cases.case_of(entry, op)
+        if entry.text("id") != case.id:
+            entry.refuse(f"the id is {entry.text('id')[:80]!r}, the case makes {case.id!r}")
+        if op not in document["operators"] or (op, case.id) in keys:
+            entry.refuse("is of no operator of the record, or there twice")
+        keys.add((op, case.id))
+        yield ChallengeCase(
             case=case,
-            level=told.text("level"),
-            content=told.text("content"),
-            status=told.text("status"),
-            reading=told.optional_text("reading"),
-            outputs=told.text("outputs"),
+            level=entry.text("level"),
+            content=entry.text("content"),
+            status=entry.text("status"),
+            reading=entry.optional_text("reading"),
+            outputs=entry.text("outputs"),
         )
 
 
 def _check(document: Any, where: str) -> None:
-    """Raises SuiteError for what is not of the schema."""
+    """Raise SuiteError for a document that does not keep to the schema."""
     problem = load_schema("challenge/record.schema.json").first_problem(document)
     if problem is not None:
         raise SuiteError(f"{where}: {problem}", hint=CHANGED)

@@ -1,4 +1,4 @@
-"""The secret of a challenge: what is published of it first, and the seed that it gives later.
+"""The secret of a challenge: first its commitment is published, later it gives the seed.
 
 The commitment is published before the backend is handed in, so whoever drew the secret cannot
 change it afterwards. The seed also depends on the backend, so whoever made that could not know it.
@@ -38,31 +38,37 @@ class Secret:
 
     @classmethod
     def draw(cls) -> Secret:
-        """A new one, from the system's source of random bytes."""
+        """Draw a secret from the system's source of random bytes."""
         return cls(secrets.token_bytes(SIZE))
 
     @property
     def commitment(self) -> str:
-        """What is published: SHA-256 of a tag and the secret, in hexadecimal."""
+        """The published SHA-256 of a tag and the secret, in hexadecimal."""
         return hashlib.sha256(_COMMITMENT + self.data).hexdigest()
 
     def seed(self, digest: str) -> int:
-        """The seed for a backend of this digest (:func:`conformance.backends.pieces.digest`): the
-        first 8 bytes, big-endian, of SHA-256 of a tag, the secret and the digest's 32 bytes.
+        """Return the seed for a backend of this digest.
+
+        It is the first 8 bytes, big-endian, of SHA-256 of a tag, the secret and the 32 bytes of the
+        digest (:func:`conformance.backends.pieces.digest`).
         """
-        found = hashlib.sha256(_SEED + self.data + bytes.fromhex(digest)).digest()
-        return int.from_bytes(found[:SEED], "big")
+        sha256 = hashlib.sha256(_SEED + self.data + bytes.fromhex(digest)).digest()
+        return int.from_bytes(sha256[:SEED], "big")
 
 
-def write(secret: Secret, file: Path) -> None:
-    """A new file that only its owner may read. Raises UsageError where there is one already."""
+def write_secret(secret: Secret, file: Path) -> None:
+    """Write a secret to a new file that only its owner may read.
+
+    Raises:
+        UsageError: the file exists, or cannot be written.
+    """
     text = strict_json.dumps({"format": FORMAT, "secret": secret.data.hex()})
     try:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as opened:
-            opened.write(text)
-            opened.flush()
-            os.fsync(opened.fileno())
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
     except FileExistsError as error:
         raise UsageError(
             f"{file} exists, and a secret may be the only one of its commitment",
@@ -75,14 +81,16 @@ def write(secret: Secret, file: Path) -> None:
         ) from error
 
 
-def read(file: Path) -> Secret:
-    """The secret in a file.
+def read_secret(file: Path) -> Secret:
+    """Read a secret from a file.
 
-    Raises UsageError where it cannot be read, SuiteError where it is none.
+    Raises:
+        UsageError: the file cannot be read.
+        SuiteError: it holds no secret.
     """
     try:
-        with file.open("rb") as opened:
-            data = opened.read(MAX_FILE + 1)
+        with file.open("rb") as stream:
+            data = stream.read(MAX_FILE + 1)
     except OSError as error:
         raise UsageError(
             f"{file}: the secret cannot be read: {error.strerror or error}",
@@ -95,7 +103,11 @@ def read(file: Path) -> Secret:
 
 
 def hexadecimal(record: JsonObject, key: str) -> str:
-    """A text of 64 hexadecimal digits. Raises SuiteError for another."""
+    """Return a text of 64 hexadecimal digits.
+
+    Raises:
+        SuiteError: the text is another one.
+    """
     text = record.text(key)
     if not SHA256.fullmatch(text):
         record.refuse(f"{key!r} is not 64 hexadecimal digits")

@@ -72,10 +72,10 @@ def new(out: Path) -> None:
     Publish the commitment before you see the backend, and one for each challenge. Keep the secret
     to yourself until the record is published, which reveals it.
     """
-    from conformance.challenge.secret import Secret, write
+    from conformance.challenge.secret import Secret, write_secret
 
     secret = Secret.draw()
-    write(secret, out)
+    write_secret(secret, out)
     click.echo(secret.commitment)
     click.echo(f"publish this commitment; keep {out} secret", err=True)
 
@@ -100,11 +100,10 @@ def hashed(backend: str, env: str | None) -> None:
     """
     from conformance.backends import pieces
 
-    found = _identity(backend, env)
-    own = found.pieces or ()
-    for one in own:
-        click.echo(f"{one.sha256 or 'not hashed':64}  {one.kind} {one.name}")
-    click.echo(f"{pieces.digest(own)}  all {len(own)}")
+    hashed = _identity(backend, env).pieces or ()
+    for piece in hashed:
+        click.echo(f"{piece.sha256 or 'not hashed':64}  {piece.kind} {piece.name}")
+    click.echo(f"{pieces.digest(hashed)}  all {len(hashed)}")
 
 
 @challenge.command(
@@ -186,10 +185,11 @@ def run(
     backend declares to support. Each is run twice, and both results have to be right.
     """
     from conformance.backends import pieces
-    from conformance.challenge import making, record
-    from conformance.challenge.digests import Hashing
-    from conformance.challenge.secret import read
-    from conformance.challenge.selecting import select
+    from conformance.challenge.digests import HashingExecutor
+    from conformance.challenge.make_record import make_record, recorded_backend
+    from conformance.challenge.record import encode_record
+    from conformance.challenge.secret import read_secret
+    from conformance.challenge.select_suite import select_suite
     from conformance.cli.checking import checked, conclude, exit_code
     from conformance.cli.formats import page
     from conformance.cli.progress import Progress
@@ -200,7 +200,7 @@ def run(
     from conformance.run.independent_calls import IndependentCalls
     from conformance.spec import loader
 
-    secret = read(secret_file)
+    secret = read_secret(secret_file)
     if commitment is not None and commitment != secret.commitment:
         raise UsageError(
             f"{secret_file}: its commitment is {secret.commitment}, not {commitment[:80]!a}",
@@ -214,13 +214,13 @@ def run(
     runner = Isolation("process", jobs, timeout, memory, env, hashed=True)
     asked = runner.executor_for(backend)
     identity = _loaded(asked)
-    tested = making.backend_of(identity, backend, [pieces.remote("not hashed")] if remote else ())
+    tested = recorded_backend(identity, backend, [pieces.remote("not hashed")] if remote else ())
     click.echo(f"backend: {tested.digest}, {len(tested.pieces)} pieces", err=True)
     if not tested.bound:
         click.echo("not hashed: " + _not_hashed(tested.pieces), err=True)
         click.echo("the record will have no verdict", err=True)
     with Progress(1, "selecting") as progress:
-        selected = select(
+        selected = select_suite(
             specs,
             out / SUITE,
             suite=suite,
@@ -229,7 +229,7 @@ def run(
             processes=jobs or 1,
             progress=progress.at,
         )
-    executor = Hashing(runner.executor_for(backend), identity.pieces)
+    executor = HashingExecutor(runner.executor_for(backend), identity.pieces)
     executor.independent = IndependentCalls(level, parse_precision(precision))
     wanted = (page(out, "--out"),)
     found = checked(
@@ -247,9 +247,9 @@ def run(
     if found.footer["interrupted"]:
         click.echo("interrupted, so there is no record: run it again", err=True)
         ctx.exit(exit_code(found))
-    made = making.record(secret, tested, selected, specs, found.log, executor.digests)
+    made = make_record(secret, tested, selected, specs, found.log, executor.digests)
     with replacing(out / RECORD) as file:
-        file.write_bytes(record.dump(made))
+        file.write_bytes(encode_record(made))
     click.echo(f"record: {out / RECORD}", err=True)
     ctx.exit(exit_code(found))
 
@@ -299,9 +299,13 @@ def verify(
     versions the cases are selected again. With the backend at hand it is run again, and its outputs
     are compared.
     """
-    from conformance.challenge import record
-    from conformance.challenge.verifying import Means, Step, StepOutcome
-    from conformance.challenge.verifying import verify as steps
+    from conformance.challenge.record import read_record
+    from conformance.challenge.verify_record import (
+        Step,
+        StepOutcome,
+        VerifierInputs,
+        verification_steps,
+    )
     from conformance.cli.progress import Progress
     from conformance.errors import EXIT_NOT_CONFORMANT, UsageError
     from conformance.run.executor_options import Isolation
@@ -310,12 +314,12 @@ def verify(
 
     if env is not None and backend is None:
         raise UsageError("--env needs --backend", hint="add --backend NAME")
-    found = record.read(file)
-    own = loader.chosen(ops, ()) if ops else {}
-    done: list[Step] = []
+    record = read_record(file)
+    given_specs = loader.chosen(ops, ()) if ops else {}
+    steps: list[Step] = []
     with Progress(1, "verifying") as progress:
-        means = Means(
-            find=lambda op: own.get(op) or loader.find(op),
+        inputs = VerifierInputs(
+            find=lambda op: given_specs.get(op) or loader.find(op),
             published=commitment or "",
             executor=None
             if backend is None
@@ -326,14 +330,14 @@ def verify(
             processes=processes,
             progress=progress.at,
         )
-        for one in steps(found, means):
-            done.append(one)
-            lines = wrap(f"{one.outcome.value:9} {one.text}", 78, " " * 22, f"{one.name:11} ")
+        for step in verification_steps(record, inputs):
+            steps.append(step)
+            lines = wrap(f"{step.outcome.value:9} {step.text}", 78, " " * 22, f"{step.name:11} ")
             click.echo("\n".join(lines))
-    failed = [one.name for one in done if one.outcome is StepOutcome.FAILED]
-    missing = [one.name for one in done if one.outcome is StepOutcome.SKIPPED]
+    failed = [step.name for step in steps if step.outcome is StepOutcome.FAILED]
+    missing = [step.name for step in steps if step.outcome is StepOutcome.SKIPPED]
     click.echo()
-    click.echo("\n".join(wrap(found.conclusion["claim"], 78)))
+    click.echo("\n".join(wrap(record.conclusion["claim"], 78)))
     if failed:
         click.echo(f"The record does not verify: {', '.join(failed)}.")
         ctx.exit(EXIT_NOT_CONFORMANT)
@@ -355,5 +359,5 @@ def _loaded(executor: Executor) -> Identity:
         return executor.identity
 
 
-def _not_hashed(own: Sequence[Piece]) -> str:
-    return ", ".join(f"{one.kind} {one.name}" for one in own if not one.sha256)
+def _not_hashed(pieces: Sequence[Piece]) -> str:
+    return ", ".join(f"{piece.kind} {piece.name}" for piece in pieces if not piece.sha256)

@@ -36,14 +36,20 @@ def _check_outputs(
     folder: Path, report: Path | None, formats: tuple[str, ...], **asked: Any
 ) -> None:
     """Grade the outputs that a device computed from an export."""
-    from conformance.exchange.outputs import Outputs
+    from conformance.exchange.outputs import DeviceExecutor
 
     wanted = targets(formats, report, log=report and report / LOG)
     if report is not None:
         wanted = (page(report, "--report"), *wanted)
     suite, ops = asked.pop("suite"), asked.pop("ops")
     run = checked(
-        suite, Outputs(folder), report=report, wanted=wanted, resume=False, ops=ops or None, **asked
+        suite,
+        DeviceExecutor(folder),
+        report=report,
+        wanted=wanted,
+        resume=False,
+        ops=ops or None,
+        **asked,
     )
     conclude(run, wanted, report)
     click.get_current_context().exit(exit_code(run))

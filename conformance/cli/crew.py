@@ -28,14 +28,14 @@ class Crew:
             if self.insecure:
                 raise UsageError("--insecure needs --cluster", hint="add --cluster PLACE")
             return
-        from conformance.cluster.address import parse
+        from conformance.cluster.address import parse_cluster_address
 
         if self.processes != 1:
             raise UsageError(
                 "--cluster cannot be combined with -j",
                 hint="leave -j out: the cluster has its own workers, and local:N starts N",
             )
-        parse(self.cluster, insecure=self.insecure)
+        parse_cluster_address(self.cluster, insecure=self.insecure)
 
     @contextmanager
     def working(self) -> Iterator[int | parallel.Workers]:

@@ -55,16 +55,16 @@ def docs(logs: tuple[Path, ...], out: Path, ops: tuple[str, ...], suite: str | N
     with a picture and vectors; negative tests; and known bugs of implementations.
     """
     from conformance.docs.html import file_name, index_page, operator_page
-    from conformance.docs.operator_facts import account
-    from conformance.docs.source import opened, show_command
+    from conformance.docs.operator_facts import collect_facts
+    from conformance.docs.source import open_source, show_command
     from conformance.report.registry import write_text
 
-    source = opened(ops, suite, logs)
+    source = open_source(ops, suite, logs)
     accounts = []
     with Progress(len(source.specs), "writing") as progress:
         for number, spec in enumerate(source.specs):
             progress.at(spec.op, number)
-            told = account(spec, source.suite, source.runs, show_command(suite))
+            told = collect_facts(spec, source.suite, source.runs, show_command(suite))
             accounts.append(told)
             write_text(out / file_name(spec.op), operator_page(told))
     index = write_text(

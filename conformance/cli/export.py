@@ -82,7 +82,7 @@ def export(
     from conformance.errors import UsageError
     from conformance.exchange import formats
     from conformance.exchange.export import export as write
-    from conformance.exchange.layout import DEVICE
+    from conformance.exchange.export_index import DEVICE
     from conformance.run.engine import Options, selected
     from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.store import open_suite
@@ -92,7 +92,7 @@ def export(
             "--backend cannot be combined with --capabilities",
             hint="give one of them: each says what is supported",
         )
-    formats.check(layout)
+    formats.require_package(layout)
     opened = open_suite(suite)
     options = Options(
         ops=ops or None, only=only, partitions=PartitionFilter.of(dtypes, ranks), level=level

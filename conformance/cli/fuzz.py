@@ -27,7 +27,7 @@ from conformance.safe_text import number_of
 
 if TYPE_CHECKING:
     from conformance.fuzz.failures import Discovery
-    from conformance.fuzz.session import SearchRequest, SearchResult, Session
+    from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
     from conformance.log.causes import Cause
     from conformance.model import Case, Finding
     from conformance.run.executor import Executor
@@ -158,14 +158,14 @@ def fuzz(
     runner.allow(timeout)
     session, outcome = _searched(runner, specs, question, known)
     try:
-        if outcome.found:
+        if outcome.discoveries:
             _write(backend, env, level, precision, timeout, memory, out, specs, session, chosen)
     finally:
         _keep(database, specs, outcome, known)
         _tell(outcome)
     if outcome.exit_code is not None:
         ctx.exit(outcome.exit_code)
-    if outcome.found or outcome.given_up:
+    if outcome.discoveries or outcome.given_up:
         ctx.exit(EXIT_NOT_CONFORMANT)
 
 
@@ -174,21 +174,21 @@ def _searched(
     specs: Mapping[str, OpSpec],
     question: SearchRequest,
     known: Mapping[str, Sequence[Case]],
-) -> tuple[Session, SearchResult]:
+) -> tuple[FuzzSession, SearchResult]:
     """The search, with a line that says how it goes on."""
     from conformance.cli.progress import Progress
-    from conformance.fuzz.session import Session
+    from conformance.fuzz.session import FuzzSession
 
     with runner as executor:
-        session = Session(executor, specs, question, known)
+        session = FuzzSession(executor, specs, question, known)
         with Progress(1, "searching") as progress:
 
             def told(now: SearchResult) -> None:
                 progress.open(
                     f"{number_of(now.cases, 'case')}, "
                     f"{now.cases / max(now.seconds, 1e-9):.0f} a second, "
-                    f"{number_of(sum(one.pairs for one in now.covered.values()), 'pair')}, "
-                    + _counted(len(now.found))
+                    f"{number_of(sum(one.pairs for one in now.coverage.values()), 'pair')}, "
+                    + _counted(len(now.discoveries))
                 )
 
             return session, session.run(told)
@@ -203,17 +203,17 @@ def _write(
     memory: str | None,
     out: Path,
     specs: Mapping[str, OpSpec],
-    session: Session,
+    session: FuzzSession,
     seed: int,
 ) -> None:
     """The suite of what was found, a run on it with its page, and the scripts."""
-    from conformance.fuzz.regression import written
+    from conformance.fuzz.regression import write_regression_suite
     from conformance.model import FAILED
     from conformance.safe_text import one_line
 
-    failures = {op: one for op, one in session.failures.items() if one.found}
+    failures = {op: one for op, one in session.failures.items() if one.discoveries}
     guidance = {op: session.guidance(op) for op in failures}
-    suite = written(out / SUITE, specs, failures, guidance, seed=seed)
+    suite = write_regression_suite(out / SUITE, specs, failures, guidance, seed=seed)
     wanted = (page(out, "--out"),)
     # A backend of this package needs no watching; others are watched as in the search.
     bounds: dict[str, Any] = {} if backend in _trusted() else {"timeout": timeout, "memory": memory}
@@ -230,20 +230,20 @@ def _write(
     )
     write(run.log, wanted)
     click.echo(f"log: {out / LOG}", err=True)
-    by_id = {one.vector.id: one for one in session.outcome.found}
+    by_id = {one.vector.id: one for one in session.result.discoveries}
     # What has no name and no minimal case is what others were before they were minimal.
     causes = [one for one in run.log.causes if one.named or _minimal(one, by_id)]
     for number, cause in enumerate(causes[:MOST_TOLD], start=1):
         _tell_cause(number, cause, suite, by_id)
     failed = {result.id for result in run.results if result.status in FAILED}
-    for one in session.outcome.found:
+    for one in session.result.discoveries:
         if one.vector.id not in failed:
             click.echo(f"Failed once, passed when rerun: {one.vector.description}")
             click.echo(f"   {one_line(one.result.message)[:200]}")
     if len(causes) > MOST_TOLD:
         click.echo(f"... and {len(causes) - MOST_TOLD} more, in {out / 'index.html'}")
     # Who has interrupted the search does not wait for every script.
-    for cause in causes[: MOST_SCRIPTS if session.outcome.exit_code is None else 0]:
+    for cause in causes[: MOST_SCRIPTS if session.result.exit_code is None else 0]:
         shown = _simplest(cause, suite).smallest
         _script(out / SCRIPTS, suite, shown, backend, env, level, precision)
 
@@ -321,18 +321,19 @@ def _script(
 
 def _tell(outcome: SearchResult) -> None:
     """What was found and covered, for people."""
-    found = len(outcome.found)
+    found = len(outcome.discoveries)
     click.echo(
         f"{number_of(outcome.cases, 'case')} in {outcome.seconds:.0f} s, until {outcome.ended}: "
         + (_counted(found) if found else "nothing found, which does not prove conformance")
     )
-    if outcome.left:
+    if outcome.left_out:
         click.echo(
-            f"not looked at: {number_of(outcome.left, 'more failure')}; an operator has many causes"
+            f"not looked at: {number_of(outcome.left_out, 'more failure')}; "
+            "an operator has many causes"
         )
     if outcome.given_up:
         click.echo(f"the backend was given up: {outcome.given_up}")
-    for op, covered in outcome.covered.items():
+    for op, covered in outcome.coverage.items():
         if not covered.cases:
             click.echo(f"  {op:26} not reached")
             continue
@@ -349,12 +350,12 @@ def _counted(found: int) -> str:
 
 def _known(database: Path, specs: Mapping[str, OpSpec]) -> dict[str, tuple[Case, ...]]:
     """Earlier failures; a file that cannot be used is told, and left out."""
-    from conformance.fuzz.database import read
+    from conformance.fuzz.database import read_failures
 
     found = {}
     for op, spec in specs.items():
         try:
-            found[op] = read(database, spec)
+            found[op] = read_failures(database, spec)
         except ConformanceError as error:
             click.echo(f"warning: earlier failures are not tried: {error}", err=True)
     return {op: cases for op, cases in found.items() if cases}
@@ -366,12 +367,12 @@ def _keep(
     outcome: SearchResult,
     known: Mapping[str, Sequence[Case]],
 ) -> None:
-    from conformance.fuzz.database import keep
+    from conformance.fuzz.database import keep_failures
 
-    for op in dict.fromkeys(one.op for one in outcome.found):
-        new = [one.vector.case for one in outcome.found if one.op == op]
+    for op in dict.fromkeys(one.op for one in outcome.discoveries):
+        new = [one.vector.case for one in outcome.discoveries if one.op == op]
         try:
-            keep(database, specs[op], new, known.get(op, ()))
+            keep_failures(database, specs[op], new, known.get(op, ()))
         except OSError as error:
             click.echo(f"warning: failures are not kept in {database}: {error}", err=True)
 

@@ -121,8 +121,8 @@ def grade_kernel(
     from conformance.cli.checking import LOG, checked, conclude
     from conformance.cli.formats import page, targets
     from conformance.cli.progress import Progress
-    from conformance.kernels.graded import finished
-    from conformance.kernels.grading import KernelRequest, prepared
+    from conformance.kernels.interface import make_run
+    from conformance.kernels.preparation import KernelRequest, prepare_kernel
     from conformance.run.limits import DEFAULT_TIMEOUT
     from conformance.run.partition_filter import PartitionFilter
     from conformance.suite.writer import check_target
@@ -135,7 +135,7 @@ def grade_kernel(
         kept = report / SUITE
         check_target(kept, ())
     partitions = PartitionFilter.of(dtypes, ranks)
-    asked = KernelRequest(
+    request = KernelRequest(
         op=op,
         convention=convention,
         level=level,
@@ -152,7 +152,7 @@ def grade_kernel(
     )
     with ExitStack() as stack:
         with Progress(1, "generating") as progress:
-            ready = stack.enter_context(prepared(kernel, asked, progress.at))
+            ready = stack.enter_context(prepare_kernel(kernel, request, progress.at))
         run = checked(
             str(ready.suite.path),
             ready.executor,
@@ -163,7 +163,7 @@ def grade_kernel(
             precision=precision,
             kept=kept,
         )
-        graded = finished(ready, run)
+        graded = make_run(ready, run)
         if kept is not None:
             _keep(ready.suite, kept)
     conclude(run, wanted, report)

@@ -100,7 +100,7 @@ def probe(
     if pair is not None:
         if backend is not None:
             raise UsageError("--compare cannot be combined with --backend", hint="leave one out")
-        ctx.exit(_compared(*pair))
+        ctx.exit(_compare(*pair))
     if backend is None:
         raise UsageError(
             "no backend is named", hint="add --backend NAME, or --compare OLD NEW for two probes"
@@ -109,23 +109,23 @@ def probe(
     from conformance.cli.text import slug
     from conformance.probe import page, record
     from conformance.probe.session import ProbeRequest
-    from conformance.probe.session import probe as asked
+    from conformance.probe.session import probe as run_probe
     from conformance.report.registry import write_text
     from conformance.run.executor_options import Isolation
     from conformance.run.partition_filter import PartitionFilter
     from conformance.spec import loader
 
     out = Path("reports") / f"probe-{slug(backend)}" if out is None else out
-    question = ProbeRequest(PartitionFilter.of(dtypes).dtypes, _sizes(sizes), seed, newest=not ops)
+    request = ProbeRequest(PartitionFilter.of(dtypes).dtypes, _sizes(sizes), seed, newest=not ops)
 
     def executor(variables: Mapping[str, str]) -> Executor:
         isolation = Isolation("process", None, timeout, memory, env, variables=variables)
         return isolation.executor_for(backend)
 
     with Progress(1, "probing") as progress:
-        outcome = asked(executor, loader.chosen(ops), question, progress=progress.at)
-    found = record.document(outcome, backend)
-    record.check(found, str(out / record.FILE))
+        result = run_probe(executor, loader.chosen(ops), request, progress=progress.at)
+    document = record.probe_document(result, backend)
+    record.check_probe(document, str(out / record.FILE))
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -133,11 +133,11 @@ def probe(
             f"{out}: cannot be made: {error.strerror}", hint="name another folder: --out DIR"
         ) from error
     hint = "name another folder: --out DIR"
-    write_text(out / record.FILE, record.dump(found).decode(), hint=hint)
-    write_text(out / page.FILE, page.render(found), hint=hint)
-    _tell(found)
+    write_text(out / record.FILE, record.encode_probe(document).decode(), hint=hint)
+    write_text(out / page.FILE, page.render(document), hint=hint)
+    _print_probe(document)
     click.echo(f"page: {out / page.FILE}", err=True)
-    if not outcome.statements:  # each call failed, so nothing was shown
+    if not result.statements:  # each call failed, so nothing was shown
         ctx.exit(EXIT_NOT_CONFORMANT)
 
 
@@ -145,37 +145,36 @@ def _sizes(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     try:
-        found = tuple(sorted({int(one) for one in text.split(",")}))
+        sizes = tuple(sorted({int(number) for number in text.split(",")}))
     except ValueError:
-        found = ()
-    if not found or found[0] < 2 or found[-1] > MOST:
+        sizes = ()
+    if not sizes or sizes[0] < 2 or sizes[-1] > MAX_SIZE:
         raise UsageError(
             f"--sizes {text[:80]!r}: not sizes of windows",
-            hint=f"give numbers of elements from 2 to {MOST}, as in --sizes 2,9,64",
+            hint=f"give numbers of elements from 2 to {MAX_SIZE}, as in --sizes 2,9,64",
         )
-    return found
+    return sizes
 
 
-MOST = 1 << 14
-"""Elements of a window, at most."""
+MAX_SIZE = 1 << 14
+"""Elements of a window."""
 
 
-def _tell(found: Mapping[str, Any]) -> None:
-    """What a probe shows, for people."""
-    from conformance.probe.wording import lines
+def _print_probe(document: Mapping[str, Any]) -> None:
+    from conformance.probe.wording import probe_lines
     from conformance.safe_text import one_line
 
-    for line in lines(found):
+    for line in probe_lines(document):
         click.echo(one_line(line))
 
 
-def _compared(old: Path, new: Path) -> int:
-    from conformance.probe.comparing import compare, text
-    from conformance.probe.record import read
+def _compare(old: Path, new: Path) -> int:
+    from conformance.probe.comparison import compare_probes, comparison_text
+    from conformance.probe.record import read_probe
     from conformance.safe_text import one_line
 
-    one, other = read(old), read(new)
-    compared = compare(one, other)
-    for line in text(one, other, compared):
+    probes = read_probe(old), read_probe(new)
+    compared = compare_probes(*probes)
+    for line in comparison_text(*probes, compared):
         click.echo(one_line(line))
     return EXIT_OK if compared.alike else EXIT_NOT_CONFORMANT

@@ -13,7 +13,7 @@ from conformance.errors import EXIT_NOT_CONFORMANT, EXIT_USAGE
 
 if TYPE_CHECKING:
     from conformance.model import Vector
-    from conformance.repro.trial import Trial
+    from conformance.repro.script_run import ScriptRun
     from conformance.suite.store import Suite
 
 MAX_SECONDS = 1e6
@@ -90,24 +90,24 @@ def repro(
     opened = open_suite(suite)
     vector = opened.find(vector_id)
     beside = None if out is None else out.parent
-    text, trial, otherwise = made(opened, vector, backend, env, level, precision, timeout, beside)
+    text, run, difference = made(opened, vector, backend, env, level, precision, timeout, beside)
     if out is None:
         click.echo(text, nl=False)
     else:
         write_text(out, text, hint="name another file: --out FILE")
         click.echo(f"script: {out}", err=True)
-    click.echo(f"run once, it {trial.ending}", err=True)
-    if otherwise:
-        click.echo(f"it does not reproduce what the backend does: {otherwise}", err=True)
-    elif trial.code == 0:
+    click.echo(f"run once, it {run.ending}", err=True)
+    if difference:
+        click.echo(f"it does not reproduce what the backend does: {difference}", err=True)
+    elif run.code == 0:
         click.echo(f"  hint: {PASSES}", err=True)
-    if trial.code == EXIT_USAGE:  # it tested nothing, and says why
-        click.echo("\n".join(trial.printed), err=True)
+    if run.code == EXIT_USAGE:  # it tested nothing, and says why
+        click.echo("\n".join(run.printed), err=True)
     if len(text) > ISSUE:
         click.echo(
             f"{len(text):,} characters, more than a GitHub issue may have: attach it", err=True
         )
-    if otherwise:
+    if difference:
         ctx.exit(EXIT_NOT_CONFORMANT)
 
 
@@ -120,34 +120,37 @@ def made(
     precision: str,
     timeout: float,
     beside: Path | None = None,
-) -> tuple[str, Trial, str]:
-    """The script that reproduces what a backend makes of a vector, what it did when run once, and
-    what the backend itself does in a check if that is something else.
+) -> tuple[str, ScriptRun, str]:
+    """Write the script that reproduces a backend's call on a vector, and run it once.
 
-    ``beside`` is the folder that it is to be written into, if it is known.
+    Args:
+        beside: the folder that it is to be written into, if it is known.
 
-    Raises what :func:`conformance.repro.account.account` and
-    :func:`conformance.repro.script.script` raise.
+    Returns:
+        The script, its run, and how a check of the backend differs, if it does.
+
+    Raises:
+        ConformanceError: as :func:`conformance.repro.backend_source.request_source` and
+            :func:`conformance.repro.script.script` raise it.
     """
     from conformance.backends.layouts import arrangement
     from conformance.grade.precision import parse_precision
-    from conformance.repro.account import account
     from conformance.repro.agreement import disagreement
+    from conformance.repro.backend_source import request_source
     from conformance.repro.script import script
-    from conformance.repro.trial import tried, versions
+    from conformance.repro.script_run import run_script, versions
     from conformance.run.worker_python import python_of
 
-    asked, spec = parse_precision(precision), suite.specs.get(vector.case.op)
+    precisions, spec = parse_precision(precision), suite.specs.get(vector.case.op)
     python = None if env is None else python_of(env)
-    told = account(backend, vector, timeout, python)
-    how = arrangement(told.declared, spec, vector.case)
-    write = partial(
-        script, vector, spec, told.call, told.backend, suite.name, level, asked, how=how
-    )
-    # It is tried elsewhere than where it will lie, so there it looks as the backend was named.
-    trial = tried(write(), timeout, python)
-    otherwise = disagreement(trial, vector, backend, suite.specs, level, asked, timeout, env)
-    observed = trial.lines(versions(python))
-    if otherwise:
-        observed = (*observed, f"This does not reproduce what the backend does: {otherwise}.")
-    return write(observed=observed, beside=beside), trial, otherwise
+    source = request_source(backend, vector, timeout, python)
+    layout = arrangement(source.declared, spec, vector.case)
+    arguments = (vector, spec, source.call, source.backend, suite.name, level, precisions)
+    write = partial(script, *arguments, layout=layout)
+    # It runs in another folder than it will lie in, so it finds the backend as that was named.
+    run = run_script(write(), timeout, python)
+    difference = disagreement(run, vector, backend, suite.specs, level, precisions, timeout, env)
+    observed = run.lines(versions(python))
+    if difference:
+        observed = (*observed, f"This does not reproduce what the backend does: {difference}.")
+    return write(observed=observed, beside=beside), run, difference

@@ -133,12 +133,12 @@ def show(
     """
     from conformance.cli.spec_text import more, text
     from conformance.cli.text import terminal
-    from conformance.docs.operator_facts import account
-    from conformance.docs.source import opened, show_command
+    from conformance.docs.operator_facts import collect_facts
+    from conformance.docs.source import open_source, show_command
 
-    source = opened([op], suite, logs)
+    source = open_source([op], suite, logs)
     loaded = source.specs[0]
-    told = account(loaded, source.suite, source.runs, show_command(suite))
+    told = collect_facts(loaded, source.suite, source.runs, show_command(suite))
     wanted = SECTIONS if all_of_it else sections or (("readings",) if logs else SHORT)
     width = min(terminal()["width"], WIDTH)
     for line in text(told, [name for name in SECTIONS if name in wanted], width):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from conformance.cli.text import wrapped
 from conformance.docs import wording
-from conformance.docs.followers import Follower
+from conformance.docs.backend_interpretations import BackendAnswers
 from conformance.docs.formula import branches
 from conformance.docs.operator_facts import OperatorFacts
 from conformance.model import Vector
@@ -99,15 +99,15 @@ def _interface(told: OperatorFacts) -> Iterator[Entry]:
 
 def _attributes(told: OperatorFacts) -> Iterator[Entry]:
     for one in told.spec.attributes:
-        otherwise = wording.otherwise(one)
+        otherwise = wording.default_text(one)
         default = otherwise if one.required else f"{otherwise} if not given"
-        yield one.name, [f"{_quantity(one)}; {default}", wording.called(one), one.why]
+        yield one.name, [f"{_quantity(one)}; {default}", wording.expression_name(one), one.why]
 
 
 def _quantity(quantity: Quantity) -> str:
     axis = ", one per axis" if quantity.per_axis else ""
     should = "" if quantity.level == "must" else f" (level {quantity.level})"
-    return f"{quantity.type}{axis}: {wording.legal(quantity)}{should}"
+    return f"{quantity.type}{axis}: {wording.allowed_values(quantity)}{should}"
 
 
 def _rules(told: OperatorFacts) -> Iterator[Entry]:
@@ -119,7 +119,7 @@ def _rules(told: OperatorFacts) -> Iterator[Entry]:
     for name in wording.abbreviations(spec):
         yield name, _cases(spec.definitions[name])
     used = {name for one in spec.definitions.values() for name in one.names}
-    for name, meaning in wording.names(spec).items():
+    for name, meaning in wording.name_meanings(spec).items():
         if name in used:
             yield name, [meaning]
     defaults = ", ".join(f"{name} {spec.definitions[name].text}" for name in left)
@@ -150,22 +150,22 @@ def _errata(told: OperatorFacts) -> Iterator[Entry]:
 def _readings(told: OperatorFacts) -> Iterator[Entry]:
     for one in told.spec.interpretations:
         answers = f"expected: {one.adopted}; also allowed: {one.answer} (level {one.level})"
-        yield one.name, [one.question, answers, one.why, *_answers(told.followers[one.name])]
+        yield one.name, [one.question, answers, one.why, *_answers(told.backend_answers[one.name])]
     for point in told.spec.observe:
         expected = f"vectors contain {point.expected}; " if point.expected else ""
         judged = f"{expected}never judged"
-        yield point.name, [point.question, judged, *_answers(told.followers[point.name])]
+        yield point.name, [point.question, judged, *_answers(told.backend_answers[point.name])]
 
 
-def _answers(found: Iterable[Follower]) -> Iterator[str]:
+def _answers(found: Iterable[BackendAnswers]) -> Iterator[str]:
     for one in found:
-        replies = ", ".join(f"{r.answer} ({vectors(r.vectors)}, {r.example})" for r in one.replies)
+        replies = ", ".join(f"{r.answer} ({vectors(r.vectors)}, {r.example})" for r in one.answers)
         yield f"{one.backend} {one.version}: {replies or 'not shown'}"
 
 
 def _edges(told: OperatorFacts) -> Iterator[Entry]:
     for edge in told.spec.edges:
-        yield edge.name, [edge.why, edge.when.text, *_smallest(told, told.showing(edge.name))]
+        yield edge.name, [edge.why, edge.when.text, *_smallest(told, told.covering(edge.name))]
 
 
 def _profiles(told: OperatorFacts) -> Iterator[Entry]:
@@ -181,13 +181,14 @@ def _smallest(told: OperatorFacts, found: Sequence[Vector]) -> Iterator[str]:
 
 def _reject(told: OperatorFacts) -> Iterator[Entry]:
     for one in told.spec.reject:
-        wrong = f"{', '.join(wording.ways(one))}; breaks {one.breaks} (level {one.level})"
-        yield one.name, [one.why, wrong, *_smallest(told, told.rejecting(one.name))]
+        differences = ", ".join(wording.differences_from_valid(one))
+        wrong = f"{differences}; breaks {one.breaks} (level {one.level})"
+        yield one.name, [one.why, wrong, *_smallest(told, told.negative_tests(one.name))]
 
 
 def _faults(told: OperatorFacts) -> Iterator[Entry]:
-    for fault in told.faults:
-        noticed = f"{fault.kind}; killed by {vectors(told.noticed[fault.id])}"
+    for fault in told.mutants:
+        noticed = f"{fault.kind}; killed by {vectors(told.kill_counts[fault.id])}"
         allowed = f"allowed at level must by interpretation {fault.reading}" * bool(fault.reading)
         hidden = f"no case can kill it: {fault.equivalent}" * bool(fault.equivalent)
         yield fault.id, [fault.says, noticed, allowed, hidden, *fault.threads]

@@ -1,4 +1,4 @@
-"""Where a cluster is: ``local:N``, or the address of a scheduler, if it is safe to use."""
+"""The address of a cluster: ``local:N``, or that of a scheduler, if it is safe to use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from conformance.errors import UsageError
 
-MOST = 64
+MAX_WORKERS = 64
 """Processes of a local cluster."""
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
@@ -28,32 +28,36 @@ class ClusterAddress:
         return self.address.startswith("tls://")
 
 
-def parse(text: str, *, insecure: bool = False) -> ClusterAddress:
-    """The place that the text of ``--cluster`` names.
+def parse_cluster_address(text: str, *, insecure: bool = False) -> ClusterAddress:
+    """Parse the text of ``--cluster``.
 
-    Raises UsageError for text that names none, and for one that others could read or control.
+    Raises:
+        UsageError: it names no cluster, or one that others could read or control.
     """
     if match := _LOCAL.fullmatch(text):
-        if (count := int(match[1])) > MOST:
-            raise UsageError(f"{text}: at most {MOST} workers", hint=_FORMS)
+        if (count := int(match[1])) > MAX_WORKERS:
+            raise UsageError(f"{text}: at most {MAX_WORKERS} workers", hint=_FORMS)
         return ClusterAddress(count=count)
     try:
         parts = urlsplit(text)
-        whole = parts.hostname and parts.port and text == f"{parts.scheme}://{parts.netloc}"
+        is_complete = parts.hostname and parts.port and text == f"{parts.scheme}://{parts.netloc}"
     except ValueError:  # a port that is no number, half an IPv6 address
-        whole = None
-    if not whole or parts.scheme not in ("tcp", "tls") or not text.isprintable():
+        is_complete = None
+    if not is_complete or parts.scheme not in ("tcp", "tls") or not text.isprintable():
         raise UsageError(f"{text[:200]!a} is not a cluster address", hint=_FORMS)
     check_safe(text, insecure=insecure)
     return ClusterAddress(address=text)
 
 
 def check_safe(address: str, *, insecure: bool) -> None:
-    """Raises UsageError for an address that is neither encrypted nor on this machine.
+    """Check that an address is encrypted or on this machine.
 
     Whoever can reach a plain one can run programs on all machines of the cluster, this one too.
+
+    Raises:
+        UsageError: it is neither.
     """
-    if insecure or address.startswith("tls://") or _here(urlsplit(address).hostname):
+    if insecure or address.startswith("tls://") or _is_local(urlsplit(address).hostname):
         return
     raise UsageError(
         f"{address}: anyone on this network could run programs here and on each worker",
@@ -61,8 +65,11 @@ def check_safe(address: str, *, insecure: bool) -> None:
     )
 
 
-def _here(host: str | None) -> bool:
-    """Whether only this machine can reach a host. Names are not looked up: they may change."""
+def _is_local(host: str | None) -> bool:
+    """Return whether only this machine can reach a host.
+
+    Names are not looked up: they may change.
+    """
     if host == "localhost":
         return True
     try:

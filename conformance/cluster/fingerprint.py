@@ -1,4 +1,4 @@
-"""What results depend on besides the task: versions, the code and the specifications."""
+"""The fingerprint of a process: versions, code and specifications that results depend on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PACKAGES = ("numpy", "ml_dtypes", "hypothesis", "z3-solver", "distributed")
 
 @cache
 def fingerprint() -> Mapping[str, str]:
-    """What this process would compute with, by name."""
+    """Return what this process would compute with, by name."""
     here = Path(__file__).resolve().parents[1]
     return {
         "conformance": __version__,
@@ -30,12 +30,12 @@ def fingerprint() -> Mapping[str, str]:
     }
 
 
-def differences(expected: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
-    """Where another process differs, a sentence for each."""
+def fingerprint_differences(expected: Mapping[str, str], actual: Mapping[str, str]) -> list[str]:
+    """Describe where another process differs, a sentence for each difference."""
     return [
-        f"{name} is {found.get(name, 'missing')[:80]}, here {value}"
+        f"{name} is {actual.get(name, 'missing')[:80]}, here {value}"
         for name, value in expected.items()
-        if found.get(name) != value
+        if actual.get(name) != value
     ]
 
 
@@ -47,9 +47,9 @@ def _version(package: str) -> str:
 
 
 def _digest(root: Path, files: Iterable[Path]) -> str:
-    """The start of a SHA-256 over names and content."""
-    found = hashlib.sha256()
+    """Return the start of a SHA-256 over names and content."""
+    sha256 = hashlib.sha256()
     for file in sorted(files):
-        found.update(f"{file.relative_to(root).as_posix()}\0".encode())
-        found.update(hashlib.sha256(file.read_bytes()).digest())
-    return found.hexdigest()[:12]
+        sha256.update(f"{file.relative_to(root).as_posix()}\0".encode())
+        sha256.update(hashlib.sha256(file.read_bytes()).digest())
+    return sha256.hexdigest()[:12]

@@ -17,8 +17,8 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from conformance import parallel
-from conformance.cluster.address import ClusterAddress, check_safe, parse
-from conformance.cluster.fingerprint import differences, fingerprint
+from conformance.cluster.address import ClusterAddress, check_safe, parse_cluster_address
+from conformance.cluster.fingerprint import fingerprint, fingerprint_differences
 from conformance.errors import UsageError, missing_extra
 
 if TYPE_CHECKING:
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result", covariant=True)
 
-CONNECTING = 20
-"""Seconds in which a scheduler has to answer, and its first worker to be there."""
+CONNECT_SECONDS = 20
+"""Seconds in which a scheduler has to respond, and its first worker to appear."""
 
-LOOK = 2.0
-"""Seconds between two looks at whether anybody is working."""
+CHECK_SECONDS = 2.0
+"""Seconds between two checks for workers."""
 
-ALONE = 60.0
-"""Seconds without a worker after which none is expected any more."""
+MAX_SECONDS_ALONE = 60.0
+"""Seconds without a worker after which no more are expected."""
 
-LOST = 1
-"""Workers that a piece may lose before it is given up."""
+MAX_LOST_WORKERS = 1
+"""Workers that a task may lose before it is given up."""
 
 
 class Cluster:
@@ -54,26 +54,30 @@ class Cluster:
         total: int,
         ahead: int | None = None,
     ) -> Generator[Result, None, None]:
-        """As :func:`conformance.parallel.run`; a task whose worker is lost is done once more.
+        """Run tasks as :func:`conformance.parallel.run` does; lost ones are repeated once.
 
-        Raises UsageError where that worker is lost too, where no worker is left, and where one
-        joined that has other versions.
+        Raises:
+            UsageError: the second worker of a task is lost too, no worker is left, or one that
+                joined
+                has other versions.
         """
         name, expected, begun = f"piece-{uuid.uuid4().hex}", fingerprint(), 0
         futures: set[Future[Any]] = set()
 
-        def begin(task: parallel.Task[Result], words: str) -> Callable[[], Result]:
+        def begin(task: parallel.Task[Result], label: str) -> Callable[[], Result]:
             nonlocal begun
             begun += 1
             # Dask would take two tasks that look alike for one.
             key = f"{name}-{begun}"
-            with _told(words):
-                future = self._client.submit(_do, task, expected, key=key, pure=False, retries=0)
+            with _explained(label):
+                future = self._client.submit(
+                    _run_task, task, expected, key=key, pure=False, retries=0
+                )
             futures.add(future)
 
             def end() -> Result:
                 futures.discard(future)
-                with _told(words):
+                with _explained(label):
                     return self._wait(future)
 
             return end
@@ -81,25 +85,25 @@ class Cluster:
         try:
             yield from parallel.in_order(work, begin, progress=progress, total=total, ahead=ahead)
         except BaseException:
-            with _told("what is left"):
+            with _explained("what is left"):
                 self._client.cancel(list(futures), force=True)
             raise
 
     def _wait(self, future: Future[Any]) -> Any:
-        """The result of a task, as long as there is somebody to do it."""
+        """Wait for the result of a task, while workers exist."""
         from distributed import wait
 
         since = time.monotonic()
         while not future.done():
             try:
-                wait(future, timeout=LOOK)
+                wait(future, timeout=CHECK_SECONDS)
                 break
             except TimeoutError:
                 if _workers(self._client):
                     since = time.monotonic()
-                elif time.monotonic() - since > ALONE:
+                elif time.monotonic() - since > MAX_SECONDS_ALONE:
                     raise UsageError(
-                        f"the cluster has had no worker for {ALONE:.0f} seconds",
+                        f"the cluster has had no worker for {MAX_SECONDS_ALONE:.0f} seconds",
                         hint="start workers and run the same command again",
                     ) from None
         return future.result()
@@ -107,27 +111,30 @@ class Cluster:
 
 @contextmanager
 def connected(text: str, *, insecure: bool = False) -> Iterator[Cluster]:
-    """The cluster that ``--cluster`` names, with workers that compute as this process does.
+    """Connect to the cluster of ``--cluster``, whose workers compute as this process does.
 
-    Those of ``local:N`` end with the block. Raises UsageError where the package ``distributed`` is
-    missing, for a cluster that is not safe or not there, and for workers that differ.
+    Those of ``local:N`` end with the block.
+
+    Raises:
+        UsageError: the package ``distributed`` is missing, the cluster is unsafe or cannot be
+            reached, or its workers differ.
     """
-    place = parse(text, insecure=insecure)
+    address = parse_cluster_address(text, insecure=insecure)
     try:
         import distributed  # noqa: F401
     except ImportError as error:
         raise missing_extra("--cluster needs the package distributed", "dask") from error
     with ExitStack() as stack:
-        client = stack.enter_context(_local(place.count) if place.count else _remote(place))
-        if not place.count:
+        client = stack.enter_context(_local(address.count) if address.count else _remote(address))
+        if not address.count:
             _check_reach(client, insecure)
         _check_versions(client)
         yield Cluster(client, len(_workers(client)))
 
 
-def _do(task: parallel.Task[Result], expected: Mapping[str, str]) -> Result:
-    """One task, in a worker, which may have joined later than others were looked at."""
-    if differing := differences(expected, fingerprint()):
+def _run_task(task: parallel.Task[Result], expected: Mapping[str, str]) -> Result:
+    """Run a task in a worker, which may have joined after the others were checked."""
+    if differing := fingerprint_differences(expected, fingerprint()):
         raise UsageError(f"a worker computes otherwise: {'; '.join(differing)}", hint=_SAME)
     parallel.seldom_collect()
     # Dask's own thread draws random numbers, which Hypothesis takes for a mistake of ours.
@@ -138,13 +145,13 @@ def _do(task: parallel.Task[Result], expected: Mapping[str, str]) -> Result:
 
 @contextmanager
 def _local(count: int) -> Iterator[Client]:
-    """A client of new workers on this machine."""
+    """Yield a client of new workers on this machine."""
     import dask
     from distributed import Client, LocalCluster
 
     # A lost worker is told where it costs something; all else would be lines between our own.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    settings = {"distributed.scheduler.allowed-failures": LOST}
+    settings = {"distributed.scheduler.allowed-failures": MAX_LOST_WORKERS}
     with (
         dask.config.set(settings),
         LocalCluster(
@@ -163,37 +170,37 @@ def _local(count: int) -> Iterator[Client]:
 
 
 @contextmanager
-def _remote(place: ClusterAddress) -> Iterator[Client]:
-    """A client of the scheduler at an address. Certificates are those of Dask's configuration."""
+def _remote(address: ClusterAddress) -> Iterator[Client]:
+    """Yield a client of the scheduler at an address, with Dask's configured certificates."""
     from distributed import Client
     from distributed.security import Security
 
-    security = Security(require_encryption=True) if place.encrypted else None
+    security = Security(require_encryption=True) if address.encrypted else None
     if security is not None and not security.get_connection_args("client").get("ssl_context"):
         raise UsageError(
-            f"{place.address}: Dask has no certificates",
+            f"{address.address}: Dask has no certificates",
             hint="set DASK_DISTRIBUTED__COMM__TLS__CA_FILE and so on; see docs/cluster.md",
         )
     try:
-        client = Client(place.address, security=security, timeout=CONNECTING)
+        client = Client(address.address, security=security, timeout=CONNECT_SECONDS)
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(
-            f"{place.address}: no scheduler answers: {error}",
+            f"{address.address}: no scheduler answers: {error}",
             hint="start one with `dask scheduler`; see docs/cluster.md",
         ) from error
     with client:
         try:
-            client.wait_for_workers(1, timeout=CONNECTING)
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         except TimeoutError:
             raise UsageError(
-                f"{place.address}: the cluster has no workers",
+                f"{address.address}: the cluster has no workers",
                 hint="start some with `dask worker`; see docs/cluster.md",
             ) from None
         yield client
 
 
 def _check_reach(client: Client, insecure: bool) -> None:
-    """Refuses a cluster that listens where others can reach it, and workers of several threads."""
+    """Refuse a cluster that others can reach, and workers of several threads."""
     info = client.scheduler_info(n_workers=-1)
     for address, worker in [(info["address"], None), *info["workers"].items()]:
         check_safe(str(address), insecure=insecure)
@@ -205,18 +212,18 @@ def _check_reach(client: Client, insecure: bool) -> None:
 
 
 def _check_versions(client: Client) -> None:
-    """Refuses a cluster whose workers, or scheduler, would compute or read something else."""
+    """Refuse a cluster whose workers or scheduler would compute or read something else."""
     expected = fingerprint()
     try:
-        found = dict(client.run(fingerprint, on_error="return"))
-        found["scheduler"] = client.run_on_scheduler(fingerprint)
+        fingerprints = dict(client.run(fingerprint, on_error="return"))
+        fingerprints["scheduler"] = client.run_on_scheduler(fingerprint)
     except Exception as error:  # whatever its Python raises that cannot load this package
         raise UsageError(f"the cluster cannot load this package: {error}", hint=_SAME) from error
     wrong = []
-    for name, one in found.items():
-        if isinstance(one, BaseException):
-            wrong.append(f"{name}: cannot load this package: {one}")
-        elif differing := differences(expected, one):
+    for name, process_fingerprint in fingerprints.items():
+        if isinstance(process_fingerprint, BaseException):
+            wrong.append(f"{name}: cannot load this package: {process_fingerprint}")
+        elif differing := fingerprint_differences(expected, process_fingerprint):
             wrong.append(f"{name}: {'; '.join(differing)}")
     if wrong:
         more = f"\nand {len(wrong) - 3} more" if len(wrong) > 3 else ""
@@ -234,8 +241,8 @@ def _workers(client: Client) -> Mapping[str, Any]:
 
 
 @contextmanager
-def _told(words: str) -> Iterator[None]:
-    """What Dask raises, as an error that says which piece it cost."""
+def _explained(label: str) -> Iterator[None]:
+    """Turn what Dask raises into an error that names the lost task."""
     from distributed import KilledWorker
     from distributed.comm import CommClosedError
 
@@ -243,10 +250,10 @@ def _told(words: str) -> Iterator[None]:
         yield
     except KilledWorker as error:
         raise UsageError(
-            f"{words}: the worker was lost, and the one that tried again too",
+            f"{label}: the worker was lost, and the one that tried again too",
             hint="it may have run out of memory; ask for fewer workers, or look at their logs",
         ) from error
     except (CancelledError, CommClosedError) as error:
         raise UsageError(
-            f"{words}: the scheduler was lost", hint="start it, and run the same command again"
+            f"{label}: the scheduler was lost", hint="start it, and run the same command again"
         ) from error

@@ -33,27 +33,27 @@ _COMPARISON = {
 
 @dataclass(frozen=True)
 class Branch:
-    """A value and the condition under which it holds; the last branch has none."""
+    """A value and its condition; the last branch has no condition."""
 
     value: str
     condition: str = ""
 
 
 def branches(text: str) -> tuple[Branch, ...]:
-    """An expression as the values of its outermost ``where``, one after the other.
+    """Split an expression into the values of its outermost ``where``, in order.
 
     The parts are texts in the language of specifications; ``text`` must be a sound expression.
     """
-    found, node = [], parse(text)
+    parts, node = [], parse(text)
     while isinstance(node, ast.Call) and _function(node) == "where":
         condition, value, node = node.args
-        found.append(Branch(_source(text, value), _source(text, condition)))
-    return (*found, Branch(_source(text, node)))
+        parts.append(Branch(_source(text, value), _source(text, condition)))
+    return (*parts, Branch(_source(text, node)))
 
 
 def readable(text: str) -> str:
-    """A sound expression in mathematical notation: brackets that round down or up, ≤ and ≠."""
-    return _written(parse(text), _OR)
+    """Return a sound expression as a formula, with rounding brackets, ≤ and ≠."""
+    return _formula(parse(text), _OR)
 
 
 def _source(text: str, node: ast.expr) -> str:
@@ -64,49 +64,49 @@ def _function(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
-def _written(node: ast.expr, outer: int) -> str:
+def _formula(node: ast.expr, outer: int) -> str:
     text, binding = _parts(node)
     return f"({text})" if binding < outer else text
 
 
 def _parts(node: ast.expr) -> tuple[str, int]:
-    """The text of a node and how tightly it binds."""
+    """Return the text of a node and how tightly it binds."""
     if isinstance(node, ast.BoolOp):
         word, binding = ("and", _AND) if isinstance(node.op, ast.And) else ("or", _OR)
-        return f" {word} ".join(_written(value, binding + 1) for value in node.values), binding
+        return f" {word} ".join(_formula(value, binding + 1) for value in node.values), binding
     if isinstance(node, ast.UnaryOp):
         if isinstance(node.op, ast.Not):
-            return f"not {_written(node.operand, _NOT)}", _NOT
-        return f"{MINUS}{_written(node.operand, _ATOM)}", _SIGN
+            return f"not {_formula(node.operand, _NOT)}", _NOT
+        return f"{MINUS}{_formula(node.operand, _ATOM)}", _SIGN
     if isinstance(node, ast.BinOp):
         return _arithmetic(node)
     if isinstance(node, ast.Compare):
-        text = _written(node.left, _SUM)
+        text = _formula(node.left, _SUM)
         for operator, right in zip(node.ops, node.comparators, strict=True):
-            text += f" {_COMPARISON[type(operator)]} {_written(right, _SUM)}"
+            text += f" {_COMPARISON[type(operator)]} {_formula(right, _SUM)}"
         return text, _COMPARE
     if isinstance(node, ast.Call):
-        return _called(node), _ATOM
+        return _call_formula(node), _ATOM
     if isinstance(node, ast.List):
-        return f"{{{', '.join(_written(value, _OR) for value in node.elts)}}}", _ATOM
+        return f"{{{', '.join(_formula(value, _OR) for value in node.elts)}}}", _ATOM
     return ast.unparse(node), _ATOM
 
 
 def _arithmetic(node: ast.BinOp) -> tuple[str, int]:
     sign, binding = _ARITHMETIC[type(node.op)]
     # Equal operations go from left to right.
-    text = f"{_written(node.left, binding)} {sign} {_written(node.right, binding + 1)}"
+    text = f"{_formula(node.left, binding)} {sign} {_formula(node.right, binding + 1)}"
     return (f"⌊{text}⌋", _ATOM) if isinstance(node.op, ast.FloorDiv) else (text, binding)
 
 
-def _called(node: ast.Call) -> str:
+def _call_formula(node: ast.Call) -> str:
     name = _function(node)
     if name == "ceil_div":
         above, below = node.args
-        return f"⌈{_written(above, _PRODUCT)} / {_written(below, _PRODUCT + 1)}⌉"
+        return f"⌈{_formula(above, _PRODUCT)} / {_formula(below, _PRODUCT + 1)}⌉"
     if name == "abs":
-        return f"|{_written(node.args[0], _OR)}|"
-    arguments = [_written(argument, _OR) for argument in node.args]
+        return f"|{_formula(node.args[0], _OR)}|"
+    arguments = [_formula(argument, _OR) for argument in node.args]
     if name == "where":
         condition, value, other = arguments
         return f"({value} if {condition}, else {other})"

@@ -25,57 +25,60 @@ STYLES = ("picture.css", "page.css", "docs.css")
 
 
 def file_name(op: str) -> str:
-    """The file of an operator's page, beside ``index.html``."""
+    """Return the file name of an operator's page, beside ``index.html``."""
     return f"{op}.html"
 
 
-def operator_page(told: OperatorFacts) -> str:
-    """The page of one operator, the same for the same specification, suite and runs."""
-    spec = told.spec
+def operator_page(facts: OperatorFacts) -> str:
+    """Render the page of one operator.
+
+    The page is the same for the same specification, suite and runs.
+    """
+    spec = facts.spec
     return page(
         "operator.html.j2",
         _templates(),
         STYLES,
-        told=told,
+        facts=facts,
         spec=spec,
-        known=meanings(spec),
+        meanings=meanings(spec),
         family=spec.kin,
-        pictures=_pictures(told),
+        pictures=_pictures(facts),
     )
 
 
 def index_page(
-    accounts: Sequence[OperatorFacts], runs: Iterable[RunLog] = (), suite: str = ""
+    operators: Sequence[OperatorFacts], runs: Iterable[RunLog] = (), suite: str = ""
 ) -> str:
-    """The page that leads to those of ``accounts``; ``suite`` names what the vectors are of."""
+    """Render the page that leads to operators' pages; ``suite`` names the vectors' suite."""
     return page(
         "index.html.j2",
         _templates(),
         STYLES,
-        accounts=accounts,
+        operators=operators,
         runs=tuple(runs),
         suite=suite,
     )
 
 
 def meanings(spec: OpSpec) -> dict[str, str]:
-    """What each name that expressions of ``spec`` may speak of means, in a few words.
-
-    These are the names that have their place on the page.
-    """
-    found = {name: f"type: {', '.join(values)}" for name, values in spec.types.items()}
-    found |= {key: wording.legal(quantity) for key, quantity in spec.quantities.items()}
-    found |= wording.names(spec)
-    found |= {name: spec.definitions[name].text for name in wording.abbreviations(spec)}
+    """Return the meaning of each name that expressions may use and the page explains."""
+    texts = {name: f"type: {', '.join(values)}" for name, values in spec.types.items()}
+    texts |= {key: wording.allowed_values(quantity) for key, quantity in spec.quantities.items()}
+    texts |= wording.name_meanings(spec)
+    texts |= {name: spec.definitions[name].text for name in wording.abbreviations(spec)}
     rules = spec.kin.rules
-    return found | {name: rules[name].about for name in rules if name in spec.definitions}
+    return texts | {name: rules[name].about for name in rules if name in spec.definitions}
 
 
-def formula(expression: Expression, known: Mapping[str, str]) -> Markup:
-    """An expression as people write it, each name a link to what it means on the same page."""
+def formula(expression: Expression, meanings: Mapping[str, str]) -> Markup:
+    """Render an expression as a formula, its names linked to their meanings."""
     parts = [
-        (_linked(one.value, expression, known), _linked(one.condition, expression, known))
-        for one in branches(expression.text)
+        (
+            _link_names(branch.value, expression, meanings),
+            _link_names(branch.condition, expression, meanings),
+        )
+        for branch in branches(expression.text)
     ]
     if len(parts) == 1:
         return parts[0][0]
@@ -86,41 +89,41 @@ def formula(expression: Expression, known: Mapping[str, str]) -> Markup:
     return Markup('<ul class="cases">{}</ul>').format(Markup("").join(items))
 
 
-def _linked(text: str, expression: Expression, known: Mapping[str, str]) -> Markup:
+def _link_names(text: str, expression: Expression, meanings: Mapping[str, str]) -> Markup:
     if not text:
         return Markup("")
     parts = []
     # Split at words, every other part is one. A word that is no name is a member of an enum.
     for number, part in enumerate(re.split(r"([A-Za-z_][A-Za-z0-9_]*)", readable(text))):
-        if number % 2 and part in expression.names and part in known:
+        if number % 2 and part in expression.names and part in meanings:
             link = Markup('<a href="#name-{0}" title="{1}">{0}</a>')
-            parts.append(link.format(part, visible(known[part])))
+            parts.append(link.format(part, visible(meanings[part])))
         else:
             parts.append(escape(part))
     return Markup("<code>{}</code>").format(Markup("").join(parts))
 
 
-def _names(text: str) -> Markup:
-    """Text with what stands between backticks as code."""
-    shown = []
+def _code_between_backticks(text: str) -> Markup:
+    """Mark text between backticks as code."""
+    parts = []
     for number, part in enumerate(text.split("`")):
-        shown.append(Markup("<code>{}</code>").format(part) if number % 2 else escape(part))
-    return Markup("").join(shown)
+        parts.append(Markup("<code>{}</code>").format(part) if number % 2 else escape(part))
+    return Markup("").join(parts)
 
 
 def link(url: str, text: str = "") -> Markup:
-    """A link to a page elsewhere; mere text for an address that no browser should follow."""
-    shown = text or wording.place(url)
+    """Render a link to another site; only text if the address is unsafe."""
+    label = text or wording.link_text(url)
     if not re.match(r"https?://[^\s/]", url):
         return escape(visible(f"{text} ({url})" if text else url))
     # What the templates escape elsewhere: this is markup already.
     address = quote(url, safe=":/?#[]@!$&'()*+,;=%~-._")
-    return Markup('<a href="{}" rel="noreferrer">{}</a>').format(address, visible(shown))
+    return Markup('<a href="{}" rel="noreferrer">{}</a>').format(address, visible(label))
 
 
 @dataclass(frozen=True)
 class Illustration:
-    """The picture of an element of a vector that shows an edge, and a sentence that says it."""
+    """The picture of an element of a vector that covers a target, and its sentence."""
 
     id: str
     element: str
@@ -128,34 +131,36 @@ class Illustration:
     sentence: str
 
 
-def _pictures(told: OperatorFacts) -> dict[str, Illustration]:
-    """The illustration of each edge that has one."""
-    found: dict[str, Illustration] = {}
-    shows = told.spec.kin.picture
-    for edge in told.spec.edges if shows else ():
-        assert shows is not None
-        shown = shows.telling(told.spec, edge, told.showing(edge.name))
-        drawn = picture(shown.window) if shown else None
-        if shown and drawn:
-            element = ",".join(map(str, shown.index))
-            found[edge.name] = Illustration(shown.vector.id, element, drawn.svg, drawn.sentence)
-    return found
+def _pictures(facts: OperatorFacts) -> dict[str, Illustration]:
+    """Draw the illustration of each target that has one."""
+    illustrations: dict[str, Illustration] = {}
+    family_picture = facts.spec.kin.picture
+    for target in facts.spec.edges if family_picture else ():
+        assert family_picture is not None
+        element = family_picture.telling(facts.spec, target, facts.covering(target.name))
+        drawing = picture(element.window) if element else None
+        if element and drawing:
+            index = ",".join(map(str, element.index))
+            illustrations[target.name] = Illustration(
+                element.vector.id, index, drawing.svg, drawing.sentence
+            )
+    return illustrations
 
 
 @cache
 def _templates() -> Environment:
-    made = environment("conformance.docs")
-    made.filters.update(
+    templates = environment("conformance.docs")
+    templates.filters.update(
         formula=formula,
         link=link,
-        names=_names,
+        names=_code_between_backticks,
         sentence=lambda text: text[:1].upper() + text[1:],
         page=lambda op: quote(file_name(op)),
-        legal=wording.legal,
-        otherwise=wording.otherwise,
-        called=wording.called,
-        ways=wording.ways,
+        allowed_values=wording.allowed_values,
+        default_text=wording.default_text,
+        expression_name=wording.expression_name,
+        differences_from_valid=wording.differences_from_valid,
         rules=wording.rules,
         abbreviations=wording.abbreviations,
     )
-    return made
+    return templates

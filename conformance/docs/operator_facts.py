@@ -1,4 +1,4 @@
-"""Collects what a page shows of one operator, from specification, suite and run logs."""
+"""Collects what a page says of an operator, from specification, suite and run logs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.docs.followers import Follower, followers
+from conformance.docs.backend_interpretations import BackendAnswers, backend_answers
 from conformance.log.run_log import RunLog
 from conformance.model import Vector
 from conformance.spec.catalogue import Fault, faults
@@ -16,51 +16,59 @@ from conformance.suite.store import Suite
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """An operator with what shows it.
+    """An operator with its vectors, mutants and backends.
 
-    ``vectors`` are those of the suite that are about it, the smallest first. ``noticed`` counts
-    for each fault the vectors that notice it, ``followers`` are the answers of backends to each
-    open question, by its name. ``show`` is the command that shows a vector, without its id.
+    Attributes:
+        vectors: those of the suite that are about it, the smallest first.
+        kill_counts: by mutant, the number of vectors that kill it.
+        backend_answers: the answers of backends to each open question, by its name.
+        show: the command that shows a vector, without its id.
     """
 
     spec: OpSpec
     vectors: tuple[Vector, ...]
-    faults: tuple[Fault, ...]
-    noticed: Mapping[str, int]
-    followers: Mapping[str, Sequence[Follower]]
+    mutants: tuple[Fault, ...]
+    kill_counts: Mapping[str, int]
+    backend_answers: Mapping[str, Sequence[BackendAnswers]]
     show: str = "conformance show"
 
-    def showing(self, edge: str) -> tuple[Vector, ...]:
-        """The vectors with values that show an edge, the smallest first."""
-        return tuple(v for v in self.vectors if v.case.reject is None and edge in v.edges)
+    def covering(self, target: str) -> tuple[Vector, ...]:
+        """Return the vectors with values that cover a target, the smallest first."""
+        return tuple(v for v in self.vectors if v.case.reject is None and target in v.edges)
 
-    def rejecting(self, name: str) -> tuple[Vector, ...]:
-        """The vectors of a must-reject case, the smallest first."""
+    def negative_tests(self, name: str) -> tuple[Vector, ...]:
+        """Return the vectors of a negative test, the smallest first."""
         return tuple(v for v in self.vectors if v.case.reject == name)
 
 
-def account(
+def collect_facts(
     spec: OpSpec, suite: Suite, runs: Iterable[RunLog] = (), show: str = "conformance show"
 ) -> OperatorFacts:
-    """The account of ``spec`` by ``suite``, which may have no vector of it, and by ``runs``.
+    """Collect the facts of an operator from a suite and from run logs.
 
-    Vectors that were made from another specification of the operator show nothing of this one.
-    Raises :class:`~conformance.errors.SuiteError` for a vector that is missing, changed or damaged.
+    Vectors that were made from another specification of the operator are left out.
+
+    Raises:
+        SuiteError: a vector is missing, changed or damaged.
     """
-    own = suite.specs.made_from(spec)
-    entries = suite.manifest.of([spec.op]) if own else ()
-    kills = Counter(fault for entry in entries for fault in entry.kills)
-    catalogue = suite.specs.faults(spec.op) if own else faults(spec)
+    is_current = suite.specs.made_from(spec)
+    entries = suite.manifest.of([spec.op]) if is_current else ()
+    kills = Counter(mutant for entry in entries for mutant in entry.kills)
+    mutants = suite.specs.faults(spec.op) if is_current else faults(spec)
     return OperatorFacts(
         spec=spec,
-        vectors=tuple(sorted(map(suite.read, entries), key=lambda one: (_elements(one), one.id))),
-        faults=catalogue,
-        noticed={fault.id: kills[fault.id] for fault in catalogue},
-        followers=followers(spec, runs),
+        vectors=tuple(
+            sorted(map(suite.read, entries), key=lambda vector: (_elements(vector), vector.id))
+        ),
+        mutants=mutants,
+        kill_counts={mutant.id: kills[mutant.id] for mutant in mutants},
+        backend_answers=backend_answers(spec, runs),
         show=show,
     )
 
 
 def _elements(vector: Vector) -> int:
-    """How much there is to look at: the elements of the inputs and outputs."""
-    return sum(one.size for one in vector.inputs) + sum(a.expected.size for a in vector.answers)
+    """Count the elements of inputs and outputs: what a reader has to look at."""
+    return sum(array.size for array in vector.inputs) + sum(
+        output.expected.size for output in vector.answers
+    )

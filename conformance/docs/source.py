@@ -17,41 +17,41 @@ from conformance.suite.store import Suite, open_suite
 
 @dataclass(frozen=True)
 class PageSource:
-    """Specifications in the order asked for, a suite that may lack some of them, and runs."""
+    """Specifications in the requested order, a suite that may lack some of them, and runs."""
 
     specs: tuple[OpSpec, ...]
     suite: Suite
     runs: tuple[RunLog, ...]
 
 
-def opened(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> PageSource:
-    """Specifications by name or by file, a suite, and run logs.
+def open_source(ops: Iterable[str], suite: str | None, logs: Iterable[Path]) -> PageSource:
+    """Open specifications by name or file, a suite, and run logs.
 
-    A name is first that of an operator of the suite. Without any they are those of the suite, or
-    all that are shipped if no suite is named.
+    A name is first that of an operator of the suite. Without names, the operators are those of the
+    suite, or all shipped ones if no suite is named.
 
-    Raises a :class:`~conformance.errors.ConformanceError` for a name that is not known, a file
-    that cannot be read, a log of a run that did not reach its end, and for two specifications
-    whose pages would have one name.
+    Raises:
+        ConformanceError: a name is unknown, a file cannot be read, a run did not reach its end, or
+            two specifications would have pages of one name.
     """
     source = open_suite(suite)
-    named = tuple(ops) or tuple(shipped() if suite is None else source.specs)
-    specs = tuple(source.specs.get(op) or find(op) for op in named)
-    seen: dict[str, OpSpec] = {}
+    names = tuple(ops) or tuple(shipped() if suite is None else source.specs)
+    specs = tuple(source.specs.get(op) or find(op) for op in names)
+    spec_by_name: dict[str, OpSpec] = {}
     for spec in specs:
         # Some file systems do not tell capitals from small letters.
-        other = seen.setdefault(spec.op.casefold(), spec)
-        if other is not spec:
+        first = spec_by_name.setdefault(spec.op.casefold(), spec)
+        if first is not spec:
             raise UsageError(
-                f"{spec.file} and {other.file} both specify {spec.op}",
+                f"{spec.file} and {first.file} both specify {spec.op}",
                 hint="name one of them, or give the operators different names",
             )
-    return PageSource(tuple(seen.values()), source, tuple(map(read_whole, logs)))
+    return PageSource(tuple(spec_by_name.values()), source, tuple(map(read_whole, logs)))
 
 
 def show_command(suite: str | None) -> str:
-    """The command that shows a vector of ``suite``, as it was named, without the vector's id."""
-    words = ["conformance", "show"]
+    """Return the command that shows a vector of a suite, without the vector's id."""
+    arguments = ["conformance", "show"]
     if suite is not None:
-        words += ["--suite", suite]
-    return shlex.join(words)
+        arguments += ["--suite", suite]
+    return shlex.join(arguments)

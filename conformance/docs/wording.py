@@ -1,17 +1,16 @@
-"""Words for parts of a specification, shared by pages and terminal."""
+"""Wording of parts of a specification, shared by pages and terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from conformance.model import Vector
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity, Reject
 
 
-def legal(quantity: Quantity) -> str:
-    """The values that a quantity may have."""
+def allowed_values(quantity: Quantity) -> str:
+    """Return the values that a quantity may have."""
     if quantity.type == "enum":
         return ", ".join(_written(quantity, value) for value in quantity.values)
     if quantity.type == "bool":
@@ -25,16 +24,16 @@ def legal(quantity: Quantity) -> str:
 
 
 def _written(quantity: Quantity, value: str | bool) -> str:
-    """A value as the document writes it, and what expressions call it."""
-    code, called = (
-        str(one).lower() if isinstance(one, bool) else str(one)
-        for one in (quantity.write(value), value)
+    """Return a value as the document spells it, and its name in expressions."""
+    spelling, expression_name = (
+        str(text).lower() if isinstance(text, bool) else str(text)
+        for text in (quantity.write(value), value)
     )
-    return code if code == called else f"{code} ({called})"
+    return spelling if spelling == expression_name else f"{spelling} ({expression_name})"
 
 
-def otherwise(quantity: Quantity) -> str:
-    """What holds where an attribute is not given."""
+def default_text(quantity: Quantity) -> str:
+    """Return the value of an attribute that is left out."""
     if quantity.required:
         return "required"
     if quantity.like:
@@ -45,15 +44,15 @@ def otherwise(quantity: Quantity) -> str:
     return "none" if default is None else str(default)
 
 
-def called(quantity: Quantity) -> str:
-    """What expressions call an attribute, where that is not its name; empty where it is."""
+def expression_name(quantity: Quantity) -> str:
+    """Return an attribute's name in expressions; empty if it is its own."""
     if quantity.half is not None:
         return f"the {('first', 'second')[quantity.half]} half is {quantity.key} in expressions"
     return f"{quantity.key} in expressions" if quantity.key != quantity.name else ""
 
 
-def ways(reject: Reject) -> Iterator[str]:
-    """How a must-reject case differs from a valid one."""
+def differences_from_valid(reject: Reject) -> Iterator[str]:
+    """Yield how a negative test differs from a valid case."""
     if reject.rank is not None:
         yield f"data of rank {reject.rank}"
     for name, count in reject.length.items():
@@ -62,34 +61,29 @@ def ways(reject: Reject) -> Iterator[str]:
         yield f"{name} = {value.text if isinstance(value, Expression) else value}"
 
 
-def gist(vector: Vector) -> str:
-    """The type, the shapes and the pattern of a vector: ``f32, 1x1x7, ramp``."""
-    case = vector.case
-    shapes = ["x".join(map(str, shape)) for shape in case.shapes.values()]
-    operands = [f"{name} {','.join(map(str, value))}" for name, value in case.operands.items()]
-    pattern = [] if case.reject else [case.pattern]
-    return ", ".join([next(iter(case.types.values())), *shapes, *operands, *pattern])
-
-
 def abbreviations(spec: OpSpec) -> tuple[str, ...]:
-    """The definitions of the file that are no rules."""
+    """Return the definitions of the file that are no rules."""
     return tuple(name for name in spec.definitions if name not in spec.kin.rules)
 
 
 def rules(spec: OpSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The rules that the file chooses, and those that it leaves as the family has them."""
-    known = [name for name in spec.kin.rules if name in spec.definitions]
-    own = tuple(name for name in known if ("rules", name) in spec.positions)
-    return own, tuple(name for name in known if name not in own)
+    """Return the rules that the file chooses, and those that the family provides."""
+    names = [name for name in spec.kin.rules if name in spec.definitions]
+    chosen = tuple(name for name in names if ("rules", name) in spec.positions)
+    return chosen, tuple(name for name in names if name not in chosen)
 
 
-def names(spec: OpSpec) -> dict[str, str]:
-    """What a name means that the reference adds to those of the file."""
-    return {name: known.about for name, known in spec.kin.names.items()}
+def name_meanings(spec: OpSpec) -> dict[str, str]:
+    """Return the meaning of each name that the oracle adds to those of the file."""
+    return {name: definition.about for name, definition in spec.kin.names.items()}
 
 
-def place(url: str) -> str:
-    """A link's text: ``owner/project#12`` for a thread on GitHub, else the host and path."""
+def link_text(url: str) -> str:
+    """Return the text of a link.
+
+    Returns:
+        ``owner/project#12`` for a thread on GitHub, else host and path.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:  # an address of brackets that hold no address

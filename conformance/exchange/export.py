@@ -10,8 +10,15 @@ from pathlib import Path
 
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import UsageError
-from conformance.exchange.formats import MODELS, files, line
-from conformance.exchange.layout import ENDING, INDEX, LINES, ExportedCase, Index, key_of
+from conformance.exchange.export_index import (
+    ENDING,
+    INDEX,
+    LINES,
+    ExportedCase,
+    ExportIndex,
+    request_digest,
+)
+from conformance.exchange.formats import MODELS, case_files, case_line
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status, Vector
 from conformance.replacement import replacing
@@ -21,27 +28,29 @@ from conformance.suite.store import Suite
 
 
 class _Recorder(Executor):
-    """Computes nothing, and refuses everything: so a run asks it all that it may ask a backend.
+    """An executor that records all vectors that a run would send to a backend.
 
-    Negative tests are asked together with the valid case that they were made from.
+    It computes nothing and refuses everything, so a run sends negative tests together with the
+    valid
+    case that they were made from.
     """
 
     def __init__(self, declared: Capabilities | None) -> None:
         super().__init__()
         self.identity = Identity("export", "1", declared)
-        self.asked: list[Vector] = []
+        self.vectors: list[Vector] = []
 
     def wait_for(self, request: Request) -> Outcome:
-        self.asked.append(request.vector)
+        self.vectors.append(request.vector)
         return Outcome(Ending.RAISED, message="not computed")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Export:
-    """What was written. ``ended`` counts cases that were refused while their model was made."""
+    """A written export; ``ended`` counts cases that were refused while their model was made."""
 
-    index: Index
-    ended: int = 0
+    index: ExportIndex
+    ended: int
 
 
 def export(
@@ -53,13 +62,13 @@ def export(
     options: Options,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Export:
-    """Write the cases that a backend with such a declaration is asked into the folder ``out``.
+    """Write the cases for a backend with this declaration into the folder ``out``.
 
-    The index is written last: a folder without one is not complete.
+    The index is written last: a folder without one is incomplete.
 
     Raises:
-        UsageError: the folder is not empty, nothing is left to export, or models are asked for in
-            a layout of the backend's own.
+        UsageError: the folder is not empty, nothing is left to export, or models are to be written
+            in a layout of the backend's own.
         SuiteError: the suite is damaged.
     """
     if declared is not None and declared.layout is not None and layout in MODELS:
@@ -78,69 +87,57 @@ def export(
             hint="choose a folder that you may write to, with room on its disk",
         ) from error
     left_out: Counter[tuple[str, str]] = Counter()
-    places: dict[str, ExportedCase] = {}
-    found = Export(_index(suite, layout, declared, options, (), left_out))
-    lines = []
-    for vector in _asked(suite, declared, options, left_out):
-        key = key_of(vector)
-        if key in places:
+    exported: dict[str, ExportedCase] = {}
+    lines, ended = [], 0
+    for vector in _requests(suite, declared, options, left_out):
+        digest = request_digest(vector)
+        if digest in exported:
             continue
-        number = len(places) + 1
+        number = len(exported) + 1
         spec = suite.specs.get(vector.case.op)
         outputs = len(vector.answers) if spec is None else len(spec.outputs)
-        place = ExportedCase(number, vector.case.op, vector.id, key, outputs)
-        folder = out / place.folder
+        case = ExportedCase(number, vector.case.op, vector.id, digest, outputs)
+        folder = out / case.folder
         folder.mkdir()
-        for name, content in files(vector, layout):
+        for name, content in case_files(vector, layout):
             (folder / name).write_bytes(content)
-            found.ended += name == ENDING
-        places[key] = place
+            ended += name == ENDING
+        exported[digest] = case
         if layout == "raw":
-            lines.append(line(number, place.outputs, vector))
+            lines.append(case_line(number, case.outputs, vector))
         progress(number)
-    if not places:
+    if not exported:
         raise UsageError("nothing is left to export", hint="leave --op, --only or --backend out")
     if layout == "raw":
-        (out / LINES).write_text("".join(f"{one}\n" for one in lines), encoding="utf-8")
-    found.index = _index(suite, layout, declared, options, tuple(places.values()), left_out)
-    with replacing(out / INDEX) as path:
-        path.write_text(found.index.to_json(), encoding="utf-8")
-    return found
-
-
-def _index(
-    suite: Suite,
-    layout: str,
-    declared: Capabilities | None,
-    options: Options,
-    cases: tuple[ExportedCase, ...],
-    left_out: Counter[tuple[str, str]],
-) -> Index:
-    return Index(
+        (out / LINES).write_text("".join(f"{text}\n" for text in lines), encoding="utf-8")
+    index = ExportIndex(
         suite=suite.name,
         digest=suite.digest,
         nonce=secrets.token_hex(16),
         layout=layout,
         level=options.level,
         capabilities=None if declared is None else declared.to_json(),
-        cases=cases,
+        cases=tuple(exported.values()),
         left_out=tuple((op, why, count) for (op, why), count in left_out.items()),
     )
+    with replacing(out / INDEX) as path:
+        path.write_text(index.to_json(), encoding="utf-8")
+    return Export(index, ended)
 
 
-def _asked(
+def _requests(
     suite: Suite,
     declared: Capabilities | None,
     options: Options,
     left_out: Counter[tuple[str, str]],
 ) -> Iterator[Vector]:
-    """The vectors that a run asks, in its order; those that are not declared are counted."""
+    """Yield the vectors that a run sends, in its order; count those not declared."""
     recorder = _Recorder(declared)
     for event in run(suite, recorder, options):
         if isinstance(event, Result):
-            if event.status is Status.UNSUPPORTED and not recorder.asked:
+            if event.status is Status.UNSUPPORTED and not recorder.vectors:
                 left_out[event.op, event.message] += 1
-            yield from recorder.asked
-            recorder.asked.clear()
+            yield from recorder.vectors
+            recorder.vectors.clear()
         elif not isinstance(event, dict) or event.get("event") != "header":
             return  # no causes are looked for

@@ -1,4 +1,4 @@
-"""How the question of a case is written: raw files, ``.npy`` files, or a model and its inputs."""
+"""Formats of an exported case: raw files, ``.npy`` files, or a model and its inputs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import Unsupported, missing_extra
-from conformance.exchange.layout import ENDING
+from conformance.exchange.export_index import ENDING
 from conformance.grade.outcome import Ending, describe
 from conformance.model import Vector
 from conformance.suite.npy import write_npy
@@ -21,38 +21,38 @@ if TYPE_CHECKING:
 Files = Iterator[tuple[str, bytes]]
 
 
-def files(vector: Vector, layout: str) -> Files:
-    """The files of a case by name, in one of ``LAYOUTS``."""
-    return LAYOUTS[layout](vector)
+def case_files(vector: Vector, layout: str) -> Files:
+    """Yield the files of a case by name, in one of ``FILE_FORMATS``."""
+    return FILE_FORMATS[layout](vector)
 
 
-def line(number: int, outputs: int, vector: Vector) -> str:
-    """The case in one line of words, for a reader that has no JSON.
+def case_line(number: int, outputs: int, vector: Vector) -> str:
+    """Return the case in one line of words, for a reader that has no JSON.
 
     ``000007 AvgPool-1 outputs 1 inputs 1 f32 4 1 3 5 5 attributes 2 kernel ints 2 2 2 auto_pad text
     valid``: each shape and each list begins with its length.
     """
-    words = [f"{number:06}", vector.case.op, "outputs", outputs]
-    words += ["inputs", len(vector.inputs)]
+    fields = [f"{number:06}", vector.case.op, "outputs", outputs]
+    fields += ["inputs", len(vector.inputs)]
     for array in vector.inputs:
-        words += [*_described(array)]
+        fields += [*_array_words(array)]
     attributes = vector.case.attributes
-    words += ["attributes", len(attributes)]
+    fields += ["attributes", len(attributes)]
     for name, value in attributes.items():
-        words += [name, *_value(value)]
-    return " ".join(map(str, words))
+        fields += [name, *_value_words(value)]
+    return " ".join(map(str, fields))
 
 
-def described(name: str, shape: tuple[int, ...]) -> str:
-    """An array in words: its type, its rank and its sizes."""
+def describe_array(name: str, shape: tuple[int, ...]) -> str:
+    """Return an array in words: its type, its rank and its sizes."""
     return " ".join(map(str, (name, len(shape), *shape)))
 
 
-def _described(array: Array) -> Iterator[Any]:
-    yield described(name_of(array.dtype), array.shape)
+def _array_words(array: Array) -> Iterator[Any]:
+    yield describe_array(name_of(array.dtype), array.shape)
 
 
-def _value(value: Any) -> Iterator[Any]:
+def _value_words(value: Any) -> Iterator[Any]:
     if isinstance(value, bool):
         yield from ("bool", int(value))
     elif isinstance(value, int):
@@ -74,12 +74,12 @@ def _raw(vector: Vector) -> Files:
 
 def _npy(vector: Vector) -> Files:
     case = vector.case
-    told = {
+    record = {
         "op": case.op,
         "attributes": dict(case.attributes),
         "inputs": [name_of(array.dtype) for array in vector.inputs],
     }
-    yield "case.json", json.dumps(told, indent=1).encode() + b"\n"
+    yield "case.json", json.dumps(record, indent=1).encode() + b"\n"
     for i, array in enumerate(vector.inputs):
         yield f"in{i}.npy", write_npy(_stored(array))
 
@@ -112,18 +112,22 @@ def _openvino_backend() -> OpenVINO:
     return OpenVINO()
 
 
-LAYOUTS: dict[str, Callable[[Vector], Files]] = {
+FILE_FORMATS: dict[str, Callable[[Vector], Files]] = {
     "raw": _raw,
     "npy": _npy,
     "onnx": _onnx,
     "openvino-ir": _openvino,
 }
 MODELS = {"onnx": "onnx", "openvino-ir": "openvino"}
-"""Formats that are models, and the package that makes them."""
+"""Formats that are models, and the packages that make them."""
 
 
-def check(layout: str) -> None:
-    """Raises :class:`UsageError` where a layout needs a package that is not installed."""
+def require_package(layout: str) -> None:
+    """Check that the package is installed that makes a format.
+
+    Raises:
+        UsageError: it is not.
+    """
     needed = MODELS.get(layout)
     if needed is None:
         return

@@ -1,4 +1,4 @@
-"""The outputs that a device computed, as an executor: a run takes them from a folder."""
+"""An executor that takes the outputs that a device computed from a folder."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ import numpy as np
 
 from conformance.dtypes import DTYPES, Array, name_of
 from conformance.errors import SuiteError, UsageError
-from conformance.exchange.layout import (
+from conformance.exchange.export_index import (
     DEVICE,
     ENDING,
     FOLDER,
     OUTPUTS,
     Device,
     ExportedCase,
-    Index,
-    key_of,
+    ExportIndex,
     read_device,
     read_index,
+    request_digest,
 )
 from conformance.grade.outcome import MESSAGE_LIMIT, Described, Ending, Outcome, describe, shortened
 from conformance.model import Vector
@@ -34,19 +34,22 @@ from conformance.safe_text import printable
 from conformance.suite.npy import read_npy
 
 ENDINGS = {
-    one.value: one for one in (Ending.RAISED, Ending.UNSUPPORTED, Ending.CRASHED, Ending.HUNG)
+    ending.value: ending
+    for ending in (Ending.RAISED, Ending.UNSUPPORTED, Ending.CRASHED, Ending.HUNG)
 }
-SHOWN = 5
+MAX_PROBLEMS = 5
 """Problems of a folder that are listed."""
 
 MAX_TEXT = 64 << 10
 
 
-class Outputs(Executor):
-    """Takes the outputs of each vector from a folder that a device filled.
+class DeviceExecutor(Executor):
+    """An executor that takes the outputs of each vector from a folder of a device.
 
-    Everything in the folder is looked at before the run begins. Raises :class:`UsageError` for
-    what is missing, surplus or damaged, and for outputs of another export.
+    Everything in the folder is checked before the run begins.
+
+    Raises:
+        UsageError: something is missing, surplus or damaged, or the outputs are of another export.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -54,7 +57,7 @@ class Outputs(Executor):
         self._folder = folder
 
     def __enter__(self) -> Self:
-        self._index: Index = read_index(self._folder)
+        self._index: ExportIndex = read_index(self._folder)
         device: Device = read_device(self._folder)
         if device.nonce != self._index.nonce:
             raise UsageError(
@@ -62,11 +65,11 @@ class Outputs(Executor):
                 f"index {self._index.nonce!r}: the outputs are of another export",
                 hint="copy the nonce from index.json when the outputs are computed",
             )
-        self._places = {one.key: one for one in self._index.cases}
-        problems = list(itertools.islice(self._problems(), SHOWN + 1))
+        self._case_by_digest = {case.key: case for case in self._index.cases}
+        problems = list(itertools.islice(self._problems(), MAX_PROBLEMS + 1))
         if problems:
-            more = "\n  and more" if len(problems) > SHOWN else ""
-            listed = "".join(f"\n  {one}" for one in problems[:SHOWN])
+            more = "\n  and more" if len(problems) > MAX_PROBLEMS else ""
+            listed = "".join(f"\n  {problem}" for problem in problems[:MAX_PROBLEMS])
             raise UsageError(
                 f"{self._folder} is not what was exported:{listed}{more}",
                 hint=f"a case without outputs has a file {ENDING}, which begins with one of "
@@ -82,81 +85,85 @@ class Outputs(Executor):
 
     def wait_for(self, request: Request) -> Outcome:
         vector = request.vector
-        place = self._places.get(key_of(vector))
-        if place is None:
+        case = self._case_by_digest.get(request_digest(vector))
+        if case is None:
             raise SuiteError(
                 f"{vector.case.op} {vector.id} is not in the export of {self._folder}, which was "
                 f"made of suite {self._index.suite} ({self._index.digest[:8]}) at level "
                 f"{self._index.level}",
                 hint="grade with the suite, the operators and the level that were exported",
             )
-        folder = self._folder / place.folder
-        ending = _ending(folder)
+        folder = self._folder / case.folder
+        ending = _read_ending(folder)
         if ending is not None:
             return ending
-        return Outcome(Ending.RETURNED, list(_outputs(folder, vector)))
+        return Outcome(Ending.RETURNED, list(_read_outputs(folder, vector)))
 
     def _problems(self) -> Iterator[str]:
-        """What is missing, surplus or short."""
-        known = {one.folder for one in self._index.cases}
-        for place in self._index.cases:
-            yield from _case_problems(self._folder, place)
-        for one in sorted(self._folder.iterdir()):
-            if one.is_dir() and FOLDER.fullmatch(one.name) and one.name not in known:
-                yield f"{one.name}: no case of this number was exported"
+        """Yield what is missing, surplus or short."""
+        folders = {path.folder for path in self._index.cases}
+        for case in self._index.cases:
+            yield from _case_problems(self._folder, case)
+        for path in sorted(self._folder.iterdir()):
+            if path.is_dir() and FOLDER.fullmatch(path.name) and path.name not in folders:
+                yield f"{path.name}: no case of this number was exported"
 
 
-def _case_problems(root: Path, place: ExportedCase) -> Iterator[str]:
-    folder = root / place.folder
+def _case_problems(root: Path, case: ExportedCase) -> Iterator[str]:
+    folder = root / case.folder
     if not folder.is_dir():
-        yield f"{place.folder} ({place.op} {place.id}): the folder is missing"
+        yield f"{case.folder} ({case.op} {case.id}): the folder is missing"
         return
     try:
-        if _ending(folder) is None:
-            _checked(folder)
+        if _read_ending(folder) is None:
+            _check_outputs(folder)
     except UsageError as error:
-        yield f"{place.folder} ({place.op} {place.id}): {error.message}"
+        yield f"{case.folder} ({case.op} {case.id}): {error.message}"
 
 
-def _ending(folder: Path) -> Outcome | None:
-    """How a case ended that has no outputs; None for one that has."""
+def _read_ending(folder: Path) -> Outcome | None:
+    """Read how a case without outputs ended; None if it has outputs."""
     path = folder / ENDING
     if not path.exists():
         return None
-    word, _, message = _text(path).strip().partition(" ")
+    word, _, message = _read_text(path).strip().partition(" ")
     if word not in ENDINGS:
         raise UsageError(f"{ENDING} begins with {printable(word)[:40]!r}")
     text = shortened(printable(" ".join(message.split())[: 2 * MESSAGE_LIMIT]))
     return Outcome(ENDINGS[word], message=text)
 
 
-def _checked(folder: Path) -> None:
-    """Raises :class:`UsageError` where outputs cannot be read, without reading them all."""
+def _check_outputs(folder: Path) -> None:
+    """Check that outputs can be read, without reading them all.
+
+    Raises:
+        UsageError: they cannot.
+    """
     raw = (folder / OUTPUTS).exists()
-    stated = _stated(folder) if raw else []
+    declared = _declared_arrays(folder) if raw else []
     suffix = ".bin" if raw else ".npy"
-    there = sorted(one.name for one in folder.glob(f"out*{suffix}"))
-    if not there and not stated:
+    existing = sorted(path.name for path in folder.glob(f"out*{suffix}"))
+    if not existing and not declared:
         raise UsageError(f"there is no out0.bin with {OUTPUTS}, no out0.npy and no {ENDING}")
-    count = len(stated) if raw else len(there)
+    count = len(declared) if raw else len(existing)
     expected = sorted(f"out{i}{suffix}" for i in range(count))
-    if there != expected:
-        found = f"there are {', '.join(there)}" if there else "there are no outputs"
-        raise UsageError(f"{found}; expected: {', '.join(expected) or 'none'}")
-    for i, (dtype, shape) in enumerate(stated):
+    if existing != expected:
+        text = f"there are {', '.join(existing)}" if existing else "there are no outputs"
+        raise UsageError(f"{text}; expected: {', '.join(expected) or 'none'}")
+    for i, (dtype, shape) in enumerate(declared):
         needed = math.prod(shape) * DTYPES[dtype].storage.itemsize
         size = (folder / f"out{i}.bin").stat().st_size
         if size != needed:
             raise UsageError(f"out{i}.bin has {size} bytes; {dtype}{list(shape)} takes {needed}")
 
 
-def _stated(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
-    """The types and shapes in ``out.txt``, a line for each output."""
-    found = []
-    for number, line in enumerate(_text(folder / OUTPUTS).splitlines()):
-        words = line.split()
+def _declared_arrays(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
+    """Read the types and shapes in ``out.txt``, a line for each output."""
+    arrays = []
+    for number, line in enumerate(_read_text(folder / OUTPUTS).splitlines()):
+        fields = line.split()
         try:
-            dtype, rank, *sizes = words
+            dtype, rank, *sizes = fields
             shape = tuple(int(size) for size in sizes)
             if dtype not in DTYPES or int(rank) != len(shape) or len(shape) > MAX_RANK:
                 raise ValueError
@@ -167,16 +174,16 @@ def _stated(folder: Path) -> list[tuple[str, tuple[int, ...]]]:
                 f"line {number + 1} of {OUTPUTS} is {printable(line)[:60]!r}; it looks like "
                 "'f32 4 1 3 2 2': type, rank, sizes"
             ) from None
-        found.append((dtype, shape))
-    return found
+        arrays.append((dtype, shape))
+    return arrays
 
 
-def _outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
-    """The outputs; those larger than may be right are described."""
+def _read_outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
+    """Yield the outputs; those larger than a right one may be are described."""
     limit = messages.max_output_bytes(vector)
     raw = (folder / OUTPUTS).exists()
     if raw:
-        for i, (dtype, shape) in enumerate(_stated(folder)):
+        for i, (dtype, shape) in enumerate(_declared_arrays(folder)):
             row = DTYPES[dtype]
             if math.prod(shape) * row.storage.itemsize > limit:
                 yield Described("array", dtype, "", shape)
@@ -184,17 +191,17 @@ def _outputs(folder: Path, vector: Vector) -> Iterator[Array | Described]:
             data = (folder / f"out{i}.bin").read_bytes()
             yield row.from_storage(np.frombuffer(data, row.storage).reshape(shape))
         return
-    wanted = [answer.dtype for answer in vector.answers]
+    dtypes = [answer.dtype for answer in vector.answers]
     for i in range(len(list(folder.glob("out*.npy")))):
         path = folder / f"out{i}.npy"
         if path.stat().st_size > limit + MAX_TEXT:
-            yield _large(path)
+            yield _describe_large(path)
             continue
-        yield _typed(_npy(path), wanted, i)
+        yield _to_logical_type(_read_npy(path), dtypes, i)
 
 
-def _large(path: Path) -> Described:
-    """An output that is larger than may be right: its elements are not read."""
+def _describe_large(path: Path) -> Described:
+    """Describe an output larger than a right one may be, without reading its elements."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, SyntaxError) as error:
@@ -204,21 +211,21 @@ def _large(path: Path) -> Described:
     return Described("array", name_of(array.dtype), "", array.shape)
 
 
-def _npy(path: Path) -> Array:
+def _read_npy(path: Path) -> Array:
     try:
         return read_npy(path.read_bytes(), str(path))
     except SuiteError as error:
         raise UsageError(error.message, hint="numpy.save(path, array) writes one") from error
 
 
-def _typed(array: Array, wanted: Sequence[str], i: int) -> Array:
-    """The array in its logical type: a .npy file has bf16 as codes of 16 bits."""
-    if i < len(wanted) and wanted[i] == "bf16" and array.dtype == DTYPES["bf16"].storage:
+def _to_logical_type(array: Array, dtypes: Sequence[str], i: int) -> Array:
+    """Convert an array to its logical type: a .npy file has bf16 as 16-bit codes."""
+    if i < len(dtypes) and dtypes[i] == "bf16" and array.dtype == DTYPES["bf16"].storage:
         return DTYPES["bf16"].from_storage(array)
     return array
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         with path.open("rb") as file:
             return file.read(MAX_TEXT).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Runs cases on the backend and judges them as ``check`` does; the timeout follows its speed."""
+"""Runs cases on the backend and grades them as ``check`` does; the timeout follows its speed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from conformance.run.check_vector import VectorChecker
 from conformance.run.executor import Executor
 from conformance.spec.model import OpSpec
 
-LEAST = 1.0
+MIN_SECONDS = 1.0
 """Seconds that a call may always take."""
 
 TIMES_SLOWEST = 20
-"""How many times as long as the slowest answer so far a call may take."""
+"""How many times as long as the slowest call so far another may take."""
 
-SURE = 20
-"""Answers after which the speed of a backend is known."""
+MIN_CALLS = 20
+"""Calls after which the speed of a backend is known."""
 
 PROBES = 5
-"""Vectors that passed and are kept, to tell a backend that is dead from one that fails often."""
+"""Passed vectors that are kept, to distinguish a dead backend from one that fails often."""
 
 
 class Calls:
-    """The backend within its executor's context; ``timeout`` is the most that a call may take."""
+    """The calls of a backend within its executor's context; ``timeout`` bounds each, in seconds."""
 
     def __init__(
         self,
@@ -39,68 +39,77 @@ class Calls:
     ) -> None:
         self._executor, self._specs, self._timeout = executor, specs, timeout
         self._checker = VectorChecker(executor, specs, level, precision)
-        self._slowest, self._answers = 0.0, 0
+        self._slowest_seconds, self._call_count = 0.0, 0
         self._passed: deque[Vector] = deque(maxlen=PROBES)
         self._checker.pipeline().probe_with(lambda: tuple(self._passed))
         self.given_up = ""
-        """Why the backend is not asked any more."""
+        """The reason why the backend is not called any more."""
 
-    def several(
+    def run_cases(
         self, cases: Iterable[Case], stop: Callable[[], bool] = lambda: False
     ) -> Iterator[tuple[Vector, Result]]:
-        """The verdicts on some cases, in their order, until ``stop`` says so."""
+        """Run cases and yield their results, in order, until ``stop`` returns True."""
 
         def vectors() -> Iterator[Vector]:
             for case in cases:
                 if stop() or self.given_up:
                     return
-                made = self._made(case)
-                if made is not None:
-                    yield made
+                vector = self._vector_of(case)
+                if vector is not None:
+                    yield vector
 
-        for vector, seen in self._checker.pipeline().run(vectors()):
-            verdict = seen if isinstance(seen, Result) else self._checker.grade(vector, seen)
-            if verdict.status in FAILED and vector.answers and not isinstance(seen, Result):
-                # What is wrong by the specification's own answers may follow an interpretation.
-                vector = build(self._specs[vector.case.op], vector.case, vector.level)
-                verdict = self._checker.grade(vector, seen)
-            self._learn(vector, verdict)
-            yield vector, verdict
+        for vector, outcome in self._checker.pipeline().run(vectors()):
+            if isinstance(outcome, Result):
+                result = outcome
+            else:
+                result = self._checker.grade(vector, outcome)
+                if result.status in FAILED and vector.answers:
+                    # What is wrong by the specification's own answers may follow an interpretation.
+                    vector = build(self._specs[vector.case.op], vector.case, vector.level)
+                    result = self._checker.grade(vector, outcome)
+            self._learn(vector, result)
+            yield vector, result
 
-    def one(self, case: Case, *, patiently: bool = False) -> tuple[Vector, Result] | None:
-        """The verdict on one case; None where none can be had. ``patiently`` it has all the time
-        that a call may take."""
+    def run_case(self, case: Case, *, patiently: bool = False) -> tuple[Vector, Result] | None:
+        """Run a case.
+
+        Args:
+            patiently: allow the full timeout.
+
+        Returns:
+            None if the case has no result.
+        """
         if patiently:
             self._executor.allow(self._timeout)
         try:
-            return next(self.several([case]), None)
+            return next(self.run_cases([case]), None)
         finally:
-            self._follow()
+            self._adapt_timeout()
 
-    def _made(self, case: Case) -> Vector | None:
+    def _vector_of(self, case: Case) -> Vector | None:
         spec = self._specs[case.op]
         level = "must"
         if case.reject is not None:
-            level = next(one.level for one in spec.reject if one.name == case.reject)
+            level = next(entry.level for entry in spec.reject if entry.name == case.reject)
         try:
             return build(spec, case, level, interpretations=False)
         except ConformanceError:
             return None  # larger than what is evaluated
 
-    def _learn(self, vector: Vector, verdict: Result) -> None:
-        no_answer = verdict.kind in (FailureKind.HUNG, FailureKind.ABANDONED)
-        if verdict.kind == FailureKind.ABANDONED:
-            self.given_up = verdict.message
-        if verdict.status is Status.PASS:
+    def _learn(self, vector: Vector, result: Result) -> None:
+        no_answer = result.kind in (FailureKind.HUNG, FailureKind.ABANDONED)
+        if result.kind == FailureKind.ABANDONED:
+            self.given_up = result.message
+        if result.status is Status.PASS:
             self._passed.append(vector)
-        if verdict.status in GRADED and not no_answer:
-            self._answers += 1
-            self._slowest = max(self._slowest, verdict.seconds)
-            if self._answers % SURE == 0:
-                self._follow()
+        if result.status in GRADED and not no_answer:
+            self._call_count += 1
+            self._slowest_seconds = max(self._slowest_seconds, result.seconds)
+            if self._call_count % MIN_CALLS == 0:
+                self._adapt_timeout()
 
-    def _follow(self) -> None:
-        """Let a call take as long as the answers so far suggest."""
-        if self._answers >= SURE:
-            seconds = max(LEAST, TIMES_SLOWEST * self._slowest)
+    def _adapt_timeout(self) -> None:
+        """Set the timeout that the calls so far suggest."""
+        if self._call_count >= MIN_CALLS:
+            seconds = max(MIN_SECONDS, TIMES_SLOWEST * self._slowest_seconds)
             self._executor.allow(min(self._timeout, seconds))

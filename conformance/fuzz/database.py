@@ -1,7 +1,7 @@
-"""Keeps the failures of earlier searches, which later ones try first.
+"""Keeps the failures of earlier searches, which later searches try first.
 
 A folder of recorded cases (docs/case-format.md), a file for each operator and digest of its
-specification: what failed by another specification is no failure by this one.
+specification: a failure by another specification is no failure by this.
 """
 
 from __future__ import annotations
@@ -19,43 +19,44 @@ from conformance.spec.model import OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite.cases import Cases, Recorded
 
-MOST = 50
-"""Cases that are kept of an operator, at most: the newest."""
+MAX_CASES = 50
+"""Cases that are kept of an operator: the newest."""
 
 DIGITS = 16
 """Digits of a digest in the name of a file."""
 
 
-def file_of(folder: Path, spec: OpSpec) -> Path:
-    """Where the failures of an operator are kept."""
+def failures_file(folder: Path, spec: OpSpec) -> Path:
+    """Return the file that keeps the failures of an operator."""
     return folder / f"{spec.op}-{digest(spec)[:DIGITS]}.jsonl"
 
 
-def read(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
-    """The failures that are kept of an operator, the newest first.
+def read_failures(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
+    """Read the failures that are kept of an operator, the newest first.
 
-    Raises SuiteError for a file that is damaged, or that holds what is no case of the operator.
+    Raises:
+        SuiteError: the file is damaged, or holds something else than cases of the operator.
     """
-    file = file_of(folder, spec)
+    file = failures_file(folder, spec)
     if not file.is_file():
         return ()
-    found = recorded.read(file)
-    if found.specification != digest(spec) or found.op != spec.op:
+    stored = recorded.read(file)
+    if stored.specification != digest(spec) or stored.op != spec.op:
         raise SuiteError(f"{file}: is of another specification", hint=_HINT)
-    cases = [one.case for one in found.recorded[:MOST]]
+    cases = [entry.case for entry in stored.recorded[:MAX_CASES]]
     for case in cases:
         if not askable(spec, case):
             raise SuiteError(f"{file}: {case.id} is no case of {spec.op}", hint=_HINT)
     return tuple(cases)
 
 
-def keep(folder: Path, spec: OpSpec, new: Iterable[Case], old: Sequence[Case]) -> None:
-    """Keep failures of an operator before those that were known."""
-    cases = list({case.id: case for case in (*new, *old)}.values())[:MOST]
-    kept = tuple(Recorded(case, "must", ("fuzz",)) for case in cases)
-    content = recorded.dump(Cases(spec.op, digest(spec), 0, versions(), kept))
+def keep_failures(folder: Path, spec: OpSpec, new: Iterable[Case], old: Sequence[Case]) -> None:
+    """Keep new failures of an operator, before the old."""
+    cases = list({case.id: case for case in (*new, *old)}.values())[:MAX_CASES]
+    entries = tuple(Recorded(case, "must", ("fuzz",)) for case in cases)
+    content = recorded.dump(Cases(spec.op, digest(spec), 0, versions(), entries))
     folder.mkdir(parents=True, exist_ok=True)
-    with replacing(file_of(folder, spec)) as file:
+    with replacing(failures_file(folder, spec)) as file:
         file.write_bytes(content)
 
 

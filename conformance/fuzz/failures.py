@@ -1,4 +1,4 @@
-"""From failures of one operator to few findings: each confirmed, minimised, and told apart."""
+"""From failures of an operator to few findings: confirmed, minimised and grouped."""
 
 from __future__ import annotations
 
@@ -8,39 +8,45 @@ from dataclasses import dataclass, field, replace
 from conformance.diagnosis.agreement import Agreement
 from conformance.failure_kind import FailureKind
 from conformance.fuzz.calls import Calls
+from conformance.fuzz.failure_causes import FailureCause, FailureCauses
 from conformance.fuzz.guidance import Guidance
-from conformance.fuzz.minimise import Remake, minimised
-from conformance.fuzz.same_cause import Causes, FailureCause
-from conformance.fuzz.simpler import cost_of
+from conformance.fuzz.minimise_case import Remake, minimise
+from conformance.fuzz.simpler import case_cost
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.model import OpSpec
 
-MOST = 16
-"""Causes of one operator that are minimised, at most."""
+MAX_CAUSES = 16
+"""Causes of one operator that are minimised."""
 
-CONTROLS = 8
-"""Vectors that are kept beside a minimal one to tell mutants apart, at most."""
+MAX_CONTROLS = 8
+"""Vectors that are kept beside a minimal one to tell mutants apart."""
 
-MET = 4
-"""Failures that are kept beside a minimal one as they were met, at most."""
+MAX_ORIGINALS = 4
+"""Failures that are kept beside a minimal one as they first were."""
 
-COMPARED = 60
-"""Failures without a mutant that are held against what a minimal one looks like, at most."""
+MAX_COMPARED = 60
+"""Failures without a mutant that are compared with what a minimal one looks like."""
 
-LOOKED_AT = 400
-"""Passed vectors that are held against the mutants of a cause, at most."""
+MAX_CHECKED = 400
+"""Passed vectors that are compared with the mutants of a cause."""
 
-PASSED = 12
-"""Vectors of an operator with a failure that passed and are kept, for a report to compare with."""
+MAX_PASSED = 12
+"""Passed vectors that are kept of an operator with failures, for comparison in reports."""
 
 
 @dataclass
 class Discovery:
-    """A failure with its minimal case; ``first`` is the case on which it was seen first.
+    """A failure with its minimal case.
 
-    A minimal case looks like more bugs than there are: with one tap after a block, the last one and
-    all after the block are the same. So ``met`` keeps failures as they were before minimising that
-    mutants do not give which give the minimal one.
+    A minimal case may look like several bugs: with one tap after a block, the last one and all
+    after the block are the same. So ``originals`` keeps failures as they were before minimising,
+    which the mutants do not give that give the minimal one.
+
+    Attributes:
+        first: the case on which it was first seen.
+        cases: the number of cases tested until then.
+        controls: vectors beside the minimal one that tell mutants apart.
+        checked: the number of passed vectors compared with its mutants.
     """
 
     op: str
@@ -50,24 +56,24 @@ class Discovery:
     first: Case
     calls: int
     cases: int
-    """Cases that had been asked when it was seen."""
     seconds: float
     controls: dict[str, Vector] = field(default_factory=dict)
-    looked_at: int = 0
-    met: dict[str, Vector] = field(default_factory=dict)
+    checked: int = 0
+    originals: dict[str, Vector] = field(default_factory=dict)
     compared: int = 0
 
 
 class Failures:
-    """The failures of one operator; ``spec`` is what is claimed of it, on some ``ranks``.
+    """The failures of one operator; ``spec`` is its declared subset, on some ``ranks``.
 
-    ``seconds`` are for making one failure minimal, at most.
+    Args:
+        seconds: the time for minimising one failure, at most.
     """
 
     def __init__(
         self,
         spec: OpSpec,
-        whole: OpSpec,
+        full_spec: OpSpec,
         ranks: Collection[int],
         guidance: Guidance,
         calls: Calls,
@@ -75,102 +81,111 @@ class Failures:
         precision: Mapping[str, str],
         seconds: float,
     ) -> None:
-        self._spec, self._whole, self._ranks = spec, whole, ranks
+        self._spec, self._full_spec, self._ranks = spec, full_spec, ranks
         self._guidance, self._calls, self._seconds = guidance, calls, seconds
-        self._causes = Causes(whole, guidance.bank, level, dict(precision))
+        self._causes = FailureCauses(full_spec, guidance.runner, level, dict(precision))
         self._passed: dict[str, Vector] = {}
-        self.found: list[Discovery] = []
-        self.left = 0
-        """Failures that no known cause explains, and that were not looked at any more."""
+        self.discoveries: list[Discovery] = []
+        self.left_out = 0
+        """Failures that no cause explains, and that were not examined."""
 
     def take(
         self,
-        asked: Sequence[tuple[Vector, Result]],
+        results: Sequence[tuple[Vector, Result]],
         origins: Mapping[str, tuple[Case, Remake]],
         cases: int,
         seconds: float,
     ) -> bool:
-        """Look at some verdicts, and say whether a new cause was among them.
+        """Examine results; return whether they have a new cause.
 
-        ``origins`` gives, for negative tests by id, the valid case and how the test is made of one.
+        Args:
+            origins: for negative tests by id, the valid case and how the test is made of one.
         """
-        before = len(self.found)
-        for vector, result in asked:
+        before = len(self.discoveries)
+        for vector, result in results:
             if result.status not in FAILED or result.kind == FailureKind.ABANDONED:
                 continue
-            known = self._known(vector, result)
-            if known is None and len(self.found) < MOST and not self._calls.given_up:
+            cause = self._add_to_cause(vector, result)
+            if cause is None and len(self.discoveries) < MAX_CAUSES and not self._calls.given_up:
                 self._discover(vector, result, origins.get(vector.id), cases, seconds)
-            elif known is None:
-                self.left += 1
-        passed = [vector for vector, result in asked if result.status is Status.PASS]
-        self._hold_against(passed)
+            elif cause is None:
+                self.left_out += 1
+        passed = [vector for vector, result in results if result.status is Status.PASS]
+        self._check_passed(passed)
         for vector in passed:
-            if len(self._passed) < PASSED and vector.case.reject is None:
+            if len(self._passed) < MAX_PASSED and vector.case.reject is None:
                 self._passed[vector.id] = vector
-        return len(self.found) > before
+        return len(self.discoveries) > before
 
     def vectors(self) -> list[Vector]:
-        """The minimal vectors, and those beside them; each once, in the order of discovery."""
-        if not self.found:
+        """Return the minimal vectors and those beside them, once each, in order of discovery."""
+        if not self.discoveries:
             return []
-        kept = {one.vector.id: one.vector for one in self.found}
-        for one in self.found:
-            beside = {**one.met, **one.controls}
-            kept |= {name: vector for name, vector in beside.items() if name not in kept}
-        return [*kept.values(), *(v for name, v in self._passed.items() if name not in kept)]
+        vectors = {discovery.vector.id: discovery.vector for discovery in self.discoveries}
+        for discovery in self.discoveries:
+            beside = {**discovery.originals, **discovery.controls}
+            vectors |= {name: vector for name, vector in beside.items() if name not in vectors}
+        return [*vectors.values(), *(v for name, v in self._passed.items() if name not in vectors)]
 
     def merge(self) -> None:
-        """Join discoveries that are one after all: with one minimal case, or mutants in common."""
-        kept: list[Discovery] = []
-        for one in sorted(self.found, key=lambda one: cost_of(self._whole, one.vector.case)):
-            same = next((other for other in kept if _alike(one, other)), None)
+        """Join discoveries with the same minimal case, or with mutants in common."""
+        merged: list[Discovery] = []
+        cost = lambda discovery: case_cost(self._full_spec, discovery.vector.case)  # noqa: E731
+        for discovery in sorted(self.discoveries, key=cost):
+            same = next((other for other in merged if _are_same(discovery, other)), None)
             if same is None:
-                kept.append(one)
+                merged.append(discovery)
                 continue
-            same.cause.failures += one.cause.failures
-            same.cause.faults = same.cause.faults & one.cause.faults or same.cause.faults
-            same.met = dict([*same.met.items(), *one.met.items()][:MET])
-            same.controls |= {} if one.vector.id == same.vector.id else {one.vector.id: one.vector}
-            if one.cases < same.cases:
-                same.first, same.cases, same.seconds = one.first, one.cases, one.seconds
-        self.found = kept
+            same.cause.failures += discovery.cause.failures
+            same.cause.mutants = same.cause.mutants & discovery.cause.mutants or same.cause.mutants
+            originals = [*same.originals.items(), *discovery.originals.items()]
+            same.originals = dict(originals[:MAX_ORIGINALS])
+            if discovery.vector.id != same.vector.id:
+                same.controls[discovery.vector.id] = discovery.vector
+            if discovery.cases < same.cases:
+                same.first, same.cases = discovery.first, discovery.cases
+                same.seconds = discovery.seconds
+        self.discoveries = merged
 
-    def _known(self, vector: Vector, result: Result) -> FailureCause | None:
-        before = {id(one): one.cause.faults for one in self.found}
-        cause = self._causes.known(vector, result)
+    def _add_to_cause(self, vector: Vector, result: Result) -> FailureCause | None:
+        mutants_before = {id(discovery): discovery.cause.mutants for discovery in self.discoveries}
+        cause = self._causes.match(vector, result)
         if cause is None:
             return None
         cause.failures += 1
-        cause.places.add((result.dtype, result.rank))
-        for one in self.found:
-            narrowed = one.cause is cause and before[id(one)] != cause.faults
-            if narrowed and len(one.controls) < CONTROLS:
-                one.controls[vector.id] = vector
-            if one.cause is not cause:
+        cause.partitions.add((result.dtype, result.rank))
+        for discovery in self.discoveries:
+            if discovery.cause is not cause:
                 continue
-            # One that a mutant is known by was compared with it.
-            if not cause.faults:
-                self._compare(one, vector, result)
-            elif not one.met and vector.id != one.vector.id:
-                one.met[vector.id] = vector
+            narrowed = mutants_before[id(discovery)] != cause.mutants
+            if narrowed and len(discovery.controls) < MAX_CONTROLS:
+                discovery.controls[vector.id] = vector
+            # A failure that mutants explain was compared with them.
+            if not cause.mutants:
+                self._compare(discovery, vector, result)
+            elif not discovery.originals and vector.id != discovery.vector.id:
+                discovery.originals[vector.id] = vector
         return cause
 
-    def _compare(self, found: Discovery, vector: Vector, result: Result) -> None:
-        """Keep a failure as it was met where it speaks against what the minimal one looks like."""
-        if len(found.met) >= MET or found.compared >= COMPARED or vector.id == found.vector.id:
+    def _compare(self, discovery: Discovery, vector: Vector, result: Result) -> None:
+        """Keep an original failure that contradicts what the minimal one looks like."""
+        if (
+            len(discovery.originals) >= MAX_ORIGINALS
+            or discovery.compared >= MAX_COMPARED
+            or vector.id == discovery.vector.id
+        ):
             return
-        found.compared += 1
-        left = self._causes.left(found.cause, vector, result)
-        if not left and found.cause.candidates:
-            found.met[vector.id] = vector
-        elif left and not found.met:
-            found.cause.candidates = left
-            found.met[vector.id] = vector
-        elif left != found.cause.candidates:
-            found.cause.candidates = left
-            if len(found.controls) < CONTROLS:
-                found.controls[vector.id] = vector
+        discovery.compared += 1
+        remaining = self._causes.remaining_candidates(discovery.cause, vector, result)
+        if not remaining and discovery.cause.candidates:
+            discovery.originals[vector.id] = vector
+        elif remaining and not discovery.originals:
+            discovery.cause.candidates = remaining
+            discovery.originals[vector.id] = vector
+        elif remaining != discovery.cause.candidates:
+            discovery.cause.candidates = remaining
+            if len(discovery.controls) < MAX_CONTROLS:
+                discovery.controls[vector.id] = vector
 
     def _discover(
         self,
@@ -180,96 +195,95 @@ class Failures:
         cases: int,
         seconds: float,
     ) -> None:
-        again = self._calls.one(vector.case, patiently=True)
+        again = self._calls.run_case(vector.case, patiently=True)
         if again is None or again[1].status not in FAILED:
             if result.kind != FailureKind.HUNG:  # which was slow once: how slow is known now
                 self._unsteady(vector, result, cases, seconds)
             return
         vector, result = again
         cause = self._causes.new(vector, result)
-        first, met = vector.case, again
+        first, original = vector.case, again
         calls = 1
         if vector.case.reject is None or origin is not None:
-            begin, remake = origin or (None, lambda case: case)
-            smallest = minimised(
+            start, remake = origin or (None, lambda case: case)
+            smallest = minimise(
                 self._spec,
                 (vector, result),
                 self._ranks,
-                ask=self._ask,
-                same=lambda *one: self._causes.same(cause, *one),
-                may=lambda some: self._may(cause, some),
+                run=self._calls.run_case,
+                same=lambda *failure: self._causes.same(cause, *failure),
+                may_fail=lambda cases: self._may_fail(cause, cases),
                 seconds=self._seconds,
-                origin=begin,
+                origin=start,
                 remake=remake,
             )
             vector, result, calls = smallest.vector, smallest.result, 1 + smallest.calls
         explained = self._causes.explaining(vector, result)
-        cause.faults = (cause.faults & explained) or cause.faults or explained
+        cause.mutants = (cause.mutants & explained) or cause.mutants or explained
         cause.candidates = self._causes.explaining(vector, result, Agreement.WITHIN)
-        found = Discovery(self._whole.op, cause, vector, result, first, calls, cases, seconds)
-        self._compare(found, *met)
-        self._add(found)
+        discovery = Discovery(
+            self._full_spec.op, cause, vector, result, first, calls, cases, seconds
+        )
+        self._compare(discovery, *original)
+        self._add(discovery)
 
     def _unsteady(self, vector: Vector, result: Result, cases: int, seconds: float) -> None:
-        """A failure that did not repeat; with others like it, it is one finding."""
+        """Note a failure that did not repeat; those alike are one finding."""
         result = replace(result, kind=str(FailureKind.UNSTEADY))
-        cause, op = self._causes.new(vector, result), self._whole.op
-        same = next((one for one in self.found if one.cause.key == cause.key), None)
-        if same is None:
-            self._add(Discovery(op, cause, vector, result, vector.case, 1, cases, seconds))
-        else:
-            same.cause.failures += 1
+        cause, op = self._causes.new(vector, result), self._full_spec.op
+        for discovery in self.discoveries:
+            if discovery.cause.key == cause.key:
+                discovery.cause.failures += 1
+                return
+        self._add(Discovery(op, cause, vector, result, vector.case, 1, cases, seconds))
 
-    def _add(self, found: Discovery) -> None:
-        found.cause.failures = 1
-        found.cause.places.add((found.result.dtype, found.result.rank))
-        self._causes.found.append(found.cause)
-        self.found.append(found)
+    def _add(self, discovery: Discovery) -> None:
+        discovery.cause.failures = 1
+        discovery.cause.partitions.add((discovery.result.dtype, discovery.result.rank))
+        self._causes.causes.append(discovery.cause)
+        self.discoveries.append(discovery)
 
-    def _ask(self, case: Case) -> tuple[Vector, Result] | None:
-        return self._calls.one(case)
-
-    def _may(self, cause: FailureCause, cases: list[Case]) -> list[Case]:
-        """Those of some cases on which the mutants of a cause may show."""
-        if not cause.faults or not cases:
+    def _may_fail(self, cause: FailureCause, cases: list[Case]) -> list[Case]:
+        """Return the cases on which the mutants of a cause may show."""
+        if not cause.mutants or not cases:
             return cases
-        may = self._guidance.bank.among(cause.faults).may_differ(cases)
-        return [case for case, row in zip(cases, may, strict=True) if row.any()]
+        rows = self._guidance.runner.among(cause.mutants).may_differ(cases)
+        return [case for case, row in zip(cases, rows, strict=True) if row.any()]
 
-    def _hold_against(self, passed: Iterable[Vector]) -> None:
-        """Leave out mutants with which a vector would not have passed where the cause shows.
+    def _partition(self, vector: Vector) -> tuple[str, int]:
+        return vector.case.types[self._full_spec.data.type], vector.inputs[0].ndim
 
-        One that speaks against all that is left is kept, too: a diagnosis has to know it.
+    def _check_passed(self, passed: Iterable[Vector]) -> None:
+        """Leave out mutants with which a passed vector would have failed.
+
+        A vector that contradicts all that are left is kept, too: a diagnosis needs it.
         """
         passed = [vector for vector in passed if vector.case.reject is None]
-        for one in self.found:
-            cause = one.cause
-            there = [
-                vector
-                for vector in passed
-                if (vector.case.types[self._whole.data.type], vector.inputs[0].ndim) in cause.places
-            ]
-            if not (cause.faults or cause.candidates) or one.looked_at >= LOOKED_AT or not there:
+        for discovery in self.discoveries:
+            cause = discovery.cause
+            mutants = cause.mutants or cause.candidates
+            relevant = [vector for vector in passed if self._partition(vector) in cause.partitions]
+            if not mutants or discovery.checked >= MAX_CHECKED or not relevant:
                 continue
-            one.looked_at += len(there)
-            bank = self._guidance.bank.among(cause.faults or cause.candidates)
-            may = bank.may_differ([vector.case for vector in there])
-            for vector, row in zip(there, may, strict=True):
-                before = cause.faults or cause.candidates
-                left = before.difference(self._guidance.kills(bank, vector, row))
-                if left == before:
+            discovery.checked += len(relevant)
+            runner = self._guidance.runner.among(mutants)
+            rows = runner.may_differ([vector.case for vector in relevant])
+            for vector, row in zip(relevant, rows, strict=True):
+                before = cause.mutants or cause.candidates
+                remaining = before.difference(self._guidance.kills(runner, vector, row))
+                if remaining == before:
                     continue
-                if len(one.controls) < CONTROLS:
-                    one.controls[vector.id] = vector
-                if not left:
-                    one.looked_at = LOOKED_AT
+                if len(discovery.controls) < MAX_CONTROLS:
+                    discovery.controls[vector.id] = vector
+                if not remaining:
+                    discovery.checked = MAX_CHECKED
                     break
-                if cause.faults:
-                    cause.faults = left
+                if cause.mutants:
+                    cause.mutants = remaining
                 else:
-                    cause.candidates = left
+                    cause.candidates = remaining
 
 
-def _alike(one: Discovery, other: Discovery) -> bool:
-    shared = one.cause.faults & other.cause.faults
-    return one.vector.id == other.vector.id or bool(shared)
+def _are_same(first: Discovery, second: Discovery) -> bool:
+    common = first.cause.mutants & second.cause.mutants
+    return first.vector.id == second.vector.id or bool(common)

@@ -1,4 +1,4 @@
-"""What the cases of an operator have covered so far, and which of some would cover more."""
+"""The coverage of an operator's cases so far, and which other cases would add to it."""
 
 from __future__ import annotations
 
@@ -16,40 +16,42 @@ from conformance.spec.batch_values import Bools
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
 
-FEW = 80
-"""Mutants that nothing has killed and that are looked for in one batch, at most; in the next batch
-come others. To know what was covered must not take longer than to ask."""
+MAX_SOUGHT = 80
+"""Unkilled mutants that are sought in one batch; the next batch seeks others.
 
-PATIENCE = 120
-"""Cases on which a mutant's outputs may differ, after which it is not looked for any more."""
+Measuring coverage must not take longer than calling the backend.
+"""
+
+MAX_TRIES = 120
+"""Cases on which a mutant's outputs may differ, after which it is no longer sought."""
 
 Rows = NDArray[np.int64]
 
 
 class Guidance:
-    """Pairs of coverage targets, by rank, and mutants of one operator that nothing has hit yet.
+    """Uncovered pairs of coverage targets, by rank, and unkilled mutants of one operator.
 
-    At level ``must`` a mutant that an allowed interpretation excuses is not hit.
+    At level ``must`` a mutant does not count as killed if an allowed interpretation excuses it.
     """
 
     def __init__(self, spec: OpSpec, level: str) -> None:
         self.spec = spec
-        self.bank = Bank(spec, [fault for fault in faults(spec) if not fault.equivalent])
+        self.runner = Bank(spec, [mutant for mutant in faults(spec) if not mutant.equivalent])
         self.killed: set[str] = set()
         self.types: set[str] = set()
         self._level = level
-        self._open = self.bank
+        self._unkilled = self.runner
         self._turn = 0
         self._smallest = False
-        self._now: Bank | None = None
+        self._sought: Bank | None = None
         self._tried: Counter[str] = Counter()
-        self._names = [edge.name for edge in spec.edges]
-        self._place = {name: place for place, name in enumerate(self._names)}
+        self._names = [target.name for target in spec.edges]
+        self._index_of = {name: index for index, name in enumerate(self._names)}
         self._pairs: dict[int, Bools] = {}
 
     @property
     def pairs(self) -> int:
-        """How many pairs of targets are covered, over all ranks; a target with itself is one."""
+        """The number of covered pairs of targets, over all ranks."""
         return int(sum(np.triu(covered).sum() for covered in self._pairs.values()))
 
     @property
@@ -57,73 +59,81 @@ class Guidance:
         """The ranks on which something was covered."""
         return tuple(sorted(self._pairs))
 
-    def new_pairs(self, seen: Seen, rank: int) -> NDArray[np.float64]:
-        """How many pairs of targets each of some cases may cover that nothing covers yet."""
-        lacking = (~self._covered(rank)).astype(np.float64)
-        shows = seen.may[:, : len(self._names)].astype(np.float64)
-        return np.asarray(((shows @ lacking) * shows).sum(axis=1) / 2)
+    def new_pairs(self, candidates: Seen, rank: int) -> NDArray[np.float64]:
+        """Count the uncovered pairs of targets that each case may cover."""
+        uncovered = (~self._covered(rank)).astype(np.float64)
+        may_cover = candidates.may[:, : len(self._names)].astype(np.float64)
+        return np.asarray(((may_cover @ uncovered) * may_cover).sum(axis=1) / 2)
 
-    def killers(self, cases: Sequence[Case], size: Rows) -> Rows:
-        """For each of the mutants that are looked for now one of some cases that may kill it, where
-        there is one: by turns the smallest and the first. On the smallest it may hardly show."""
-        self._now = self._some()
-        if not self._now.faults or not cases:
+    def killing_rows(self, cases: Sequence[Case], size: Rows) -> Rows:
+        """Choose, for each sought mutant, a case that may kill it, if any may.
+
+        It is by turns the smallest and the first: on the smallest a mutant may hardly show.
+        """
+        self._sought = self._next_mutants()
+        if not self._sought.faults or not cases:
             return np.arange(0)
-        may = self._now.may_differ(cases)
+        may_kill = self._sought.may_differ(cases)
         self._smallest = not self._smallest
-        sizes = np.where(may, size[:, None], np.iinfo(np.int64).max)
-        chosen = sizes.argmin(axis=0) if self._smallest else may.argmax(axis=0)
-        return np.unique(chosen[may.any(axis=0)])
+        sizes = np.where(may_kill, size[:, None], np.iinfo(np.int64).max)
+        chosen = sizes.argmin(axis=0) if self._smallest else may_kill.argmax(axis=0)
+        return np.unique(chosen[may_kill.any(axis=0)])
 
-    def _some(self) -> Bank:
-        """A few of the mutants that nothing has killed, the next ones each time."""
-        ids = [fault.id for fault in self._open.faults]
-        begin, self._turn = self._turn % max(1, len(ids)), self._turn + FEW
-        return self._open.among({*ids[begin : begin + FEW], *ids[: max(0, begin + FEW - len(ids))]})
+    def _next_mutants(self) -> Bank:
+        """Take some of the mutants that nothing has killed, others each time."""
+        ids = [mutant.id for mutant in self._unkilled.faults]
+        begin, self._turn = self._turn % max(1, len(ids)), self._turn + MAX_SOUGHT
+        return self._unkilled.among(
+            {*ids[begin : begin + MAX_SOUGHT], *ids[: max(0, begin + MAX_SOUGHT - len(ids))]}
+        )
 
-    def saw(self, vectors: Sequence[Vector], rank: int) -> Bools:
-        """Take in vectors that the backend was asked; which of them covered something new."""
+    def learn(self, vectors: Sequence[Vector], rank: int) -> Bools:
+        """Note tested vectors; return which of them covered something new."""
         covered = self._covered(rank)
-        news = np.zeros(len(vectors), np.bool_)
+        is_new = np.zeros(len(vectors), np.bool_)
         for number, vector in enumerate(vectors):
             self.types.add(vector.case.types[self.spec.data.type])
-            at = [self._place[edge] for edge in vector.edges]
-            block = np.ix_(at, at)
-            if at and not covered[block].all():
-                news[number] = True
+            indices = [self._index_of[target] for target in vector.edges]
+            block = np.ix_(indices, indices)
+            if indices and not covered[block].all():
+                is_new[number] = True
                 covered[block] = True
-        return news | self._kill(vectors)
+        return is_new | self._find_kills(vectors)
 
-    def _kill(self, vectors: Sequence[Vector]) -> Bools:
-        """Which vectors kill one of the mutants that are looked for now."""
-        news = np.zeros(len(vectors), np.bool_)
-        now, self._now = self._now or self._some(), None
-        if not now.faults or not vectors:
-            return news
-        may = now.may_differ([vector.case for vector in vectors])
-        ids = [fault.id for fault in now.faults]
-        open_ = np.ones(len(ids), np.bool_)
+    def _find_kills(self, vectors: Sequence[Vector]) -> Bools:
+        """Return which vectors kill one of the sought mutants."""
+        is_new = np.zeros(len(vectors), np.bool_)
+        sought, self._sought = self._sought or self._next_mutants(), None
+        if not sought.faults or not vectors:
+            return is_new
+        may_kill = sought.may_differ([vector.case for vector in vectors])
+        ids = [mutant.id for mutant in sought.faults]
+        is_sought = np.ones(len(ids), np.bool_)
         for number, vector in enumerate(vectors):
-            row = may[number] & open_
-            self._tried.update(ids[at] for at in np.flatnonzero(row))
-            killed = set(self.kills(now, vector, row)) if row.any() else set()
+            row = may_kill[number] & is_sought
+            self._tried.update(ids[index] for index in np.flatnonzero(row))
+            killed = set(self.kills(sought, vector, row)) if row.any() else set()
             self.killed |= killed
-            news[number] = bool(killed)
-            open_ &= [name not in killed and self._tried[name] < PATIENCE for name in ids]
-        gone = {ids[at] for at in np.flatnonzero(~open_)}
-        if gone:
-            self._open = self._open.among({fault.id for fault in self._open.faults} - gone)
-        return news
+            is_new[number] = bool(killed)
+            is_sought &= [name not in killed and self._tried[name] < MAX_TRIES for name in ids]
+        settled = {ids[index] for index in np.flatnonzero(~is_sought)}
+        if settled:
+            self._unkilled = self._unkilled.among(
+                {mutant.id for mutant in self._unkilled.faults} - settled
+            )
+        return is_new
 
-    def kills(self, bank: Bank, vector: Vector, among: Bools) -> list[str]:
-        """The mutants of a bank with which a backend would fail a vector that may lack the answers
-        of interpretations."""
-        found = {kill.fault for kill in bank.kills(vector, among)}
-        if found and self._level == "must" and not vector.readings:
-            row = among & [fault.id in found for fault in bank.faults]
-            whole = build(self.spec, vector.case, vector.level)
-            found = {kill.fault for kill in bank.kills(whole, row) if kill.must}
-        return sorted(found)
+    def kills(self, runner: Bank, vector: Vector, among: Bools) -> list[str]:
+        """Return the mutants with which a backend would fail a vector.
+
+        The vector may lack the expected outputs of interpretations.
+        """
+        mutants = {kill.fault for kill in runner.kills(vector, among)}
+        if mutants and self._level == "must" and not vector.readings:
+            row = among & [mutant.id in mutants for mutant in runner.faults]
+            full_vector = build(self.spec, vector.case, vector.level)
+            mutants = {kill.fault for kill in runner.kills(full_vector, row) if kill.must}
+        return sorted(mutants)
 
     def _covered(self, rank: int) -> Bools:
         size = len(self._names)

@@ -1,4 +1,4 @@
-"""Writes what a search found as a suite that ``check`` takes."""
+"""Writes the failures of a search as a suite that ``check`` takes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
 
 MINIMAL, BESIDE = "minimal", "beside"
-"""The subsets: the minimal failures, and what was asked besides and tells what they come from."""
+"""The subsets: minimal failures, and vectors beside them that show their causes."""
 
 
-def written(
+def write_regression_suite(
     out: Path,
     specs: Mapping[str, OpSpec],
     failures: Mapping[str, Failures],
@@ -30,16 +30,18 @@ def written(
     *,
     seed: int,
 ) -> Suite:
-    """The suite of the failures of some operators, by operator, in the folder ``out``."""
+    """Write the suite of the failures of operators into the folder ``out``."""
     vectors: list[tuple[Vector, tuple[str, ...]]] = []
     kills: dict[str, tuple[str, ...]] = {}
-    for op, found in failures.items():
-        spec, minimal = specs[op], {one.vector.id for one in found.found}
-        own = [build(spec, one.case, one.level) for one in found.vectors()]
-        vectors += [(one, (MINIMAL if one.id in minimal else BESIDE,)) for one in own]
-        for one, noticed in zip(own, guidance[op].bank.all_kills(own), strict=True):
-            kills[one.id] = tuple(sorted(kill.fault for kill in noticed))
-    ops = [op for op in failures if failures[op].found]
+    for op, of_op in failures.items():
+        spec, minimal_ids = specs[op], {discovery.vector.id for discovery in of_op.discoveries}
+        built = [build(spec, vector.case, vector.level) for vector in of_op.vectors()]
+        vectors += [
+            (vector, (MINIMAL if vector.id in minimal_ids else BESIDE,)) for vector in built
+        ]
+        for vector, killed in zip(built, guidance[op].runner.all_kills(built), strict=True):
+            kills[vector.id] = tuple(sorted(kill.fault for kill in killed))
+    ops = [op for op in failures if failures[op].discoveries]
     return write_suite(
         out,
         vectors,

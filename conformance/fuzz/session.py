@@ -1,4 +1,4 @@
-"""The search: batches of cases of every operator, type and rank that a backend claims."""
+"""A search: batches of cases of every operator, type and rank that a backend declares."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from conformance.audit.wanted import IMAGES
 from conformance.backends.capabilities import Capabilities
 from conformance.backends.claims import claimed
 from conformance.errors import EXIT_INTERRUPTED, Interrupted, UsageError
-from conformance.fuzz import minimise
+from conformance.fuzz import minimise_case
 from conformance.fuzz.calls import Calls
-from conformance.fuzz.drawing import LIMITS, Batches
+from conformance.fuzz.case_batches import LIMITS, Batches
 from conformance.fuzz.failures import Discovery, Failures
 from conformance.fuzz.guidance import Guidance
 from conformance.generate.narrow import narrowed
@@ -26,12 +26,12 @@ BATCHES = (16, 32, 64, 128)
 """Cases of the first batches of an operator on a rank; all later ones are as large as the last."""
 
 QUIET = 4
-"""Rounds of all limits on sizes without anything new, after which nothing new is expected."""
+"""Rounds of all limits on sizes without anything new, after which the search ends."""
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What is asked of a search. ``seconds`` and ``cases`` end it, where they are given."""
+    """The options of a search; ``seconds`` and ``cases`` end it, if given."""
 
     seed: int
     level: str
@@ -42,8 +42,8 @@ class SearchRequest:
 
 
 @dataclass
-class Covered:
-    """What was asked of one operator."""
+class OperatorCoverage:
+    """The cases of one operator, and what they covered."""
 
     cases: int = 0
     ranks: tuple[int, ...] = ()
@@ -55,102 +55,113 @@ class Covered:
 
 @dataclass
 class SearchResult:
-    """What a search found and covered, and why it ended: time, cases, nothing new, ..."""
+    """The discoveries and coverage of a search, and why it ended."""
 
     cases: int = 0
     unsupported: int = 0
     seconds: float = 0.0
     ended: str = ""
     exit_code: int | None = None
-    """That of the signal which interrupted it."""
-    left: int = 0
+    """The exit code of the signal that interrupted the search."""
+    left_out: int = 0
     given_up: str = ""
-    found: list[Discovery] = field(default_factory=list)
-    covered: dict[str, Covered] = field(default_factory=dict)
+    discoveries: list[Discovery] = field(default_factory=list)
+    coverage: dict[str, OperatorCoverage] = field(default_factory=dict)
 
 
 Progress = Callable[[SearchResult], None]
 
 
 class _Operator:
-    """One operator, as far as it is claimed."""
+    """The declared subset of one operator."""
 
     def __init__(
-        self, whole: OpSpec, spec: OpSpec, ranks: Sequence[int], asked: SearchRequest, calls: Calls
+        self,
+        full_spec: OpSpec,
+        spec: OpSpec,
+        ranks: Sequence[int],
+        request: SearchRequest,
+        calls: Calls,
     ) -> None:
-        self.whole, self.ranks = whole, ranks
-        self.guidance = Guidance(whole, asked.level)
-        seconds = minimise.SECONDS
-        if asked.seconds is not None:
-            seconds = min(seconds, minimise.SHARE * asked.seconds)
+        self.full_spec, self.ranks = full_spec, ranks
+        self.guidance = Guidance(full_spec, request.level)
+        seconds = minimise_case.SECONDS
+        if request.seconds is not None:
+            seconds = min(seconds, minimise_case.SHARE * request.seconds)
         self.failures = Failures(
-            spec, whole, ranks, self.guidance, calls, asked.level, asked.precision, seconds
+            spec, full_spec, ranks, self.guidance, calls, request.level, request.precision, seconds
         )
-        self.drawings = [Batches(spec, whole, rank, asked.seed, asked.level) for rank in ranks]
-        self.covered = Covered(of_mutants=len(self.guidance.bank.faults))
+        self.batches = [
+            Batches(spec, full_spec, rank, request.seed, request.level) for rank in ranks
+        ]
+        self.covered = OperatorCoverage(of_mutants=len(self.guidance.runner.faults))
 
 
-class Session:
-    """One search on a backend, within the context of its executor.
+class FuzzSession:
+    """A search on a backend, within the context of its executor.
 
-    ``specs`` are the operators to be searched, ``known`` earlier failures of each, which come
-    first. Raises UsageError where the backend claims none of the operators.
+    Args:
+        specs: the operators to search.
+        earlier: earlier failures of each operator, which are tried first.
+
+    Raises:
+        UsageError: the backend declares none of the operators.
     """
 
     def __init__(
         self,
         executor: Executor,
         specs: Mapping[str, OpSpec],
-        asked: SearchRequest,
-        known: Mapping[str, Sequence[Case]],
+        request: SearchRequest,
+        earlier: Mapping[str, Sequence[Case]],
     ) -> None:
         declared = executor.identity.capabilities or Capabilities()
-        claims = claimed(declared, specs)
-        if not claims:
+        subsets = claimed(declared, specs)
+        if not subsets:
             raise UsageError(
                 f"{executor.identity.name} declares none of these operators",
                 hint="conformance backends shows what a backend declares",
             )
-        self.calls = Calls(executor, specs, asked.level, asked.precision, asked.timeout)
-        self._asked, self._known = asked, known
+        self.calls = Calls(executor, specs, request.level, request.precision, request.timeout)
+        self._request, self._earlier = request, earlier
         self._operators = {
-            op: _Operator(specs[op], narrowed(specs[op], claim), claim.ranks, asked, self.calls)
-            for op, claim in claims.items()
+            op: _Operator(specs[op], narrowed(specs[op], subset), subset.ranks, request, self.calls)
+            for op, subset in subsets.items()
         }
-        self.outcome = SearchResult()
+        self.result = SearchResult()
         self._begun = monotonic()
         self._quiet = 0
 
     def run(self, progress: Progress = lambda _outcome: None) -> SearchResult:
-        """Search until something ends it; Ctrl-C does, and what was found is there all the same."""
+        """Search until something ends it; after Ctrl-C, return what was discovered so far."""
         try:
             self._search(progress)
         except KeyboardInterrupt as stopped:
-            self.outcome.ended = "it was interrupted"
-            self.outcome.exit_code = (
+            self.result.ended = "it was interrupted"
+            self.result.exit_code = (
                 stopped.exit_code if isinstance(stopped, Interrupted) else EXIT_INTERRUPTED
             )
-        return self._told(final=True)
+        return self._update_result(final=True)
 
     def _search(self, progress: Progress) -> None:
-        for op, cases in self._known.items():
+        for op, cases in self._earlier.items():
             if op in self._operators:
                 self._batch(self._operators[op], list(cases), {})
         turns = _turns(self._operators.values())
-        most = QUIET * len(LIMITS) * len(turns)
-        for operator, drawing in cycle(turns):
-            self.outcome.ended = self._over() or (
-                "nothing new was found for long" if self._quiet >= most else ""
+        max_quiet = QUIET * len(LIMITS) * len(turns)
+        for operator, batches in cycle(turns):
+            self.result.ended = self._end_reason() or (
+                "nothing new was found for long" if self._quiet >= max_quiet else ""
             )
-            if self.outcome.ended:
+            if self.result.ended:
                 return
-            count = BATCHES[min(drawing.number, len(BATCHES) - 1)]
-            if self._asked.cases is not None:
-                count = min(count, self._asked.cases - self.outcome.cases)
-            cases = drawing.batch(count, operator.guidance)
-            news = self._batch(operator, cases, drawing.origins)
-            drawing.learn([case for case in cases if case.id in news])
-            progress(self._told())
+            count = BATCHES[min(batches.number, len(BATCHES) - 1)]
+            if self._request.cases is not None:
+                count = min(count, self._request.cases - self.result.cases)
+            cases = batches.batch(count, operator.guidance)
+            news = self._batch(operator, cases, batches.origins)
+            batches.learn([case for case in cases if case.id in news])
+            progress(self._update_result())
 
     def _batch(
         self,
@@ -158,72 +169,79 @@ class Session:
         cases: Sequence[Case],
         origins: Mapping[str, tuple[Case, partial[Case | None]]],
     ) -> set[str]:
-        """Ask some cases, and say which covered something new."""
-        asked = list(self.calls.several(cases, stop=lambda: bool(self._over())))
-        self.outcome.cases += sum(result.status in GRADED for _, result in asked)
-        self.outcome.unsupported += sum(result.status is Status.UNSUPPORTED for _, result in asked)
-        operator.covered.cases += sum(result.status in GRADED for _, result in asked)
+        """Run cases; return the ids of those that covered something new."""
+        results = list(self.calls.run_cases(cases, stop=lambda: bool(self._end_reason())))
+        self.result.cases += sum(result.status in GRADED for _, result in results)
+        self.result.unsupported += sum(result.status is Status.UNSUPPORTED for _, result in results)
+        operator.covered.cases += sum(result.status in GRADED for _, result in results)
         graded = [
             vector
-            for vector, result in asked
+            for vector, result in results
             if result.status in GRADED
             and vector.case.reject is None
             # What a large one kills takes minutes to tell.
             and vector.inputs[0].size <= LIMITS[-1]
         ]
-        news: set[str] = set()
+        new_ids: set[str] = set()
         for rank in sorted({vector.inputs[0].ndim for vector in graded}):
-            own = [vector for vector in graded if vector.inputs[0].ndim == rank]
-            shown = operator.guidance.saw(own, rank)
-            news |= {vector.id for vector, new in zip(own, shown, strict=True) if new}
+            of_rank = [vector for vector in graded if vector.inputs[0].ndim == rank]
+            is_new = operator.guidance.learn(of_rank, rank)
+            new_ids |= {vector.id for vector, new in zip(of_rank, is_new, strict=True) if new}
         seconds = monotonic() - self._begun
-        found = operator.failures.take(asked, origins, self.outcome.cases, seconds)
-        self._quiet = 0 if news or found else self._quiet + 1
-        return news
+        has_new_cause = operator.failures.take(results, origins, self.result.cases, seconds)
+        self._quiet = 0 if new_ids or has_new_cause else self._quiet + 1
+        return new_ids
 
-    def _over(self) -> str:
-        """Why no more is asked; empty where more is."""
+    def _end_reason(self) -> str:
+        """Return why the search has to end; empty if it goes on."""
         if self.calls.given_up:
             return "the backend was given up"
-        if self._asked.cases is not None and self.outcome.cases >= self._asked.cases:
+        if self._request.cases is not None and self.result.cases >= self._request.cases:
             return "all cases were asked"
         spent = monotonic() - self._begun
-        if self._asked.seconds is not None and spent >= self._asked.seconds:
+        if self._request.seconds is not None and spent >= self._request.seconds:
             return "the time was over"
         return ""
 
-    def _told(self, *, final: bool = False) -> SearchResult:
-        told = self.outcome
-        told.seconds = monotonic() - self._begun
-        told.given_up = self.calls.given_up
-        told.left = sum(one.failures.left for one in self._operators.values())
-        for op, one in self._operators.items():
+    def _update_result(self, *, final: bool = False) -> SearchResult:
+        result = self.result
+        result.seconds = monotonic() - self._begun
+        result.given_up = self.calls.given_up
+        result.left_out = sum(operator.failures.left_out for operator in self._operators.values())
+        for op, operator in self._operators.items():
             if final:
-                one.failures.merge()
-            guidance, covered = one.guidance, one.covered
+                operator.failures.merge()
+            guidance, covered = operator.guidance, operator.covered
             covered.ranks, covered.types = guidance.ranks, tuple(sorted(guidance.types))
             covered.pairs, covered.mutants = guidance.pairs, len(guidance.killed)
-            told.covered[op] = covered
-        told.found = [found for one in self._operators.values() for found in one.failures.found]
-        return told
+            result.coverage[op] = covered
+        result.discoveries = [
+            discovery
+            for operator in self._operators.values()
+            for discovery in operator.failures.discoveries
+        ]
+        return result
 
     @property
     def failures(self) -> Mapping[str, Failures]:
-        """By operator, its failures."""
-        return {op: one.failures for op, one in self._operators.items()}
+        """The failures of each operator."""
+        return {op: operator.failures for op, operator in self._operators.items()}
 
     def guidance(self, op: str) -> Guidance:
-        """What was covered of an operator."""
+        """Return the guidance of an operator."""
         return self._operators[op].guidance
 
 
 def _turns(operators: Iterable[_Operator]) -> list[tuple[_Operator, Batches]]:
-    """Whose turn it is: one rank of each operator after the other, so that soon each was asked
-    something, and images every second time: most that kernel libraries treat apart is there."""
-    found: list[tuple[int, _Operator, Batches]] = []
-    for one in operators:
-        images = [drawing for drawing in one.drawings if drawing.rank == IMAGES]
-        others = [drawing for drawing in one.drawings if drawing.rank != IMAGES]
-        mixed = [image for other in others for image in (*images, other)] or images
-        found += [(place, one, drawing) for place, drawing in enumerate(mixed)]
-    return [(one, drawing) for _, one, drawing in sorted(found, key=lambda turn: turn[0])]
+    """Order the batches: one rank of each operator after the other, images every second time.
+
+    So soon each operator is tested, and images most: kernel libraries have most code paths for
+    them.
+    """
+    turns: list[tuple[int, _Operator, Batches]] = []
+    for operator in operators:
+        images = [batches for batches in operator.batches if batches.rank == IMAGES]
+        other_batches = [batches for batches in operator.batches if batches.rank != IMAGES]
+        mixed = [image for batches in other_batches for image in (*images, batches)] or images
+        turns += [(position, operator, batches) for position, batches in enumerate(mixed)]
+    return [(operator, batches) for _, operator, batches in sorted(turns, key=lambda turn: turn[0])]

@@ -1,4 +1,4 @@
-"""Simpler variants of a case: fewer axes, smaller sizes, attributes nearer to their defaults."""
+"""Simplifications of a case: fewer axes, smaller sizes, attributes nearer to defaults."""
 
 from __future__ import annotations
 
@@ -20,51 +20,50 @@ Values = Mapping[str, Any]
 Cost = tuple[Any, ...]
 
 
-def values_of(spec: OpSpec, case: Case) -> dict[str, Any]:
-    """What a case says, attributes that it leaves out too."""
-    found: dict[str, Any] = {**case.types, "pattern": case.pattern}
-    found |= dimensions(spec, case.shapes)
-    found |= in_full(spec, case)
-    found |= {one.quantity.key: case.operands[one.name] for one in spec.operands}
-    return {key: tuple(one) if isinstance(one, list) else one for key, one in found.items()}
+def case_values(spec: OpSpec, case: Case) -> dict[str, Any]:
+    """Return the values of a case, including attributes that it leaves out."""
+    values: dict[str, Any] = {**case.types, "pattern": case.pattern}
+    values |= dimensions(spec, case.shapes)
+    values |= in_full(spec, case)
+    values |= {operand.quantity.key: case.operands[operand.name] for operand in spec.operands}
+    return {k: tuple(value) if isinstance(value, list) else value for k, value in values.items()}
 
 
-def cost_of(spec: OpSpec, case: Case) -> Cost:
-    """What is made as small as it can be: first the input, then what else a reader has to see."""
-    values = values_of(spec, case)
+def case_cost(spec: OpSpec, case: Case) -> Cost:
+    """Return the cost of a case: the input first, then what else readers see."""
+    values = case_values(spec, case)
     shape = case.shapes[spec.data.name]
-    far = sum(_distance(one, values[one.key]) for one in spec.attributes)
+    distance = sum(_distance(attribute, values[attribute.key]) for attribute in spec.attributes)
     base = base_type(spec)
     patterns = spec.data.patterns
-    plain = patterns.index(case.pattern) if case.pattern in patterns else len(patterns)
+    pattern_index = patterns.index(case.pattern) if case.pattern in patterns else len(patterns)
     return (
         prod(shape),
         len(shape),
         sum(shape),
-        far,
+        distance,
         case.types[spec.data.type] != base,
-        plain,
+        pattern_index,
         len(case.attributes),
         case.seed,
         case.id,
     )
 
 
-def simpler(spec: OpSpec, case: Case, ranks: Collection[int]) -> list[Case]:
-    """The valid cases of some ranks that are one step simpler, the simplest first."""
-    cost = cost_of(spec, case)
-    made = {one.id: one for one in _made(spec, case, ranks)}
-    costs = {name: cost_of(spec, one) for name, one in made.items()}
-    nearer = [one for name, one in made.items() if costs[name] < cost]
-    found: list[Case] = []
-
+def simplifications(spec: OpSpec, case: Case, ranks: Collection[int]) -> list[Case]:
+    """Return the valid cases of some ranks that are one step simpler, simplest first."""
+    cost = case_cost(spec, case)
+    cases = {case.id: case for case in _variants(spec, case, ranks)}
+    costs = {name: case_cost(spec, case) for name, case in cases.items()}
+    nearer = [case for name, case in cases.items() if costs[name] < cost]
+    valid: list[Case] = []
     for rank, group in groupby(sorted(nearer, key=spec.rank_of), key=spec.rank_of):
-        found += sound(spec, rank, list(group))
-    return sorted(found, key=lambda one: costs[one.id])
+        valid += sound(spec, rank, list(group))
+    return sorted(valid, key=lambda case: costs[case.id])
 
 
-def _made(spec: OpSpec, case: Case, ranks: Collection[int]) -> Iterator[Case]:
-    values = values_of(spec, case)
+def _variants(spec: OpSpec, case: Case, ranks: Collection[int]) -> Iterator[Case]:
+    values = case_values(spec, case)
     for changed in _changed(spec, values, ranks):
         seed = changed.pop("seed", case.seed)
         if spec.fills(changed["pattern"], changed[spec.data.type]):
@@ -74,21 +73,22 @@ def _made(spec: OpSpec, case: Case, ranks: Collection[int]) -> Iterator[Case]:
 
 
 def _changed(spec: OpSpec, values: Values, ranks: Collection[int]) -> Iterator[dict[str, Any]]:
-    """The values of the case with one thing changed, or with several that belong together."""
-    per_axis = [key for key, one in spec.quantities.items() if one.per_axis]
+    """Yield the values with one thing changed, or with several that belong together."""
+    per_axis = [key for key, quantity in spec.quantities.items() if quantity.per_axis]
     axes = len(values[per_axis[0]]) if per_axis else 0
     if spec.layout.rank(axes - 1) in ranks and per_axis:
         for axis in range(axes):
             yield {**values, **{key: _without(values[key], axis) for key in per_axis}}
     for axis in range(axes):
         plain = {
-            key: _with(values[key], axis, _plain(spec, key, values[key][axis])) for key in per_axis
+            key: _with(values[key], axis, _simplest_number(spec, key, values[key][axis]))
+            for key in per_axis
         }
         yield {**values, **plain}
         longer = {key: values[key][axis] for key in per_axis if values[key][axis] > 1}
         for shorter in (
-            {key: max(1, one // 2) for key, one in longer.items()},
-            {key: one - 1 for key, one in longer.items()},
+            {key: max(1, n // 2) for key, n in longer.items()},
+            {key: n - 1 for key, n in longer.items()},
         ):
             yield {**values, **{key: _with(values[key], axis, n) for key, n in shorter.items()}}
     for key, quantity in spec.quantities.items():
@@ -98,13 +98,13 @@ def _changed(spec: OpSpec, values: Values, ranks: Collection[int]) -> Iterator[d
                 if other != value:
                     yield {**values, key: other}
         elif quantity.per_axis:
-            plain_value = tuple(_plain(spec, key, one) for one in value)
-            yield {**values, key: plain_value}
-            for axis, one in enumerate(value):
-                for smaller in _smaller(_plain(spec, key, one), one):
+            simplest = tuple(_simplest_number(spec, key, number) for number in value)
+            yield {**values, key: simplest}
+            for axis, number in enumerate(value):
+                for smaller in _smaller(simplest[axis], number):
                     yield {**values, key: _with(value, axis, smaller)}
         else:
-            for smaller in _smaller(_plain(spec, key, value), value):
+            for smaller in _smaller(_simplest_number(spec, key, value), value):
                 yield {**values, key: smaller}
     for dtype in dict.fromkeys((base_type(spec), *spec.types[spec.data.type])):
         if dtype != values[spec.data.type]:
@@ -116,11 +116,11 @@ def _changed(spec: OpSpec, values: Values, ranks: Collection[int]) -> Iterator[d
 
 
 def _distance(quantity: Quantity, value: Any) -> int:
-    """How far an attribute is from its simplest value."""
+    """Return how far an attribute is from its simplest value."""
     pairs = zip(_each(value), _each(_simplest(quantity, value)), strict=True)
     if quantity.type == "int":
-        return sum(abs(int(one) - int(two)) for one, two in pairs)
-    return sum(one != two for one, two in pairs)
+        return sum(abs(int(number) - int(simplest)) for number, simplest in pairs)
+    return sum(member != simplest for member, simplest in pairs)
 
 
 def _members(quantity: Quantity) -> tuple[Any, ...]:
@@ -128,31 +128,31 @@ def _members(quantity: Quantity) -> tuple[Any, ...]:
 
 
 def _simplest(quantity: Quantity, value: Any) -> Any:
-    """The default, or what is likest to change nothing."""
+    """Return the default, or what is likeliest to change nothing."""
     if quantity.default is not None:
-        one: Any = quantity.default
+        simplest: Any = quantity.default
     elif quantity.type == "enum":
-        one = quantity.values[0]
+        simplest = quantity.values[0]
     elif quantity.type == "bool":
-        one = False
+        simplest = False
     else:
-        one = 0 if "pad" in quantity.key else 1
-    return tuple(one for _ in value) if quantity.per_axis else one
+        simplest = 0 if "pad" in quantity.key else 1
+    return tuple(simplest for _ in value) if quantity.per_axis else simplest
 
 
-def _plain(spec: OpSpec, key: str, value: int) -> int:
-    """The simplest number of an axis, or of a quantity that all axes share."""
+def _simplest_number(spec: OpSpec, key: str, value: int) -> int:
+    """Return the simplest number of an axis, or of a quantity that all axes share."""
     quantity = spec.quantities[key]
     if key in spec.dims:
         return 1
-    found = _simplest(quantity, (value,) if quantity.per_axis else value)
-    return int(found[0] if quantity.per_axis else found)
+    simplest = _simplest(quantity, (value,) if quantity.per_axis else value)
+    return int(simplest[0] if quantity.per_axis else simplest)
 
 
 def _smaller(simplest: int, value: int) -> list[int]:
-    """Numbers on the way from one to the simplest."""
-    between = (simplest, simplest + 1, (simplest + value) // 2, value - 1)
-    return [one for one in dict.fromkeys(between) if abs(one - simplest) < abs(value - simplest)]
+    """Return numbers between a value and the simplest."""
+    between = dict.fromkeys((simplest, simplest + 1, (simplest + value) // 2, value - 1))
+    return [number for number in between if abs(number - simplest) < abs(value - simplest)]
 
 
 def _each(value: Any) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.kernels.graded import KernelRun as KernelRun
-from conformance.kernels.graded import grade_kernel as grade_kernel
+from conformance.kernels.interface import KernelRun as KernelRun
+from conformance.kernels.interface import grade_kernel as grade_kernel
 
 __all__ = ["KernelRun", "grade_kernel"]

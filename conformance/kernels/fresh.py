@@ -1,14 +1,15 @@
-"""A suite that nobody has seen: the recorded selection with other data, and drawn cases.
+"""A suite that nobody knows: the recorded selection with other data, and drawn cases.
 
 The selection of an operator is published, with its data. Here its cases keep their shapes and
-attributes, which kill the mutants, and get data of a fresh seed; what they kill is worked out
-again. Drawn cases have shapes that nobody has published either.
+attributes, which kill the mutants, and get data of a fresh seed; their kills are computed anew.
+Drawn cases have shapes that nobody has published either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 from pathlib import Path
 
@@ -35,29 +36,30 @@ from conformance.suite.strength import Strength
 from conformance.suite.writer import write_suite
 
 NAME = "fresh"
-"""The suite's name in claims; one with the few cases of the smoke suite has that one's name."""
+"""The suite's name in claims; a suite with the few cases of the smoke suite has that name."""
 
-SLICE = 60
+BATCH_CASES = 60
 """Cases of one task."""
 
-DRAWN = {"core": 24, SuiteName.SMOKE: 6}
+DRAWN_CASES = {"core": 24, SuiteName.SMOKE: 6}
 """Drawn cases of each rank."""
 
-ROUNDS = 200
-"""How often data are drawn for a case at most, until the suite kills what the published one kills.
+MAX_DRAWS = 200
+"""Draws of data for a case, at most, until the suite kills what the published one kills.
+
 A mutant that leaves out the last of 33 rows of a maximum needs some 33; most need fewer than five.
 """
 
-LARGEST = 6000
+MAX_ELEMENTS = 6000
 """Elements of the data of a drawn case, at most."""
 
-PartKill = tuple[tuple[str, int], Hashable]
+PartitionKill = tuple[tuple[str, int], Hashable]
 """An element type and a rank, and a level with a mutant that is killed at it there."""
 
 
 @dataclass(frozen=True)
 class CaseGroup:
-    """Cases of one operator to build, and to find the kills of if they are ``measured``."""
+    """Cases of one operator to build, and to compute the kills of if ``measured``."""
 
     spec: OpSpec
     cases: tuple[tuple[Case, str], ...] = field(repr=False)
@@ -70,10 +72,11 @@ class CaseGroup:
     def run(self) -> list[tuple[Vector, tuple[Kill, ...]]]:
         vectors = [build(self.spec, case, level) for case, level in self.cases]
         kills: dict[str, tuple[Kill, ...]] = {}
-        asked = [one for one in vectors if self.measured and one.case.reject is None]
-        if asked:
-            bank = Bank(self.spec, faults(self.spec))
-            kills = dict(zip((one.id for one in asked), bank.all_kills(asked), strict=True))
+        graded = [vector for vector in vectors if self.measured and vector.case.reject is None]
+        if graded:
+            runner = Bank(self.spec, faults(self.spec))
+            ids = (vector.id for vector in graded)
+            kills = dict(zip(ids, runner.all_kills(graded), strict=True))
         return [(vector, kills.get(vector.id, ())) for vector in vectors]
 
 
@@ -86,97 +89,104 @@ def fresh_suite(
     processes: int = 1,
     progress: parallel.Progress = lambda *_: None,
 ) -> Suite:
-    """A suite of one operator with data of ``seed``, in the folder ``out``.
+    """Make a suite of one operator with data of ``seed``, in the folder ``out``.
 
-    ``suite`` is ``core`` or ``smoke``. An operator without recorded cases gets a
-    selection of its own, which takes minutes. Raises what the generation of a suite raises.
+    An operator without recorded cases gets a selection of its own, which takes minutes.
+
+    Args:
+        suite: ``core`` or ``smoke``.
+
+    Raises:
+        ConformanceError: whatever generating a suite raises.
     """
-    known = recorded.read(spec.op) if spec is loader.shipped().get(spec.op) else None
-    if known is None:
-        return _selected(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
-    there = [one for one in known.recorded if suite in one.suites and one.withdrawn is None]
-    chosen, large = ([one for one in there if one.is_large is big] for big in (False, True))
-    asked = _reseeded(chosen, seed)
-    asked += [(case, "must") for case in _drawn(spec, seed, DRAWN[suite])]
+    recorded_cases = recorded.read(spec.op) if spec is loader.shipped().get(spec.op) else None
+    if recorded_cases is None:
+        return _select(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
     measured = suite != SuiteName.SMOKE  # of a smoke suite nothing is claimed
-    found = _built(spec, asked, measured=measured, processes=processes, progress=progress)
-    wanted = [(one, _kills(spec, one.case, one.achieved)) for one in chosen] if measured else []
-    killed = {kill for v, own in found for kill in _kills(spec, v.case, achievements(own))}
-    for attempt in range(1, ROUNDS):
-        wanted = [(one, kills) for one, kills in wanted if kills - killed]
-        if not wanted:
+    build_cases = partial(_build, spec, processes=processes, progress=progress)
+    entries = [e for e in recorded_cases.recorded if suite in e.suites and e.withdrawn is None]
+    chosen = [entry for entry in entries if not entry.is_large]
+    drawn = [(case, "must") for case in _draw_cases(spec, seed, DRAWN_CASES[suite])]
+    built = build_cases([*_reseeded(chosen, seed), *drawn], measured=measured)
+    killed = {kill for vector, kills in built for kill in _kills(spec, vector, kills)}
+    missing = [(e, _in_partition(spec, e.case, e.achieved) - killed) for e in chosen if measured]
+    for attempt in range(1, MAX_DRAWS):
+        missing = [(entry, kills - killed) for entry, kills in missing if kills - killed]
+        if not missing:
             break
-        missing = {kill for _, kills in wanted for kill in kills - killed}
         number = 2 * seed + attempt * APART
-        again = [(other_data(one.case, number), one.level) for one, _ in wanted]
-        for vector, own in _built(
-            spec, again, measured=True, processes=processes, progress=progress
-        ):
-            if gained := missing & _kills(spec, vector.case, achievements(own)):
-                found.append((vector, own))
-                missing -= gained
+        redrawn = [(other_data(entry.case, number), entry.level) for entry, _ in missing]
+        wanted_kills = {kill for _, kills in missing for kill in kills}
+        for vector, kills in build_cases(redrawn, measured=True):
+            if gained := (wanted_kills - killed) & _kills(spec, vector, kills):
+                built.append((vector, kills))
                 killed |= gained
-    found += _built(
-        spec, _reseeded(large, seed), measured=False, processes=processes, progress=progress
-    )
-    kills = {vector.id: own for vector, own in found}
+    large = _reseeded([entry for entry in entries if entry.is_large], seed)
+    built += build_cases(large, measured=False)
+    kills_by_id = {vector.id: kills for vector, kills in built}
     strength = shipped_suite.unmeasured(spec)
     if measured:
-        big = {case.id for case, _ in _reseeded(large, seed)}
-        valued = {v.id: v.case for v, _ in found if v.case.reject is None and v.id not in big}
-        inert = {part: one.inert for part, one in known.parts.survivors.items()}
-        parts = parts_of(spec, standings(spec, faults(spec), valued, kills, inert))
-        strength = replace(strength, parts=parts)
-    return _written(spec, out, [v for v, _ in found], kills, strength, seed=seed, suite=suite)
+        large_ids = {case.id for case, _ in large}
+        cases = {v.id: v.case for v, _ in built if v.case.reject is None and v.id not in large_ids}
+        inert = {
+            partition: survivors.inert
+            for partition, survivors in recorded_cases.parts.survivors.items()
+        }
+        states = standings(spec, faults(spec), cases, kills_by_id, inert)
+        strength = replace(strength, parts=parts_of(spec, states))
+    return _write(spec, out, [v for v, _ in built], kills_by_id, strength, seed=seed, suite=suite)
 
 
 def _reseeded(chosen: Sequence[Recorded], seed: int) -> list[tuple[Case, str]]:
-    """The cases with other data, each with its level. Data of two seeds have nothing in common."""
-    return [(other_data(one.case, 2 * seed), one.level) for one in chosen]
+    """Give the cases other data; return each with its level.
+
+    Data of two seeds have nothing in common.
+    """
+    return [(other_data(entry.case, 2 * seed), entry.level) for entry in chosen]
 
 
-def _part(spec: OpSpec, case: Case) -> tuple[str, int]:
-    """The element type and the rank, of which each has a strength of its own."""
-    return case.types[spec.data.type], len(case.shapes[spec.data.name])
+def _in_partition(spec: OpSpec, case: Case, achieved: Iterable[Hashable]) -> set[PartitionKill]:
+    """Return what a case achieves, in its partition."""
+    partition = case.types[spec.data.type], len(case.shapes[spec.data.name])
+    return {(partition, item) for item in achieved}
 
 
-def _kills(spec: OpSpec, case: Case, achieved: Iterable[Hashable]) -> set[PartKill]:
-    """What a case achieves, in its part."""
-    return {(_part(spec, case), item) for item in achieved}
+def _kills(spec: OpSpec, vector: Vector, kills: Iterable[Kill]) -> set[PartitionKill]:
+    return _in_partition(spec, vector.case, achievements(kills))
 
 
-def _drawn(spec: OpSpec, seed: int, count: int) -> list[Case]:
-    """Cases of shapes and attributes that nobody has selected, small enough to be evaluated."""
-    found: list[Case] = []
+def _draw_cases(spec: OpSpec, seed: int, count: int) -> list[Case]:
+    """Draw cases of shapes and attributes that nobody has selected, small enough to evaluate."""
+    cases: list[Case] = []
     for rank in spec.ranks:
         drawn = draw_fast(spec, rank, 3 * count, root=seed)
-        drawn = [one for one in drawn if prod(one.shapes[spec.data.name]) <= LARGEST]
-        valid = sound(spec, rank, [other_data(one, 2 * seed) for one in drawn])
-        found += valid[:count]
-    return found
+        drawn = [case for case in drawn if prod(case.shapes[spec.data.name]) <= MAX_ELEMENTS]
+        valid = sound(spec, rank, [other_data(case, 2 * seed) for case in drawn])
+        cases += valid[:count]
+    return cases
 
 
-def _built(
+def _build(
     spec: OpSpec,
-    asked: Sequence[tuple[Case, str]],
+    cases: Sequence[tuple[Case, str]],
     *,
     measured: bool,
     processes: int,
     progress: parallel.Progress,
 ) -> list[tuple[Vector, tuple[Kill, ...]]]:
-    once = {case.id: (case, level) for case, level in asked}
+    once = {case.id: (case, level) for case, level in cases}
     values = list(once.values())
-    work = [
-        CaseGroup(spec, tuple(values[first : first + SLICE]), measured)
-        for first in range(0, len(values), SLICE)
+    groups = [
+        CaseGroup(spec, tuple(values[first : first + BATCH_CASES]), measured)
+        for first in range(0, len(values), BATCH_CASES)
     ]
-    if len(work) == 1:  # no process is worth its start
+    if len(groups) == 1:  # no process is worth its start
         processes = 1
-    done = parallel.run(work, processes=processes, progress=progress, total=len(work))
-    return [one for piece in done for one in piece]
+    built = parallel.run(groups, processes=processes, progress=progress, total=len(groups))
+    return [item for group in built for item in group]
 
 
-def _selected(
+def _select(
     spec: OpSpec,
     out: Path,
     *,
@@ -185,13 +195,15 @@ def _selected(
     processes: int,
     progress: parallel.Progress,
 ) -> Suite:
-    """For an operator without recorded cases: a selection of its own."""
-    made = next(plan.make([spec], root=seed, processes=processes, progress=progress, suite=suite))
-    chosen = [v for v in made.vectors if suite in made.suites[v.id]]
-    return _written(spec, out, chosen, made, made.strength, seed=seed, suite=suite)
+    """Select cases of an operator without recorded cases."""
+    generated = next(
+        plan.make([spec], root=seed, processes=processes, progress=progress, suite=suite)
+    )
+    chosen = [v for v in generated.vectors if suite in generated.suites[v.id]]
+    return _write(spec, out, chosen, generated, generated.strength, seed=seed, suite=suite)
 
 
-def _written(
+def _write(
     spec: OpSpec,
     out: Path,
     vectors: Sequence[Vector],
@@ -201,15 +213,18 @@ def _written(
     seed: int,
     suite: str,
 ) -> Suite:
-    """The suite of the vectors and their twins, in an order that the seed decides."""
+    """Write the vectors and reseeded ones, in an order that the seed decides."""
     if isinstance(kills, plan.Made):
         killed, excused = dict(kills.kills), dict(kills.excused)
     else:
-        killed = {i: tuple(one.fault for one in own) for i, own in kills.items()}
-        excused = {i: tuple(one.fault for one in own if not one.must) for i, own in kills.items()}
+        killed = {i: tuple(kill.fault for kill in of_vector) for i, of_vector in kills.items()}
+        excused = {
+            i: tuple(kill.fault for kill in of_vector if not kill.must)
+            for i, of_vector in kills.items()
+        }
     name = SuiteName.SMOKE if suite == SuiteName.SMOKE else NAME
-    shipped = spec is loader.shipped().get(spec.op)
-    basis = origin.shipped(spec) if shipped else origin.carried(spec, faults(spec))
+    is_shipped = spec is loader.shipped().get(spec.op)
+    basis = origin.shipped(spec) if is_shipped else origin.carried(spec, faults(spec))
     ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)
     return write_suite(
         out,
@@ -217,8 +232,8 @@ def _written(
         name=name,
         seed=seed,
         versions=versions(),
-        kills={i: own for i, own in killed.items() if own},
-        excused={i: own for i, own in excused.items() if own},
+        kills={i: of_vector for i, of_vector in killed.items() if of_vector},
+        excused={i: of_vector for i, of_vector in excused.items() if of_vector},
         strength={spec.op: strength},
         bases=[basis],
     )

@@ -1,14 +1,14 @@
 """Starts the process of a kernel with as little as it needs, and ends all that it leaves.
 
 This file stands alone, as :mod:`conformance.kernels.runner` does, and runs before it. Its argument
-is a JSON file that says what to start and how to isolate it. At level 1 every means that the file
-names is had or nothing is started.
+is a JSON file that says what to start and how to isolate it. At level 1 all means in the file are
+applied, or nothing is started.
 
 The kernel's process gets a scrubbed environment, no open files but its three pipes, and a folder
 that is not the host's. At level 1 its root holds only what it may read, read-only, so no mode,
-owner, time or attribute of a file can be changed either, which Landlock does not refuse; its folder
-is a file system of its own, of limited size. Two processes are between it and the host: the inner
-one ends what it leaves behind, the outer one watches how much memory all of it takes.
+owner, time or attribute of a file can be changed either, which Landlock does not refuse; its
+folder is a file system of its own, of limited size. Two processes are between it and the host:
+the inner one ends what it leaves behind, the outer one watches how much memory all of it takes.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER =
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 # Bits of access in the order of the kernel's header: how many each ABI knows.
 EXECUTE, WRITE, READ, READ_DIR = 1, 2, 4, 8
-KNOWN = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
+ACCESS_BITS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 TCP = 3
 SCOPES = 3
 """No abstract sockets and no signals beyond the domain, from ABI 6 on."""
@@ -65,20 +65,24 @@ FOREIGN = 0x40000000
 LEFT = "left processes behind"
 LATE = "changed an input late"
 LATE_CODE = 97
-"""The exit code of the runner that tells so."""
+"""The exit code of the runner that says so."""
 
 TICK = 0.05
-"""Seconds between two looks at the memory of the kernel's processes."""
+"""Seconds between two checks of the memory of the kernel's processes."""
 
 NOBODY = 65534
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def call(name: str, result: int) -> int:
-    """Raises OSError for the result of a function of the C library that says so."""
+def check_result(name: str, result: int) -> int:
+    """Check the result of a function of the C library.
+
+    Raises:
+        OSError: it failed.
+    """
     if result < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"{name}: {os.strerror(number)}")
+        code = ctypes.get_errno()
+        raise OSError(code, f"{name}: {os.strerror(code)}")
     return result
 
 
@@ -91,14 +95,14 @@ def close_all() -> None:
 
 
 def new_namespaces(names: list[str]) -> None:
-    """Leave the host's; the next child is the first process of the new ones."""
+    """Leave the host's namespaces; the next child is the first process of the new ones."""
     flags = 0
     for name in names:
         flags |= CLONE[name]
     uid, gid = os.getuid(), os.getgid()
     if "user" in names and 0 in (uid, gid):
         raise OSError(0, "root would own its files in a user namespace too")
-    call("unshare", LIBC.unshare(flags))
+    check_result("unshare", LIBC.unshare(flags))
     if "user" in names:
         for file, text in (
             ("setgroups", "deny"),
@@ -118,7 +122,7 @@ def become_other_user() -> None:
 
 
 def landlock_version() -> int:
-    """The ABI of Landlock, 0 where there is none."""
+    """Return the ABI of Landlock, 0 without it."""
     return max(0, int(LIBC.syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
 
 
@@ -127,10 +131,10 @@ def landlock(readable: list[str], listed: list[str], writable: list[str]) -> Non
     version = landlock_version()
     if not version:
         raise OSError(0, "Landlock is not there")
-    handled = (1 << KNOWN.get(version, 16)) - 1
+    handled = (1 << ACCESS_BITS.get(version, 16)) - 1
     attributes = struct.pack("<QQQ", handled, TCP, SCOPES)
     size = 8 if version < 4 else 16 if version < 6 else 24
-    ruleset = call(
+    ruleset = check_result(
         "Landlock",
         LIBC.syscall(CREATE_RULESET, ctypes.c_char_p(attributes), ctypes.c_size_t(size), 0),
     )
@@ -147,23 +151,23 @@ def landlock(readable: list[str], listed: list[str], writable: list[str]) -> Non
             os.close(descriptor)
             continue
         rule = struct.pack("<Qi", access & handled, descriptor)
-        done = LIBC.syscall(ADD_RULE, ruleset, 1, ctypes.c_char_p(rule), 0)
+        result = LIBC.syscall(ADD_RULE, ruleset, 1, ctypes.c_char_p(rule), 0)
         os.close(descriptor)
-        call(f"Landlock for {path}", done)
-    call("no new privileges", LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    call("Landlock", LIBC.syscall(RESTRICT_SELF, ruleset, 0))
+        check_result(f"Landlock for {path}", result)
+    check_result("no new privileges", LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    check_result("Landlock", LIBC.syscall(RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, options: str = "") -> None:
     """Mount a file system, or with MS_BIND what is at a path."""
-    words = [None if one is None else os.fsencode(one) for one in (source, target, kind)]
-    given = ctypes.c_ulong(flags)
-    call(f"mount {target}", LIBC.mount(*words, given, os.fsencode(options) or None))
+    names = [None if name is None else os.fsencode(name) for name in (source, target, kind)]
+    flag_bits = ctypes.c_ulong(flags)
+    check_result(f"mount {target}", LIBC.mount(*names, flag_bits, os.fsencode(options) or None))
 
 
 def new_root(config: Config) -> None:
-    """Make a root of the paths that may be read or written alone. Nothing in it can be changed.
+    """Make a root of the paths that may be read or written. Nothing in it can be changed.
 
     This process is in a mount namespace of its own, and may mount there.
     """
@@ -171,31 +175,31 @@ def new_root(config: Config) -> None:
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     mount("none", root, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m")
     paths = [*config["readable"], *config["devices"]]
-    for path in sorted(paths, key=lambda one: one.count("/")):  # a folder before what is in it
+    for path in sorted(paths, key=lambda path: path.count("/")):  # a folder before what is in it
         if os.path.lexists(path) and not path.startswith("/proc/"):
             bind(path, root + path)
     for path in ("/proc", "/dev/shm", config["folder"]):  # noqa: S108 - a place to mount at
         os.makedirs(root + path, exist_ok=True)
     attributes = struct.pack("<QQQQ", READ_ONLY | MS_NOSUID, 0, 0, 0)
-    done = LIBC.syscall(
+    result = LIBC.syscall(
         MOUNT_SETATTR, HERE, os.fsencode(root), EVERYWHERE, ctypes.c_char_p(attributes), 32
     )
-    call("mount read-only", done)
-    most = f"mode=1777,size={config['disk']},nr_inodes=65536"
+    check_result("mount read-only", result)
+    options = f"mode=1777,size={config['disk']},nr_inodes=65536"
     for path in (config["folder"], "/dev/shm"):  # noqa: S108
-        mount("none", root + path, "tmpfs", MS_NOSUID | MS_NODEV, most)
+        mount("none", root + path, "tmpfs", MS_NOSUID | MS_NODEV, options)
     try:
         mount("none", root + "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     except OSError:  # parts of it are hidden here, so it has to be the one that is there
         mount("/proc", root + "/proc", None, MS_BIND | MS_REC)
     os.chdir(root)
-    call("pivot_root", LIBC.syscall(PIVOT_ROOT[os.uname().machine], b".", b"."))
-    call("umount", LIBC.umount2(b".", MNT_DETACH))
+    check_result("pivot_root", LIBC.syscall(PIVOT_ROOT[os.uname().machine], b".", b"."))
+    check_result("umount", LIBC.umount2(b".", MNT_DETACH))
     os.chdir("/")
 
 
 def bind(path: str, target: str) -> None:
-    """Have a path of the host at a target, of which nothing may be there yet; links as links."""
+    """Mount a path of the host at a new target; links become links."""
     if os.path.lexists(target):
         return  # a folder above it is there already
     os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -209,10 +213,11 @@ def bind(path: str, target: str) -> None:
     mount(path, target, None, MS_BIND | MS_REC)
 
 
-def without_calls() -> bool:
-    """Refuse the system calls of :data:`REFUSED`, and to clone a process into a user namespace.
+def filter_calls() -> bool:
+    """Refuse the system calls of :data:`REFUSED`, and clones into a user namespace.
 
-    False where the numbers of this machine's system calls are not known.
+    Returns:
+        False if the numbers of this machine's system calls are not known.
     """
     machine = os.uname().machine
     if machine not in REFUSED:
@@ -226,64 +231,67 @@ def without_calls() -> bool:
         steps += [(EQUAL, 0, 1, number), refuse]
     steps += [(EQUAL, 0, 3, CLONES[machine]), (LOAD, 0, 0, 16), (SET, 0, 1, CLONE["user"]), refuse]
     steps += [allow]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *one) for one in steps))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *step) for step in steps))
     program = ctypes.create_string_buffer(
         struct.pack("<HxxxxxxQ", len(steps), ctypes.addressof(code))
     )
-    call("no new privileges", LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    call("seccomp", LIBC.prctl(PR_SET_SECCOMP, FILTER, program, 0, 0))
+    check_result("no new privileges", LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    check_result("seccomp", LIBC.prctl(PR_SET_SECCOMP, FILTER, program, 0, 0))
     return True
 
 
-def limit(limits: dict[str, int]) -> None:
+def set_limits(limits: dict[str, int]) -> None:
     """Lower the limits of this process and of those that it starts."""
-    for name, most in limits.items():
-        which = getattr(resource, f"RLIMIT_{name.upper()}")
-        hard = resource.getrlimit(which)[1]
-        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(which, (most, most))
+    for name, maximum in limits.items():
+        resource_id = getattr(resource, f"RLIMIT_{name.upper()}")
+        hard = resource.getrlimit(resource_id)[1]
+        maximum = maximum if hard == resource.RLIM_INFINITY else min(maximum, hard)
+        resource.setrlimit(resource_id, (maximum, maximum))
 
 
-def confined(config: Config) -> None:
-    """What every kernel's process gets, in the process that becomes it."""
+def confine(config: Config) -> None:
+    """Confine the process that becomes a kernel's."""
     os.chdir(config["folder"])
-    limit(config["limits"])
+    set_limits(config["limits"])
     if config["level"] == 1:
         writable = [config["folder"], "/dev/shm", *config["devices"]]  # noqa: S108
         landlock(config["readable"], config["listed"], writable)
-        without_calls()
-    call("no new privileges", LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        filter_calls()
+    check_result("no new privileges", LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 
 
-def end_the_rest() -> bool:
+def end_remaining() -> bool:
     """End the processes that the kernel's process left, which are children of this one now.
 
-    Returns whether there were some. In a namespace of its own they end with this process.
+    In a namespace of its own they end with this process.
+
+    Returns:
+        Whether it left any.
     """
-    found = False
+    has_ended = False
     for _ in range(100):  # those that one of them leaves come here next
         try:
             if os.waitpid(-1, os.WNOHANG)[0]:
                 continue  # it had ended by itself
         except ChildProcessError:
-            return found
-        found = True
+            return has_ended
+        has_ended = True
         if os.getpid() == 1:
             return True
         try:
             with open(f"/proc/self/task/{os.getpid()}/children") as stream:
-                left = [int(word) for word in stream.read().split()]
+                pids = [int(word) for word in stream.read().split()]
         except OSError:
             return True
-        for one in left:
-            os.kill(one, signal.SIGKILL)
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
-    return found
+    return has_ended
 
 
 def guard(config: Config, notes: int) -> int:
-    """Start the kernel's process, wait for it, end what it leaves; how it ended."""
-    call("subreaper", LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+    """Start the kernel's process, wait for it, end what it leaves; return its status."""
+    check_result("subreaper", LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
     if config["level"] == 1:
         new_namespaces(["mount"])
         new_root(config)
@@ -298,7 +306,7 @@ def guard(config: Config, notes: int) -> int:
             LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
             if notes >= 0:
                 os.close(notes)
-            confined(config)
+            confine(config)
             os.execve(config["command"][0], config["command"], config["environment"])
         except OSError as error:
             os.write(2, f"the kernel's process could not be isolated: {error}\n".encode())
@@ -310,72 +318,83 @@ def guard(config: Config, notes: int) -> int:
         ended, status = os.wait()
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == LATE_CODE:
         os.write(notes, f"{LATE}\n".encode())
-    if end_the_rest():
+    if end_remaining():
         os.write(notes, f"{LEFT}\n".encode())
     return status
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process started and that are still there."""
-    found: list[int] = []
+    """Return the existing processes that a process started."""
+    pids: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children") as file:
-                found += map(int, file.read().split())
-    return found
+                pids += map(int, file.read().split())
+    return pids
 
 
-def resident(pid: int) -> int:
-    """The memory in bytes of a process and of all below it. What several have counts for each."""
-    taken = 0
+def resident_bytes(pid: int) -> int:
+    """Return the memory of a process and its descendants; shared memory counts for each."""
+    size = 0
     with contextlib.suppress(OSError), open(f"/proc/{pid}/statm") as file:
-        taken = int(file.read().split()[1]) * resource.getpagesize()
-    return taken + sum(map(resident, children(pid)))
+        size = int(file.read().split()[1]) * resource.getpagesize()
+    return size + sum(map(resident_bytes, children(pid)))
 
 
-def taken_by(pid: int) -> int:
-    """The same, and what several have is divided among them, which takes longer to tell."""
+def shared_bytes(pid: int) -> int:
+    """Return the memory of a process and its descendants, shared memory divided among them.
+
+    It takes longer.
+    """
     try:
         with open(f"/proc/{pid}/smaps_rollup") as file:
             lines = [line.split() for line in file]
-        taken = next(int(words[1]) << 10 for words in lines if words[0] == "Pss:")
+        size = next(int(fields[1]) << 10 for fields in lines if fields[0] == "Pss:")
     except PermissionError:
-        return resident(pid)
+        return resident_bytes(pid)
     except (OSError, StopIteration):
         return 0  # it has ended
-    return taken + sum(map(taken_by, children(pid)))
+    return size + sum(map(shared_bytes, children(pid)))
 
 
-def watched(pid: int, most: int) -> int:
-    """Wait for a process, the guard; the kernel's processes below it that take too much memory are
-    ended. How it ended."""
+def watch(pid: int, maximum: int) -> int:
+    """Wait for the guard; end the kernel's processes if they take too much memory.
+
+    Returns:
+        The status of the guard.
+    """
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             return status
-        own = children(pid)
-        taken = sum(map(resident, own))
-        if taken > most:
-            taken = sum(map(taken_by, own))
-        if taken > most:
-            mib = f"the kernel's processes took {taken >> 20} MiB of memory; {most >> 20} MiB are"
-            os.write(2, f"{mib} allowed (--memory)\n".encode())
-            for one in own:
+        pids = children(pid)
+        size = sum(map(resident_bytes, pids))
+        if size > maximum:
+            size = sum(map(shared_bytes, pids))
+        if size > maximum:
+            message = (
+                f"the kernel's processes took {size >> 20} MiB of memory; {maximum >> 20} MiB are"
+            )
+            os.write(2, f"{message} allowed (--memory)\n".encode())
+            for child in pids:
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(one, signal.SIGKILL)
+                    os.kill(child, signal.SIGKILL)
         signal.sigtimedwait([signal.SIGCHLD], TICK)
 
 
-def code_of(status: int) -> int:
-    """How a process ended, as an exit code of a shell."""
+def exit_code(status: int) -> int:
+    """Return how a process ended, as an exit code of a shell."""
     return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
 
 
 def isolate(config: Config) -> None:
-    """Level 1: new namespaces for the next child. A failure is told by OSError.
+    """Make new namespaces for the next child, for level 1.
 
     Root mounts what another user's process sees before it becomes that user, see :func:`guard`.
+
+    Raises:
+        OSError: it failed.
     """
     if config["other_user"] and not config["root_mounts"]:
         become_other_user()
@@ -383,7 +402,7 @@ def isolate(config: Config) -> None:
 
 
 def main() -> None:
-    """Do what the file says."""
+    """Start and isolate what the configuration file says."""
     with open(sys.argv[1]) as stream:
         config = json.load(stream)
     if sys.platform != "linux":
@@ -405,13 +424,13 @@ def main() -> None:
     if pid == 0:
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         try:
-            os._exit(code_of(guard(config, notes)))
+            os._exit(exit_code(guard(config, notes)))
         except OSError as error:
             os.write(2, f"the kernel's process could not be isolated: {error}\n".encode())
         finally:
             os._exit(96)
     os.closerange(0, 2)
-    code = code_of(watched(pid, config["memory"]))
+    code = exit_code(watch(pid, config["memory"]))
     if code > 128:  # the host is to see the signal
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), code - 128)

@@ -17,23 +17,23 @@ number of steps."""
 
 
 def cascade(x: Array, lanes: int) -> Array:
-    """The sums of rows (rows, n), with so many lanes in a vector."""
+    """Add up rows (rows, n), with ``lanes`` lanes in a vector."""
     rows, n = x.shape
-    whole = n // lanes * lanes
-    total = _vectors(x[:, whole:, None])[:, 0]
-    if whole:
-        sums = _vectors(x[:, :whole].reshape(rows, -1, lanes))
+    full = n // lanes * lanes
+    total = _vectors(x[:, full:, None])[:, 0]
+    if full:
+        sums = _vectors(x[:, :full].reshape(rows, -1, lanes))
         for lane in range(lanes):
             total = total + sums[:, lane]
     return total
 
 
 def _vectors(x: Array) -> Array:
-    """The sums of vectors: (rows, count, lanes) becomes (rows, lanes)."""
+    """Add up vectors: (rows, count, lanes) becomes (rows, lanes)."""
     rows, count, lanes = x.shape
     full = count // VECTORS
-    found = _steps(x[:, : full * VECTORS].reshape(rows, full, VECTORS * lanes))
-    each = found.reshape(rows, VECTORS, lanes)
+    sums = _steps(x[:, : full * VECTORS].reshape(rows, full, VECTORS * lanes))
+    each = sums.reshape(rows, VECTORS, lanes)
     total = each[:, 0]
     for i in range(full * VECTORS, count):
         total = total + x[:, i]
@@ -43,7 +43,7 @@ def _vectors(x: Array) -> Array:
 
 
 def _steps(x: Array) -> Array:
-    """The sums of (rows, steps, width), carried from level to level: (rows, width)."""
+    """Add up (rows, steps, width), carried from level to level: (rows, width)."""
     rows, steps, width = x.shape
     power = max(LEAST, max(steps - 1, 0).bit_length() // LEVELS)
     level = [np.zeros((rows, width), x.dtype) for _ in range(LEVELS)]

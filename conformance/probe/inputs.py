@@ -28,7 +28,7 @@ def _exponents(kind: DType) -> tuple[int, int]:
 
 
 def _runs(n: int, chance: Chance) -> NDArray[np.int64]:
-    """The lengths of the runs of one input."""
+    """Draw the lengths of the runs of one input."""
     if n <= RAGGED:
         return np.ones(n, np.int64)
     ends = np.unique(chance.below(n, RUNS - 1))
@@ -36,7 +36,7 @@ def _runs(n: int, chance: Chance) -> NDArray[np.int64]:
 
 
 def _numbers(kind: DType, exponents: Any, signs: Any, chance: Chance) -> Array:
-    """Numbers of random significands with these exponents and signs, exact in the type."""
+    """Draw numbers with these exponents and signs, exact in the type."""
     count = len(exponents)
     top = 1 << (kind.digits - 1)
     significands = top + chance.below(top, count)
@@ -45,28 +45,28 @@ def _numbers(kind: DType, exponents: Any, signs: Any, chance: Chance) -> Array:
     )
 
 
-def _of(kind: DType, values: Array, lengths: NDArray[np.int64]) -> Array:
+def _repeated(kind: DType, values: Array, lengths: NDArray[np.int64]) -> Array:
     return np.repeat(values, lengths).astype(kind.numpy)
 
 
 def wide(kind: DType, n: int, chance: Chance) -> Array:
-    """Numbers of either sign and of most magnitudes."""
+    """Draw numbers of either sign and of most magnitudes."""
     lengths = _runs(n, chance)
     low, high = _exponents(kind)
     exponents = low + chance.below(high - low, len(lengths))
-    return _of(kind, _numbers(kind, exponents, _signs(len(lengths), chance), chance), lengths)
+    return _repeated(kind, _numbers(kind, exponents, _signs(len(lengths), chance), chance), lengths)
 
 
 def near(kind: DType, n: int, chance: Chance) -> Array:
-    """Numbers of one magnitude, some with another sign or all with the same."""
+    """Draw numbers of one magnitude, with mixed signs or all positive."""
     lengths = _runs(n, chance)
     count = len(lengths)
     signs = _signs(count, chance) if chance.below(2, 1)[0] else np.ones(count)
-    return _of(kind, _numbers(kind, chance.below(2, count), signs, chance), lengths)
+    return _repeated(kind, _numbers(kind, chance.below(2, count), signs, chance), lengths)
 
 
 def cancelling(kind: DType, n: int, chance: Chance) -> Array:
-    """Small numbers with a few large ones among them, which cancel each other."""
+    """Draw small numbers with a few large ones among them, which cancel each other."""
     low, high = _exponents(kind)
     digits = (8, 11, 24, 53)[int(chance.below(4, 1)[0])]
     gap = min(digits - 2 + int(chance.below(7, 1)[0]), high - low + 4)
@@ -77,60 +77,61 @@ def cancelling(kind: DType, n: int, chance: Chance) -> Array:
     values = _numbers(kind, exponents, np.ones(count), chance)
     if chance.below(2, 1)[0]:
         values = np.full(count, np.ldexp(1.0, small))
-    found = np.repeat(values, lengths)
+    values = np.repeat(values, lengths)
     pairs = 1 + int(chance.below(min(4, n // 2), 1)[0])
-    places = np.argsort(chance.below(1 << 40, n), kind="stable")[: 2 * pairs]
-    found[places] = np.resize([1.0, -1.0], 2 * pairs) * np.ldexp(1.0, small + gap)
-    return found.astype(kind.numpy)
+    indices = np.argsort(chance.below(1 << 40, n), kind="stable")[: 2 * pairs]
+    values[indices] = np.resize([1.0, -1.0], 2 * pairs) * np.ldexp(1.0, small + gap)
+    return values.astype(kind.numpy)
 
 
-def _top(kind: DType) -> int:
-    """The largest exponent that is drawn: what a conversion to f32 makes of more is not asked."""
+def _max_exponent(kind: DType) -> int:
+    """Return the largest exponent that is drawn, which f32 can hold as well."""
     return min(kind.emax, DTYPES["f32"].emax)
 
 
 def large(kind: DType, n: int, chance: Chance) -> Array:
-    """Numbers whose sum is beyond the range of the type, and whose mean is not."""
+    """Draw numbers whose sum exceeds the type, and whose mean does not."""
     lengths = _runs(n, chance)
-    exponents = _top(kind) - 1 + chance.below(2, len(lengths))
-    return _of(kind, _numbers(kind, exponents, np.ones(len(lengths)), chance), lengths)
+    exponents = _max_exponent(kind) - 1 + chance.below(2, len(lengths))
+    return _repeated(kind, _numbers(kind, exponents, np.ones(len(lengths)), chance), lengths)
 
 
 def alone(kind: DType, n: int, chance: Chance) -> Array:
-    """One number among zeros, whose sum is itself in every order."""
-    found = np.zeros(n)
+    """Draw one number among zeros: its sum is itself in every order."""
+    values = np.zeros(n)
     # High enough that a mean of thousands is a normal number.
-    exponent = np.array([_top(kind) - 2 - int(chance.below(2, 1)[0])])
-    found[int(chance.below(n, 1)[0])] = _numbers(kind, exponent, np.ones(1), chance)[0]
-    return found.astype(kind.numpy)
+    exponent = np.array([_max_exponent(kind) - 2 - int(chance.below(2, 1)[0])])
+    values[int(chance.below(n, 1)[0])] = _numbers(kind, exponent, np.ones(1), chance)[0]
+    return values.astype(kind.numpy)
 
 
 def halfway(kind: DType, n: int, chance: Chance) -> Array:
-    """Numbers whose mean lies halfway between two of the type, or hardly beside: there it shows
-    whether a result is rounded twice, and how well it was divided before.
+    """Draw numbers whose mean lies halfway between two of the type, or close to it.
+
+    It shows whether a result is rounded twice, and how well it was divided before.
     """
     bits = kind.digits + 1
     mean = (1 << (bits - 1)) + 2 * int(chance.below(1 << (bits - 2), 1)[0]) + 1
-    beside = n > 2 and int(chance.below(3, 1)[0]) > 0
+    has_offset = n > 2 and int(chance.below(3, 1)[0]) > 0
     # All but one or two are alike and even, so that the type has them; one makes up for the rest.
-    count = n - 1 - beside
+    count = n - 1 - has_offset
     if count < 1:
         return near(kind, n, chance)
-    alike = n * mean // count
+    common = n * mean // count
     step = 2
-    while alike >= 1 << (bits - 1) and alike // step >= 1 << kind.digits:
+    while common >= 1 << (bits - 1) and common // step >= 1 << kind.digits:
         step *= 2
-    alike -= alike % step
-    found = np.full(n, float(alike))
-    places = np.argsort(chance.below(1 << 40, n), kind="stable")
-    found[places[0]] = float(n * mean - count * alike)
-    if beside:
+    common -= common % step
+    values = np.full(n, float(common))
+    indices = np.argsort(chance.below(1 << 40, n), kind="stable")
+    values[indices[0]] = float(n * mean - count * common)
+    if has_offset:
         odd = 1 + int(chance.below(3, 1)[0])
         sign = 1 - 2 * int(chance.below(2, 1)[0])
-        found[places[1]] = sign * np.ldexp(float(odd), -int(chance.below(12, 1)[0]))
-    found = np.ldexp(found, 8 - bits)
-    exact = found.astype(kind.numpy)
-    return exact if np.array_equal(exact.astype(np.float64), found) else near(kind, n, chance)
+        values[indices[1]] = sign * np.ldexp(float(odd), -int(chance.below(12, 1)[0]))
+    values = np.ldexp(values, 8 - bits)
+    exact = values.astype(kind.numpy)
+    return exact if np.array_equal(exact.astype(np.float64), values) else near(kind, n, chance)
 
 
 def _signs(count: int, chance: Chance) -> Array:
@@ -141,17 +142,19 @@ FAMILIES: tuple[Family, ...] = (cancelling, near, wide, halfway, cancelling, alo
 
 
 def fractions(kind: DType, n: int, chance: Chance) -> Array:
-    """Whole numbers whose mean lies a given part of the way between two others."""
+    """Draw whole numbers whose mean lies a given part of the way between two others."""
     part = (1, 2, n // 2, n // 2, n // 2 + 1, n - 1)[int(chance.below(6, 1)[0])]
     base = int(chance.below(40, 1)[0]) - (20 if kind.kind == "int" else 0)
-    found = np.full(n, base, np.int64)
-    found[: max(0, min(part, n))] += 1
-    return np.roll(found, int(chance.below(n, 1)[0])).astype(kind.numpy)
+    values = np.full(n, base, np.int64)
+    values[: max(0, min(part, n))] += 1
+    return np.roll(values, int(chance.below(n, 1)[0])).astype(kind.numpy)
 
 
 def full(kind: DType, n: int, chance: Chance) -> Array:
-    """Whole numbers whose sums are beyond the type; what rounding may make of its end itself is
-    not asked."""
+    """Draw whole numbers whose sums exceed the type.
+
+    The largest number of the type is avoided, since rounding may change it.
+    """
     end = int(np.iinfo(kind.numpy).max)
     lengths = _runs(n, chance)
     values = end // 4 * 3 - chance.below(30, len(lengths))
@@ -160,12 +163,12 @@ def full(kind: DType, n: int, chance: Chance) -> Array:
 
 
 def digits(kind: DType, n: int, chance: Chance) -> Array:
-    """Whole numbers with as many digits as f32 and f64 just lack, as far as the type has them."""
+    """Draw whole numbers with just more digits than f32 or f64 have."""
     bits = min((25, 26, 30, 54)[int(chance.below(4, 1)[0])], kind.digits)
     lengths = _runs(n, chance)
     sign = -1 if kind.kind == "int" and chance.below(2, 1)[0] else 1
-    rest = chance.below(1 << (bits - 1), len(lengths))
-    return np.repeat((sign * ((1 << (bits - 1)) + rest)).astype(kind.numpy), lengths)
+    low_bits = chance.below(1 << (bits - 1), len(lengths))
+    return np.repeat((sign * ((1 << (bits - 1)) + low_bits)).astype(kind.numpy), lengths)
 
 
 INTEGER_FAMILIES: tuple[Family, ...] = (fractions, fractions, digits, full)

@@ -17,7 +17,7 @@ from conformance.reference.exact import decode, round_ratio
 Codes = NDArray[np.uint64]
 
 ACCUMULATORS = {"f32": ("f16", "bf16", "f32", "f64"), "f64": ("f32", "f64")}
-"""By element type, the types in which sums are kept by listed models: else its own, f32, f64."""
+"""Types in which listed models keep sums, by element type: else its own, f32, f64."""
 
 EXACT = "exact"
 
@@ -32,7 +32,8 @@ FINISHES = {
     "each-divided": "each element is divided before it is added",
     "each-reciprocal": "each element is multiplied by one over the number before it is added",
 }
-
+EXACT_FINISHES = ("divided", "rounded-divided", "rounded-reciprocal")
+"""Finishes of an exact sum."""
 
 NEAREST, TRUNCATED, ODD_UP = "to nearest", "towards zero", "up from odd ones alone"
 RESULTS = {
@@ -40,57 +41,66 @@ RESULTS = {
     TRUNCATED: "; the result is rounded towards zero",
     ODD_UP: "; the result is rounded to nearest above odd numbers, else towards zero",
 }
-"""How results are rounded to the element type where sums are wider. The last is what is left of
-rounding to nearest where only the bit that settles ties is added."""
+"""How results are rounded to the element type where sums are wider.
+
+The last is what remains of rounding to nearest if only the bit that settles ties is added.
+"""
 
 ROUNDING = {TRUNCATED: "toward_zero", ODD_UP: "up_from_odd"}
-"""What :func:`~conformance.dtypes.narrowed` calls them."""
+"""The names of :func:`~conformance.dtypes.narrowed`."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """One listed model: its ``name``, what it ``says`` of each property, and itself in words."""
+    """A listed model.
+
+    Attributes:
+        says: its value of each property.
+        description: the model in words.
+    """
 
     name: str
     says: tuple[tuple[str, str], ...]
-    words: str
+    description: str
 
     @cached_property
     def values(self) -> Mapping[str, str]:
-        """By property, what it says."""
+        """Its value of each property, by name."""
         return dict(self.says)
 
 
 class Space(Protocol):
-    """Listed models for windows of some number of elements of one type."""
+    """Listed models for windows of a number of elements of one type."""
 
     @property
     def models(self) -> tuple[Model, ...]:
         """The models, in a fixed order."""
 
-    def predict(self, data: Array, among: Sequence[int] | None = None) -> Codes:
-        """The codes of the results that models give for rows of data, (models, rows): all models,
-        or those with these numbers, which ascend.
+    def predict(self, data: Array, numbers: Sequence[int] | None = None) -> Codes:
+        """Return the codes of the results of rows of data, (models, rows).
+
+        Args:
+            numbers: the models to predict, ascending; all if None.
         """
 
 
 def codes(values: Array, dtype: DType) -> Codes:
-    """The bits of numbers as integers, those of any NaN as one."""
-    found = np.ascontiguousarray(values).view(dtype.code).astype(np.uint64)
+    """Return the bits of numbers as integers; all NaNs have the same."""
+    bits = np.ascontiguousarray(values).view(dtype.code).astype(np.uint64)
     if not dtype.is_float:
-        return found
+        return bits
     with np.errstate(all="ignore"):
-        return np.where(values != values, np.uint64(not_a_number(dtype)), found)
+        return np.where(values != values, np.uint64(not_a_number(dtype)), bits)
 
 
 def not_a_number(dtype: DType) -> int:
-    """The code that stands for any NaN."""
+    """Return the code that stands for any NaN."""
     return dtype.infinity | 1 << (dtype.digits - 2)
 
 
 @dataclass(frozen=True)
-class _Way:
-    """What is shared by models that differ in the order alone."""
+class _Computation:
+    """The part of models that differ in the order alone."""
 
     accumulator: str
     finish: str
@@ -98,135 +108,145 @@ class _Way:
 
 
 class MeanModels:
-    """Means of ``n`` floating-point numbers; of a square window with ``side`` rows, if given."""
+    """Listed models of the mean of ``n`` floats; ``side`` rows, if a square."""
 
     def __init__(self, dtype: str, n: int, side: int | None = None) -> None:
         self.dtype, self.n = DTYPES[dtype], n
         self._side = side
         self._orders = orders(side)
-        self._ways = tuple(
-            _Way(kept, finish, result)
-            for kept in ACCUMULATORS.get(dtype, (dtype, "f32", "f64"))
-            for finish in _finishes(self.dtype, DTYPES[kept], square=side is not None)
-            for result in _results(self.dtype, DTYPES[kept], finish)
+        self._computations = tuple(
+            _Computation(accumulator, finish, result)
+            for accumulator in ACCUMULATORS.get(dtype, (dtype, "f32", "f64"))
+            for finish in _finishes(self.dtype, DTYPES[accumulator], square=side is not None)
+            for result in _roundings(self.dtype, DTYPES[accumulator], finish)
         )
-        self._exact = tuple(_Way(EXACT, one) for one in list(FINISHES)[:4] if one != "reciprocal")
-        self.models = _models(self._orders, self._ways, self._exact)
+        self._exact = tuple(_Computation(EXACT, finish) for finish in EXACT_FINISHES)
+        self.models = _list_models(self._orders, self._computations, self._exact)
 
-    def predict(self, data: Array, among: Sequence[int] | None = None) -> Codes:
-        """The codes of the mean of each row, by model; see :class:`Space`."""
+    def predict(self, data: Array, numbers: Sequence[int] | None = None) -> Codes:
+        """Return the codes of the mean of each row; see :class:`Space`."""
         sums: dict[tuple[str, str, str], Array] = {}
         terms: dict[tuple[str, str], Array] = {}
-        found: list[Array] = []
+        results: list[Array] = []
         with np.errstate(all="ignore"):
-            for number in range(len(self.models)) if among is None else among:
-                at, which = divmod(number, len(self._orders))
-                if at >= len(self._ways):
-                    way = self._exact[number - len(self._ways) * len(self._orders)]
-                    found.append(self._exactly(data, way.finish))
+            for number in range(len(self.models)) if numbers is None else numbers:
+                group, order_number = divmod(number, len(self._orders))
+                if group >= len(self._computations):
+                    computation = self._exact[number - len(self._computations) * len(self._orders)]
+                    results.append(self._exact_means(data, computation.finish))
                     continue
-                way, order = self._ways[at], self._orders[which]
-                kept = (way.accumulator, way.finish if way.finish.startswith("each") else "")
-                if kept not in terms:
-                    terms[kept] = self._terms(data, *kept)
-                key = (*kept, order.name)
+                computation, order = self._computations[group], self._orders[order_number]
+                term_key = (
+                    computation.accumulator,
+                    computation.finish if computation.finish.startswith("each") else "",
+                )
+                if term_key not in terms:
+                    terms[term_key] = self._terms(data, *term_key)
+                key = (*term_key, order.name)
                 if key not in sums:
-                    sums[key] = order.add(terms[kept])
-                found.append(self._finished(sums[key], way))
-        return codes(np.stack(found), self.dtype)
+                    sums[key] = order.add(terms[term_key])
+                results.append(self._finish(sums[key], computation))
+        return codes(np.stack(results), self.dtype)
 
     def _terms(self, data: Array, accumulator: str, each: str) -> Array:
-        kept = DTYPES[accumulator].numpy
-        terms = np.ascontiguousarray(data.astype(kept))
+        numpy_type = DTYPES[accumulator].numpy
+        terms = np.ascontiguousarray(data.astype(numpy_type))
         if each == "each-divided":
-            return np.asarray(terms / _number(self.n, kept))
+            return np.asarray(terms / _number(self.n, numpy_type))
         if each == "each-reciprocal":
-            return np.asarray(terms * (_number(1, kept) / _number(self.n, kept)))
+            return np.asarray(terms * (_number(1, numpy_type) / _number(self.n, numpy_type)))
         return terms
 
-    def _finished(self, total: Array, way: _Way) -> Array:
-        own = self.dtype.numpy
-        if way.finish.startswith("each"):
-            return total.astype(own)
-        if way.finish.startswith("rounded"):
-            total = total.astype(own)
-        if way.finish == "reciprocal-f32":
+    def _finish(self, total: Array, computation: _Computation) -> Array:
+        numpy_type = self.dtype.numpy
+        if computation.finish.startswith("each"):
+            return total.astype(numpy_type)
+        if computation.finish.startswith("rounded"):
+            total = total.astype(numpy_type)
+        if computation.finish == "reciprocal-f32":
             total = total.astype(np.float32)
         kind = total.dtype
-        if way.finish == "divided-twice" and self._side is not None:
+        if computation.finish == "divided-twice" and self._side is not None:
             mean = total / _number(self._side, kind) / _number(self.n // self._side, kind)
-        elif "reciprocal" in way.finish:
+        elif "reciprocal" in computation.finish:
             mean = total * (_number(1, kind) / _number(self.n, kind))
         else:
             mean = total / _number(self.n, kind)
-        return narrowed(np.asarray(mean), self.dtype, ROUNDING.get(way.result, "nearest"))
+        return narrowed(np.asarray(mean), self.dtype, ROUNDING.get(computation.result, "nearest"))
 
-    def _exactly(self, data: Array, finish: str) -> Array:
+    def _exact_means(self, data: Array, finish: str) -> Array:
         decoded = decode(data, self.dtype, headroom=(self.n - 1).bit_length())
         total = decoded.significand.sum(axis=1)
         if finish == "divided":
             return round_ratio(total, np.array(self.n), decoded.exponent, self.dtype)
         rounded = round_ratio(total, np.array(1), decoded.exponent, self.dtype)
-        return self._finished(rounded, _Way(EXACT, finish))
+        return self._finish(rounded, _Computation(EXACT, finish))
 
 
-def _results(own: DType, kept: DType, finish: str) -> tuple[str, ...]:
-    """How results may be rounded; one that sums have already is not rounded any more."""
-    if not _is_wider(own, kept):
+def _roundings(dtype: DType, accumulator: DType, finish: str) -> tuple[str, ...]:
+    """List how results may be rounded, if sums are of a wider type."""
+    if not _is_wider(dtype, accumulator):
         return ("",)
     return tuple(RESULTS) if finish in ("divided", "reciprocal") else (NEAREST,)
 
 
-def _is_wider(own: DType, kept: DType) -> bool:
-    return kept.digits > own.digits
+def _is_wider(dtype: DType, accumulator: DType) -> bool:
+    return accumulator.digits > dtype.digits
 
 
 def _number(value: int, kind: np.dtype[Any]) -> Array:
     return np.asarray([value]).astype(kind)
 
 
-def _finishes(own: DType, kept: DType, *, square: bool) -> list[str]:
-    found = ["divided", "reciprocal", *(["divided-twice"] if square else [])]
-    if _is_wider(own, kept):
-        found += ["rounded-divided", "rounded-reciprocal"]
-    if kept.digits < DTYPES["f32"].digits:
-        found.append("reciprocal-f32")
-    return [*found, "each-divided", "each-reciprocal"]
+def _finishes(dtype: DType, accumulator: DType, *, square: bool) -> list[str]:
+    finishes = ["divided", "reciprocal", *(["divided-twice"] if square else [])]
+    if _is_wider(dtype, accumulator):
+        finishes += ["rounded-divided", "rounded-reciprocal"]
+    if accumulator.digits < DTYPES["f32"].digits:
+        finishes.append("reciprocal-f32")
+    return [*finishes, "each-divided", "each-reciprocal"]
 
 
-def _models(
-    listed: tuple[Order, ...], ways: tuple[_Way, ...], exact: tuple[_Way, ...]
+def _list_models(
+    orders: tuple[Order, ...],
+    computations: tuple[_Computation, ...],
+    exact: tuple[_Computation, ...],
 ) -> tuple[Model, ...]:
-    found = [
+    models = [
         Model(
-            f"{order.name} {way.accumulator} {way.finish} {way.result}".rstrip(),
+            " ".join(
+                filter(
+                    None,
+                    (order.name, computation.accumulator, computation.finish, computation.result),
+                )
+            ),
             (
-                ("accumulator", way.accumulator),
+                ("accumulator", computation.accumulator),
                 ("order", order.kind),
                 ("lanes", order.lanes),
-                ("division", way.finish),
-                ("results", way.result),
+                ("division", computation.finish),
+                ("results", computation.result),
             ),
-            f"added {order.about}, in {way.accumulator}; {FINISHES[way.finish]}"
-            + RESULTS.get(way.result, ""),
+            f"added {order.about}, in {computation.accumulator}; {FINISHES[computation.finish]}"
+            + RESULTS.get(computation.result, ""),
         )
-        for way in ways
-        for order in listed
+        for computation in computations
+        for order in orders
     ]
-    for way in exact:
+    for computation in exact:
         says = (
             ("accumulator", EXACT),
             ("order", ""),
             ("lanes", ""),
-            ("division", way.finish),
+            ("division", computation.finish),
             ("results", ""),
         )
-        words = f"added exactly; {FINISHES[way.finish]}"
-        found.append(Model(f"any {EXACT} {way.finish}", says, words))
-    return tuple(found)
+        description = f"added exactly; {FINISHES[computation.finish]}"
+        models.append(Model(f"any {EXACT} {computation.finish}", says, description))
+    return tuple(models)
 
 
 @lru_cache(maxsize=64)
 def means(dtype: str, n: int, side: int | None) -> MeanModels:
-    """The listed means, made once."""
+    """Return the listed means, made once."""
     return MeanModels(dtype, n, side)

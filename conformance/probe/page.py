@@ -3,141 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from jinja2 import Environment
 
 from conformance.probe.record import number
-from conformance.probe.wording import WINDOWS, StatementRow, rows, sizes, value_of
+from conformance.probe.wording import (
+    WINDOWS,
+    StatementRow,
+    size_range,
+    statement_rows,
+    value_name,
+)
 from conformance.report import templating, wording
 
 FILE = "index.html"
 STYLES = ("page.css", "probe.css")
 
-MOST_RUNS = 8
-"""Runs of an input that are written down on the page, at most; the JSON file has all."""
+MAX_RUNS = 8
+"""Runs of an input that the page lists; the JSON file has all."""
+
+MAX_MODELS = 4
+"""Models that are listed for one range of sizes."""
+
+MAX_RESULTS = 8
+"""Results that are listed for one row."""
 
 
-@dataclass(frozen=True)
-class ShownStatement:
-    """A result on the page: what was asked, what went in and what came out."""
-
-    dtype: str
-    where: str
-    name: str
-    inputs: str
-    code: str
-    result: str
-
-
-@dataclass(frozen=True)
-class Fitting:
-    """Which listed models fit an operator, for element types that have the same ones."""
-
-    dtypes: tuple[str, ...]
-    window: str
-    sizes: str
-    models: tuple[str, ...]
-    more: int
-    fitting: str
-
-
-@dataclass(frozen=True)
-class OfOperator:
-    """What the page says of one operator."""
-
-    op: str
-    fits: tuple[Fitting, ...]
-    rows: tuple[tuple[StatementRow, tuple[ShownStatement, ...]], ...]
-
-
-def render(found: Mapping[str, Any]) -> str:
-    """The page of a probe, from its JSON data."""
-    ops = dict.fromkeys(one["op"] for one in found["statements"])
-    calls = {call["id"]: call for call in found["calls"]}
+def render(probe: Mapping[str, Any]) -> str:
+    """Render the page of a probe, from its JSON data."""
+    ops = dict.fromkeys(statement["op"] for statement in probe["statements"])
+    calls = {call["id"]: call for call in probe["calls"]}
     return templating.page(
         "probe.html.j2",
         _templates(),
         STYLES,
         ("page.js",),
-        found=found,
-        operators=[_of(op, found, calls) for op in ops],
-        failed=[call for call in found["calls"] if call["message"]],
-        asked=sum(len(call["planes"]) for call in found["calls"] if not call["message"]),
+        probe=probe,
+        operators=[_section(op, probe, calls) for op in ops],
+        failed=[call for call in probe["calls"] if call["message"]],
+        input_count=sum(len(call["planes"]) for call in probe["calls"] if not call["message"]),
     )
 
 
-def _of(op: str, found: Mapping[str, Any], calls: Mapping[str, Mapping[str, Any]]) -> OfOperator:
-    told = rows([one for one in found["statements"] if one["op"] == op])
-    return OfOperator(
-        op,
-        tuple(_fits([one for one in found["fits"] if one["op"] == op])),
-        tuple((row, _shown(row, calls, found["inputs"])) for row in told),
-    )
+def _section(
+    op: str, probe: Mapping[str, Any], calls: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    rows = statement_rows([statement for statement in probe["statements"] if statement["op"] == op])
+    return {
+        "op": op,
+        "fits": _fitting_models([fit for fit in probe["fits"] if fit["op"] == op]),
+        "rows": [(row, _shown_results(row, calls, probe["inputs"])) for row in rows],
+    }
 
 
-def _fits(fits: Sequence[Mapping[str, Any]]) -> list[Fitting]:
-    same: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for one in fits:
-        key = one["window"], tuple(one["sizes"]), tuple(one["models"])
-        same.setdefault(key, []).append(one)
+def _fitting_models(fits: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """List the models that fit, once for element types that have the same."""
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for fit in fits:
+        key = fit["window"], tuple(fit["sizes"]), tuple(fit["models"])
+        groups.setdefault(key, []).append(fit)
     return [
-        Fitting(
-            dtypes=tuple(one["dtype"] for one in group),
-            window=WINDOWS[window],
-            sizes=sizes(at),
-            models=models[:MOST_MODELS],
-            more=max(one["fitting"] for one in group) - min(len(models), MOST_MODELS),
-            fitting=" or ".join(
-                dict.fromkeys(f"{one['fitting']} of {one['listed']}" for one in group)
+        {
+            "dtypes": [fit["dtype"] for fit in group],
+            "window": WINDOWS[window],
+            "sizes": size_range(sizes),
+            "models": models[:MAX_MODELS],
+            "more": max(fit["fitting"] for fit in group) - min(len(models), MAX_MODELS),
+            "fitting": " or ".join(
+                dict.fromkeys(f"{fit['fitting']} of {fit['listed']}" for fit in group)
             ),
-        )
-        for (window, at, models), group in same.items()
+        }
+        for (window, sizes, models), group in groups.items()
     ]
 
 
-MOST_MODELS = 4
-"""Models that are listed for one range of sizes, at most."""
-
-
-def _shown(
+def _shown_results(
     row: StatementRow, calls: Mapping[str, Mapping[str, Any]], inputs: Mapping[str, Any]
-) -> tuple[ShownStatement, ...]:
-    found = []
-    for dtype, call, place in row.shown[:MOST_SHOWN]:
-        _, name, key, code = calls[call]["planes"][place]
-        count = calls[call]["elements"]
-        found.append(
-            ShownStatement(
-                dtype=dtype,
-                where=f"{WINDOWS[calls[call]['window']]} of {count}",
-                name=name,
-                inputs=_numbers(inputs[key], dtype),
-                code=code,
-                result=number(code, dtype) if code else "none",
-            )
+) -> list[dict[str, str]]:
+    results = []
+    for dtype, call_id, index in row.shown[:MAX_RESULTS]:
+        call = calls[call_id]
+        _, name, key, code = call["planes"][index]
+        results.append(
+            {
+                "dtype": dtype,
+                "where": f"{WINDOWS[call['window']]} of {call['elements']}",
+                "name": name,
+                "inputs": _numbers(inputs[key], dtype),
+                "code": code,
+                "result": number(code, dtype) if code else "none",
+            }
         )
-    return tuple(found)
-
-
-MOST_SHOWN = 8
-"""Results that are listed for one row, at most."""
+    return results
 
 
 def _numbers(runs: Sequence[tuple[int, str]], dtype: str) -> str:
-    """An input as people write it: ``1.5, 3 x 0.25``."""
-    told = [
+    """Return an input as people write it: ``1.5, 3 x 0.25``."""
+    numbers = [
         (f"{count} x " if count > 1 else "") + number(code, dtype)
-        for count, code in runs[:MOST_RUNS]
+        for count, code in runs[:MAX_RUNS]
     ]
-    more = len(runs) - MOST_RUNS
-    return ", ".join(told) + (f", and {more} more" if more > 0 else "")
+    if len(runs) > MAX_RUNS:
+        numbers.append(f"and {len(runs) - MAX_RUNS} more")
+    return ", ".join(numbers)
 
 
 @cache
 def _templates() -> Environment:
-    made = templating.environment(__package__)
-    made.filters.update(when=wording.when, value=value_of)
-    return made
+    environment = templating.environment(__package__)
+    environment.filters.update(when=wording.when, value=value_name)
+    return environment

@@ -1,7 +1,6 @@
-"""What a probe found, as JSON with a schema (docs/probe.md).
+"""The JSON document of a probe (docs/probe.md): made, read and checked.
 
-What is read from a file is strict JSON of bounded size that keeps to the schema; no more is
-believed of it.
+A file is read as strict JSON of bounded size that keeps to the schema; nothing else is trusted.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,9 @@ from conformance import TOOL
 from conformance.dtypes import DTYPES, Array
 from conformance.errors import SuiteError
 from conformance.json_schema import load_schema
-from conformance.probe.asking import Answered
 from conformance.probe.models import codes
-from conformance.probe.session import Probed
-from conformance.probe.statements import Fit
+from conformance.probe.probe_calls import ProbeResponse
+from conformance.probe.session import ProbeResult
 from conformance.run.environment import fingerprint
 from conformance.suite import strict_json
 
@@ -34,44 +32,49 @@ _RUN_LOG = re.compile(rb'\x1f\x8b|\{"event": ?"header"')
 FORMAT = 1
 FILE = "probe.json"
 
-MOST_MODELS = 12
-"""Models that fit and are listed in words, at most; their number is always told."""
+MAX_MODELS = 12
+"""Fitting models that are listed in words; their number is always given."""
 
 
-def document(outcome: Probed, spec: str) -> dict[str, Any]:
-    """A probe of the backend that ``spec`` names, as JSON data."""
+def probe_document(result: ProbeResult, backend_name: str) -> dict[str, Any]:
+    """Return a probe as JSON data; ``backend_name`` is the name that the user gave."""
     inputs: dict[str, list[list[Any]]] = {}
-    calls = [_call(seen, inputs) for seen in outcome.seen]
-    identity = outcome.identity
+    calls = [_call(response, inputs) for response in result.responses]
+    identity = result.identity
     return {
         "format": FORMAT,
         "tool": TOOL,
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
-        "backend": {"spec": spec, "name": identity.name, "version": identity.version},
+        "backend": {"spec": backend_name, "name": identity.name, "version": identity.version},
         "facts": dict(identity.facts),
         "environment": fingerprint(identity.process),
-        "seed": outcome.seed,
-        "processes": [
-            {"about": one.about, "variables": dict(one.variables)} for one in outcome.processes
-        ],
+        "seed": result.seed,
+        "processes": [asdict(process) for process in result.processes],
         "statements": [
-            {**asdict(one), "shown_by": [list(shown) for shown in one.shown_by]}
-            for one in outcome.statements
+            {**asdict(statement), "shown_by": [list(shown) for shown in statement.shown_by]}
+            for statement in result.statements
         ],
-        "fits": [_fit(one) for one in outcome.fits],
-        "skipped": [{"what": what, "why": why} for what, why in outcome.skipped],
+        "fits": [
+            {**asdict(fit), "models": fit.models[:MAX_MODELS], "fitting": len(fit.models)}
+            for fit in result.fits
+        ],
+        "skipped": [{"what": subject, "why": reason} for subject, reason in result.skipped],
         "calls": calls,
         "inputs": inputs,
     }
 
 
-def dump(found: Mapping[str, Any]) -> bytes:
-    """The content of the file."""
-    return strict_json.dumps(json.loads(json.dumps(found)))
+def encode_probe(probe: Mapping[str, Any]) -> bytes:
+    """Encode a probe as the content of its file."""
+    return strict_json.dumps(json.loads(json.dumps(probe)))
 
 
-def read(path: Path) -> dict[str, Any]:
-    """A probe from a file. Raises SuiteError for what is none or does not keep to the schema."""
+def read_probe(path: Path) -> dict[str, Any]:
+    """Read a probe from a file.
+
+    Raises:
+        SuiteError: the file holds no probe, or does not keep to the schema.
+    """
     where = str(path)
     content = strict_json.content(path)
     if _RUN_LOG.match(content):
@@ -79,26 +82,20 @@ def read(path: Path) -> dict[str, Any]:
             f"{where}: this is a run log, not a {FILE}",
             hint="conformance compare OLD NEW compares two run logs",
         )
-    found = strict_json.loads(content, where)
-    strict_json.check_format(found, where, FORMAT, TOOL)
-    check(found, where)
-    assert isinstance(found, dict)
-    return found
+    probe = strict_json.loads(content, where)
+    strict_json.check_format(probe, where, FORMAT, TOOL)
+    check_probe(probe, where)
+    assert isinstance(probe, dict)
+    return probe
 
 
-def _fit(fit: Fit) -> dict[str, Any]:
-    told = {one.name: getattr(fit, one.name) for one in fields(Fit)}
-    return {**told, "models": fit.models[:MOST_MODELS], "fitting": len(fit.models)}
-
-
-def _call(seen: Answered, inputs: dict[str, list[list[Any]]]) -> dict[str, Any]:
-    call = seen.call
-    digits = 2 * DTYPES[call.dtype].numpy.itemsize
+def _call(response: ProbeResponse, inputs: dict[str, list[list[Any]]]) -> dict[str, Any]:
+    call = response.call
     planes = []
     for number, plane in enumerate(call.planes):
-        key, runs = written(call.inputs[number], call.dtype)
+        key, runs = _runs(call.inputs[number], call.dtype)
         inputs.setdefault(key, runs)
-        result = "" if seen.results is None else f"{int(seen.results[number]):0{digits}x}"
+        result = "" if response.results is None else _hex(response.results[number], call.dtype)
         planes.append([plane.about, plane.name, key, result])
     return {
         "id": call.id,
@@ -108,44 +105,49 @@ def _call(seen: Answered, inputs: dict[str, list[list[Any]]]) -> dict[str, Any]:
         "elements": call.form.elements,
         "across": call.form.across,
         "case": call.case.asked,
-        "message": seen.message,
+        "message": response.message,
         "planes": planes,
     }
 
 
-def written(values: Array, dtype: str) -> tuple[str, list[list[Any]]]:
-    """Numbers as runs, ``[count, code in hexadecimal]``, with a name that their content makes."""
-    kind = DTYPES[dtype]
-    bits = codes(values, kind)
+def _hex(code: Any, dtype: str) -> str:
+    return f"{int(code):0{2 * DTYPES[dtype].numpy.itemsize}x}"
+
+
+def _runs(values: Array, dtype: str) -> tuple[str, list[list[Any]]]:
+    """Return numbers as runs ``[count, code in hexadecimal]``, and a digest of them."""
+    bits = codes(values, DTYPES[dtype])
     begins = np.flatnonzero(np.concatenate([[True], bits[1:] != bits[:-1]]))
     lengths = np.diff(np.concatenate([begins, [len(bits)]])).tolist()
-    digits = 2 * kind.numpy.itemsize
-    runs = [[n, f"{int(bits[i]):0{digits}x}"] for n, i in zip(lengths, begins, strict=True)]
-    name = hashlib.sha256(json.dumps([dtype, runs]).encode()).hexdigest()[:12]
-    return name, runs
+    runs = [[n, _hex(bits[i], dtype)] for n, i in zip(lengths, begins, strict=True)]
+    return hashlib.sha256(json.dumps([dtype, runs]).encode()).hexdigest()[:12], runs
 
 
 def number(code: str, dtype: str) -> str:
-    """A code in hexadecimal as people write the number."""
+    """Return the number of a code in hexadecimal, as people write it."""
     kind = DTYPES[dtype]
     value = np.array([int(code, 16)], np.uint64).astype(kind.code).view(kind.numpy)[0]
     return str(int(value)) if not kind.is_float else repr(float(value))
 
 
-def check(found: Any, where: str) -> None:
-    """Raises SuiteError for what does not keep to the schema, or speaks of what is not there."""
-    problem = load_schema("probe/probe.schema.json").first_problem(found)
+def check_probe(probe: Any, where: str) -> None:
+    """Check a probe against its schema, and that what it refers to exists.
+
+    Raises:
+        SuiteError: it does not.
+    """
+    problem = load_schema("probe/probe.schema.json").first_problem(probe)
     if problem is not None:
         raise SuiteError(f"{where}: {problem}", hint=AGAIN)
-    planes = {call["id"]: len(call["planes"]) for call in found["calls"]}
-    for call in found["calls"]:
+    plane_counts = {call["id"]: len(call["planes"]) for call in probe["calls"]}
+    for call in probe["calls"]:
         for _, _, key, _ in call["planes"]:
-            if key not in found["inputs"]:
+            if key not in probe["inputs"]:
                 raise SuiteError(f"{where}: {call['id'][:80]}: no inputs {key}", hint=AGAIN)
-    for one in found["statements"]:
-        for call, place in one["shown_by"]:
-            if place >= planes.get(call, 0):
-                raise SuiteError(f"{where}: no result {place} of {call[:80]}", hint=AGAIN)
+    for statement in probe["statements"]:
+        for call, index in statement["shown_by"]:
+            if index >= plane_counts.get(call, 0):
+                raise SuiteError(f"{where}: no result {index} of {call[:80]}", hint=AGAIN)
 
 
 AGAIN = "the file was changed or is damaged: probe the backend again"

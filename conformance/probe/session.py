@@ -1,9 +1,9 @@
-"""One probe of a backend: what is asked, in which processes, and what it shows."""
+"""One probe of a backend: the calls, the processes that make them, and their statements."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isqrt
 
@@ -13,31 +13,39 @@ from conformance.dtypes import DTYPES
 from conformance.errors import UsageError
 from conformance.generate.narrow import Claim
 from conformance.model import Vector
-from conformance.probe import steady
-from conformance.probe.asking import Answered, ask, call_of, reduce_of
-from conformance.probe.forms import FEWER_SIZES, ROW, SIZES, WHOLE, Form, case_of, forms
+from conformance.probe import repeatability
+from conformance.probe.designed_cases import (
+    FEWER_SIZES,
+    ROW,
+    SIZES,
+    WHOLE,
+    WindowForm,
+    case_of_form,
+    rank_and_windows,
+)
+from conformance.probe.probe_calls import ProbeResponse, make_call, reduce_of, run_calls
+from conformance.probe.repeatability import Progress
 from conformance.probe.statements import Fit, Statement, conclude
 from conformance.run.executor import Executor, Identity
 from conformance.run.pipeline import Pipeline
 from conformance.spec.model import OpSpec
 
 Factory = Callable[[Mapping[str, str]], Executor]
-"""Makes an executor whose processes get these variables of the environment, besides all others."""
-
-Progress = Callable[[str, int, int], None]
+"""Makes an executor whose processes get these further variables of the environment."""
 
 PROBES = 3
-"""Calls with results that are kept, to tell a backend that is lost from one that fails often."""
+"""Calls with results that are kept, to distinguish a lost backend from one that fails often."""
 
 REDUCES = ("mean", "max")
-"""The values of the rule ``reduce`` of operators that are asked."""
+"""Values of the rule ``reduce`` of the operators that are probed."""
 
 
 @dataclass(frozen=True)
 class ProbeRequest:
-    """What is asked: element types and sizes (all, if empty), and the seed of the inputs.
+    """Element types and sizes to probe (all if empty), and the seed of the inputs.
 
-    Of several versions of an operator only the ``newest`` is asked, or each.
+    Attributes:
+        newest: probe only the newest of several versions of an operator.
     """
 
     dtypes: tuple[str, ...] = ()
@@ -47,134 +55,131 @@ class ProbeRequest:
 
 
 @dataclass
-class Probed:
-    """What was asked of a backend and what it shows; ``skipped`` says what was not asked, and why.
+class ProbeResult:
+    """The responses of a backend and the statements that follow from them.
 
-    ``processes`` are the further processes that were asked, with what was set in each.
+    Attributes:
+        skipped: what was not probed, each with a reason.
+        processes: the other processes that repeated calls.
     """
 
     identity: Identity
     seed: int
-    seen: list[Answered] = field(default_factory=list)
+    responses: list[ProbeResponse] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
     fits: list[Fit] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
-    processes: list[steady.Process] = field(default_factory=list)
+    processes: list[repeatability.OtherProcess] = field(default_factory=list)
 
 
 def probe(
     factory: Factory,
     specs: Mapping[str, OpSpec],
-    question: ProbeRequest,
+    request: ProbeRequest,
     *,
     elsewhere: bool = True,
     progress: Progress = lambda *_: None,
-) -> Probed:
-    """Ask a backend, and say what its results show.
+) -> ProbeResult:
+    """Probe a backend and state what its results show.
 
-    ``elsewhere`` asks again in other processes, which only a backend that has a name allows.
-    Raises UsageError where it declares none of the operators, and what an executor raises.
+    Args:
+        elsewhere: repeat calls in other processes, which needs a backend that has a name.
+
+    Raises:
+        UsageError: the backend declares none of the operators.
+        Exception: whatever an executor raises.
     """
     with factory({}) as first:
         pipeline = Pipeline(first, specs)
-        found = Probed(first.identity, question.seed)
-        plan = list(_plan(first, specs, question, found))
+        result = ProbeResult(first.identity, request.seed)
+        plan = list(_plan(first, specs, request, result))
         if not plan:
             raise UsageError(
                 f"{first.identity.name} declares no mean and no maximum that can be asked",
                 hint="conformance backends shows what a backend declares; see docs/probe.md",
             )
         # Inputs are designed one size after the other, while the backend works.
-        calls = (call_of(*one, question.seed) for one in plan)
-        # Where some calls are lost, others tell whether the backend is.
-        right: deque[Vector] = deque(maxlen=PROBES)
-        pipeline.probe_with(lambda: tuple(right))
-        for number, seen in enumerate(ask(pipeline, calls), start=1):
-            progress(seen.call.id, number, len(plan))
-            found.seen.append(seen)
-            if seen.results is not None:
-                right.append(seen.call.vector)
-        answered = [one for one in found.seen if one.results is not None]
-        again = steady.chosen(answered)
-        reports = [steady.same_process(pipeline, again, progress)]
-    if elsewhere and again:
-        for process in steady.processes():
+        calls = (make_call(*planned, request.seed) for planned in plan)
+        # Where some calls are lost, vectors with results show whether the backend still works.
+        answered: deque[Vector] = deque(maxlen=PROBES)
+        pipeline.probe_with(lambda: tuple(answered))
+        for number, response in enumerate(run_calls(pipeline, calls), start=1):
+            progress(response.call.id, number, len(plan))
+            result.responses.append(response)
+            if response.results is not None:
+                answered.append(response.call.vector)
+        usable = [response for response in result.responses if response.results is not None]
+        repeated = repeatability.calls_to_repeat(usable)
+        on_repeats = repeatability.repeat_here(pipeline, repeated, progress)
+    if elsewhere and repeated:
+        for process in repeatability.processes():
             progress(f"another process ({process.about})", 0, 1)
             with factory(process.variables) as other:
-                reports.append(steady.elsewhere(Pipeline(other, specs), again, process))
-            found.processes.append(process)
-    for seens in _grouped(answered):
-        said, fits = conclude(seens)
-        found.statements += said
-        found.fits += fits
-    found.statements += [one for report in reports for one in report]
-    return found
+                on_repeats += repeatability.repeat_elsewhere(
+                    Pipeline(other, specs), repeated, process
+                )
+            result.processes.append(process)
+    for group in repeatability.by_key(usable).values():
+        statements, fits = conclude(group)
+        result.statements += statements
+        result.fits += fits
+    result.statements += on_repeats
+    return result
 
 
-Planned = tuple[OpSpec, str, Form]
+PlannedCall = tuple[OpSpec, str, WindowForm]
 """An operator, an element type, and the form of the windows."""
 
 
 def _plan(
-    executor: Executor, specs: Mapping[str, OpSpec], question: ProbeRequest, found: Probed
-) -> Iterator[Planned]:
-    """What is asked; what is not is told in ``found``."""
+    executor: Executor, specs: Mapping[str, OpSpec], request: ProbeRequest, result: ProbeResult
+) -> Iterator[PlannedCall]:
+    """Yield what to call; note in ``result`` what is skipped."""
     declared = executor.identity.capabilities or Capabilities()
-    claims = claimed(declared, specs)
-    for op, claim in claims.items():
+    subsets = claimed(declared, specs)
+    for op, subset in subsets.items():
         spec = specs[op]
-        if question.newest and op != _newest(op, claims):
-            found.skipped.append((op, f"only the newest version is asked, {_newest(op, claims)}"))
-            continue
-        if reduce_of(spec) not in REDUCES:
-            found.skipped.append((op, "it is neither a mean nor a maximum"))
-            continue
-        yield from _of_operator(spec, claim, declared, question, found)
+        newest = _newest(op, subsets) if request.newest else op
+        if op != newest:
+            result.skipped.append((op, f"only the newest version is asked, {newest}"))
+        elif reduce_of(spec) not in REDUCES:
+            result.skipped.append((op, "it is neither a mean nor a maximum"))
+        else:
+            yield from _plan_operator(spec, subset, declared, request, result)
 
 
-def _of_operator(
-    spec: OpSpec, claim: Claim, declared: Capabilities, question: ProbeRequest, found: Probed
-) -> Iterator[Planned]:
-    sizes = SIZES if reduce_of(spec) == "mean" else FEWER_SIZES
-    dtypes = [one for one in claim.dtypes if not question.dtypes or one in question.dtypes]
-    for window in SIZES:
-        form = forms(spec, window, claim.ranks)
-        if form is None:
-            if window == WHOLE:
+def _plan_operator(
+    spec: OpSpec, subset: Claim, declared: Capabilities, request: ProbeRequest, result: ProbeResult
+) -> Iterator[PlannedCall]:
+    is_mean = reduce_of(spec) == "mean"
+    for window, default_sizes in (SIZES if is_mean else FEWER_SIZES).items():
+        layout = rank_and_windows(spec, window, subset.ranks)
+        if layout is None:
+            if window != WHOLE:
+                result.skipped.append((spec.op, f"no valid case has a {window} as each window"))
+            continue
+        for dtype in subset.dtypes:
+            if request.dtypes and dtype not in request.dtypes:
                 continue
-            found.skipped.append((spec.op, f"no valid case has a {window} as each window"))
-            continue
-        for dtype in dtypes:
-            if reduce_of(spec) == "max" and not DTYPES[dtype].is_float:
+            if not is_mean and not DTYPES[dtype].is_float:
                 continue  # a maximum of whole numbers is never rounded
             reasons = set()
-            for size in question.sizes or sizes[window]:
+            for size in request.sizes or default_sizes:
                 if window != ROW and isqrt(size) ** 2 != size:
                     continue
-                one = Form(window, size, *form)
-                case = case_of(spec, one, 1, dtype)
+                form = WindowForm(window, size, *layout)
+                case = case_of_form(spec, form, 1, dtype)
                 if case is None:
                     reasons.add("no valid case has windows of some of these sizes")
-                    continue
-                against = declared.reason_against(spec, case)
-                if against is None:
-                    yield spec, dtype, one
+                elif (reason := declared.reason_against(spec, case)) is not None:
+                    reasons.add(reason)
                 else:
-                    reasons.add(against)
-            found.skipped += [(f"{spec.op} {dtype} {window}", why) for why in sorted(reasons)]
+                    yield spec, dtype, form
+            result.skipped += [(f"{spec.op} {dtype} {window}", why) for why in sorted(reasons)]
 
 
-def _newest(op: str, claims: Iterable[str]) -> str:
-    """The newest declared version of an operator, whose name ends with the number."""
-    name = op.rpartition("-")[0]
-    same = [one for one in claims if one.rpartition("-")[0] == name and name]
-    return max(same or [op], key=lambda one: (len(one), one))
-
-
-def _grouped(seen: Sequence[Answered]) -> list[list[Answered]]:
-    """By operator, element type and shape of windows."""
-    found: dict[tuple[str, str, str], list[Answered]] = {}
-    for one in seen:
-        call = one.call
-        found.setdefault((call.spec.op, call.dtype, call.form.window), []).append(one)
-    return list(found.values())
+def _newest(op: str, declared_ops: Iterable[str]) -> str:
+    """Return the newest declared version of an operator, whose name ends with the number."""
+    base = op.rpartition("-")[0]
+    versions = [name for name in declared_ops if base and name.rpartition("-")[0] == base]
+    return max(versions or [op], key=lambda name: (len(name), name))

@@ -1,4 +1,4 @@
-"""Questions about NaN, signs of zero and subnormal numbers: inputs, and what each answer gives."""
+"""Inputs with NaN, zeros of both signs and subnormal numbers, and what they show."""
 
 from __future__ import annotations
 
@@ -14,43 +14,47 @@ from conformance.probe.models import Codes, codes, not_a_number
 Predict = Callable[[Array], Codes]
 
 
-ENDS = 5
-"""Places at each end of a window at which a NaN is asked; there is one in the middle, too."""
+NAN_POSITIONS = 5
+"""Positions at each end of a window that get a NaN; the middle gets one, too."""
 
 
 @dataclass(frozen=True)
 class Allowed:
-    """Results that an answer allows for one input: these codes, or all others."""
+    """Results that a value allows for one input: these codes, or all others."""
 
     codes: frozenset[int]
-    others: bool = False
+    is_complement: bool = False
 
     def __contains__(self, code: int) -> bool:
-        return (code in self.codes) is not self.others
+        return (code in self.codes) is not self.is_complement
 
 
 @dataclass(frozen=True)
 class SpecialInput:
-    """One property, inputs (inputs, n) that ask for it, and what each answer allows for each."""
+    """Inputs (inputs, n) that test one property, and the results that each value allows."""
 
     about: str
     inputs: Array
     names: tuple[str, ...]
-    answers: Mapping[str, tuple[Allowed, ...]]
+    allowed: Mapping[str, tuple[Allowed, ...]]
 
 
 def of_means(dtype: str, n: int, predict: Predict) -> Iterator[SpecialInput]:
-    """The questions about means of ``n`` numbers. ``predict`` gives the codes that the models which
-    may be right predict for inputs: (models, inputs).
+    """Yield the special inputs of means of ``n`` numbers.
+
+    Args:
+        predict: returns the codes (models, inputs) that the models predict which may be right.
     """
     kind = DTYPES[dtype]
     yield _not_a_number(kind, n, 1.0)
-    minus = _of(kind, np.full((1, n), -0.0))
+    minus = _of_type(kind, np.full((1, n), -0.0))
     yield SpecialInput("mean of -0", minus, ("-0 alone",), _zeros(kind))
     if n > 1:
         opposite = np.zeros((1, n))
         opposite[0, :2] = 1, -1
-        yield SpecialInput("cancelled sum", _of(kind, opposite), ("1, -1 and zeros",), _zeros(kind))
+        yield SpecialInput(
+            "cancelled sum", _of_type(kind, opposite), ("1, -1 and zeros",), _zeros(kind)
+        )
         tiny = np.zeros((1, n), kind.numpy)
         tiny[0, 0] = -_subnormal(kind, smallest=True)
         names = ("the smallest negative number, and zeros",)
@@ -60,7 +64,7 @@ def of_means(dtype: str, n: int, predict: Predict) -> Iterator[SpecialInput]:
 
 
 def of_maxima(dtype: str, n: int) -> Iterator[SpecialInput]:
-    """The questions about the largest of ``n`` numbers."""
+    """Yield the special inputs of maxima of ``n`` numbers."""
     kind = DTYPES[dtype]
     yield _not_a_number(kind, n, 1.0)
     nan = np.full((1, n), np.nan).astype(kind.numpy)
@@ -72,82 +76,84 @@ def of_maxima(dtype: str, n: int) -> Iterator[SpecialInput]:
     }
     only = {name: (_only(code),) for name, code in limits.items()}
     yield SpecialInput("NaN alone", nan, ("NaN alone",), only)
-    yield SpecialInput("-0 alone", _of(kind, np.full((1, n), -0.0)), ("-0 alone",), _zeros(kind))
+    yield SpecialInput(
+        "-0 alone", _of_type(kind, np.full((1, n), -0.0)), ("-0 alone",), _zeros(kind)
+    )
     if n > 1:
         yield _signed_zeros(kind, n)
     small = np.full((1, n), -1.0).astype(kind.numpy)
     small[0, n // 2] = _subnormal(kind)
-    kept = {
+    allowed = {
         "kept": (_only(_code(kind, small[0, n // 2])),),
         "replaced by zero": (_only(_code(kind, 0.0), _code(kind, -0.0)),),
     }
-    yield SpecialInput("subnormal numbers", small, ("a subnormal number, and -1",), kept)
+    yield SpecialInput("subnormal numbers", small, ("a subnormal number, and -1",), allowed)
 
 
 def _signed_zeros(kind: DType, n: int) -> SpecialInput:
-    """One zero of another sign than all others, at the beginning, in the middle and at the end."""
-    places = list(dict.fromkeys((0, n // 2, n - 1)))
+    """Make zeros with one of the other sign: at the start, middle and end."""
+    indices = list(dict.fromkeys((0, n // 2, n - 1)))
     rows, names = [], []
-    for place in places:
-        for sign, other in ((0.0, -0.0), (-0.0, 0.0)):
-            row = np.full(n, other)
-            row[place] = sign
+    for index in indices:
+        for sign, opposite in ((0.0, -0.0), (-0.0, 0.0)):
+            row = np.full(n, opposite)
+            row[index] = sign
             rows.append(row)
-            names.append(f"{sign:+g} at {place} among {other:+g}")
-    zeros = _of(kind, np.stack(rows))
+            names.append(f"{sign:+g} at {index} among {opposite:+g}")
+    zeros = _of_type(kind, np.stack(rows))
     plus, minus = _only(_code(kind, 0.0)), _only(_code(kind, -0.0))
-    answers = {
+    allowed = {
         "+0": tuple(plus for _ in rows),
         "-0": tuple(minus for _ in rows),
         "the first": tuple(minus if np.signbit(row[0]) else plus for row in rows),
         "the last": tuple(minus if np.signbit(row[-1]) else plus for row in rows),
     }
-    return SpecialInput("zeros of both signs", zeros, tuple(names), answers)
+    return SpecialInput("zeros of both signs", zeros, tuple(names), allowed)
 
 
 def flushed(kind: DType, data: Array) -> Array:
-    """The same numbers with zeros for subnormal ones; they keep their signs."""
-    small = np.abs(data) < _of(kind, np.ldexp(np.ones(1), kind.emin))
+    """Replace subnormal numbers by zeros of their signs."""
+    small = np.abs(data) < _of_type(kind, np.ldexp(np.ones(1), kind.emin))
     return np.where(small, data * kind.numpy.type(0), data)
 
 
 def _not_a_number(kind: DType, n: int, value: float) -> SpecialInput:
-    ends = range(ENDS), (n // 2,), range(n - ENDS, n)
-    places = sorted({place for at in ends for place in at if 0 <= place < n})
-    data = np.full((len(places), n), value)
-    for row, place in enumerate(places):
-        data[row, place] = np.nan
+    ends = range(NAN_POSITIONS), (n // 2,), range(n - NAN_POSITIONS, n)
+    indices = sorted({index for numbers in ends for index in numbers if 0 <= index < n})
+    data = np.full((len(indices), n), value)
+    for row, index in enumerate(indices):
+        data[row, index] = np.nan
     nan = Allowed(frozenset({not_a_number(kind)}))
-    number = Allowed(nan.codes, others=True)
-    answers = {
-        "propagates": tuple(nan for _ in places),
-        "ignored": tuple(number for _ in places),
+    number = Allowed(nan.codes, is_complement=True)
+    allowed = {
+        "propagates": tuple(nan for _ in indices),
+        "ignored": tuple(number for _ in indices),
     }
     if n > 1:
-        answers["only as the first"] = tuple(nan if i == 0 else number for i in places)
-        answers["only as the last"] = tuple(nan if i == n - 1 else number for i in places)
-    names = tuple(f"NaN at {place}" for place in places)
-    return SpecialInput("NaN", _of(kind, data), names, answers)
+        allowed["only as the first"] = tuple(nan if i == 0 else number for i in indices)
+        allowed["only as the last"] = tuple(nan if i == n - 1 else number for i in indices)
+    names = tuple(f"NaN at {index}" for index in indices)
+    return SpecialInput("NaN", _of_type(kind, data), names, allowed)
 
 
 def _flushed_inputs(kind: DType, n: int, predict: Predict) -> SpecialInput:
-    """Subnormal numbers and one so large that the mean is normal."""
+    """Make subnormal numbers and one so large that the mean is normal."""
     data = np.full((1, n), _subnormal(kind), kind.numpy)
     data[0, -1] = np.ldexp(float(n), kind.emin + 1)
-    kept, without = predict(data)[:, 0], predict(flushed(kind, data))[:, 0]
-    answers = {"kept": (_any(kept),), "replaced by zero": (_any(without),)}
-    return SpecialInput("subnormal inputs", data, ("subnormal numbers and a larger one",), answers)
+    with_subnormals, with_zeros = predict(data)[:, 0], predict(flushed(kind, data))[:, 0]
+    allowed = {"kept": (_any_of(with_subnormals),), "replaced by zero": (_any_of(with_zeros),)}
+    return SpecialInput("subnormal inputs", data, ("subnormal numbers and a larger one",), allowed)
 
 
 def _flushed_results(kind: DType, n: int, predict: Predict) -> SpecialInput:
-    """The smallest normal number at every other place: their mean is subnormal."""
+    """Make the smallest normal number at every other index: their mean is subnormal."""
     data = np.zeros((1, n), kind.numpy)
     data[0, : n // 2 * 2 : 2] = np.ldexp(1.0, kind.emin)
     zero = _only(_code(kind, 0.0), _code(kind, -0.0))
-    kept = frozenset(int(one) for one in predict(data)[:, 0]) - zero.codes
-    answers = {"kept": (Allowed(kept),), "replaced by zero": (zero,)}
+    predicted = frozenset(int(code) for code in predict(data)[:, 0]) - zero.codes
+    allowed = {"kept": (Allowed(predicted),), "replaced by zero": (zero,)}
     return SpecialInput(
-        "subnormal results", data, ("the smallest normal number, and zeros",), answers
+        "subnormal results", data, ("the smallest normal number, and zeros",), allowed
     )
 
 
@@ -160,7 +166,7 @@ def _zeros(kind: DType) -> dict[str, tuple[Allowed, ...]]:
     return {"-0": (_only(_code(kind, -0.0)),), "+0": (_only(_code(kind, 0.0)),)}
 
 
-def _of(kind: DType, values: Array) -> Array:
+def _of_type(kind: DType, values: Array) -> Array:
     return values.astype(kind.numpy)
 
 
@@ -172,5 +178,5 @@ def _only(*allowed: int) -> Allowed:
     return Allowed(frozenset(allowed))
 
 
-def _any(predicted: Codes) -> Allowed:
-    return Allowed(frozenset(int(one) for one in predicted))
+def _any_of(predicted: Codes) -> Allowed:
+    return Allowed(frozenset(int(code) for code in predicted))

@@ -1,4 +1,4 @@
-"""What results show: for each property and range of sizes, the values that nothing contradicts."""
+"""Statements on results: for each property and range of sizes, the values not contradicted."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.probe.asking import Answered
 from conformance.probe.models import Model
+from conformance.probe.probe_calls import ProbeResponse
 from conformance.probe.special import SpecialInput
 
 T = TypeVar("T")
@@ -21,13 +21,15 @@ CONSISTENT = "consistent with"
 UNDECIDED = "not decided"
 NONE_LISTED = "none of the listed models"
 INAPPLICABLE = "not applicable"
-VERDICTS = (DECIDED, CONSISTENT, UNDECIDED, NONE_LISTED, INAPPLICABLE)
 
-PART = {"order": "order", "lanes": "order"}
-"""Properties that say something of the same part of a model."""
+ASPECTS = {"order": "order", "lanes": "order"}
+"""Properties that describe the same aspect of a model."""
 
 NO_MODEL = "no listed model gives all of these results"
 SAME = "it makes no difference here"
+
+MAX_SPECIAL_RESULTS = 6
+"""Results of special numbers that are listed with a statement."""
 
 Shown = tuple[str, int]
 """A result: the call, and the number of the input."""
@@ -35,10 +37,12 @@ Shown = tuple[str, int]
 
 @dataclass(frozen=True)
 class Statement:
-    """What is said of one property for windows of some sizes.
+    """A statement on one property, for windows of some sizes.
 
-    ``values`` are those that no result contradicts, ``contradicted`` the others that are listed,
-    and ``shown_by`` results that contradict them.
+    Attributes:
+        values: those that no result contradicts.
+        contradicted: the other listed values.
+        shown_by: results that contradict them.
     """
 
     op: str
@@ -55,7 +59,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Fit:
-    """The listed models that give all results of some sizes, in words, of how many."""
+    """The models, in words, that give all results of some sizes, and the number listed."""
 
     op: str
     dtype: str
@@ -66,10 +70,10 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Size:
-    """What one size shows of the listed models: which input contradicts which, (models, inputs)."""
+class _ModelResults:
+    """One size: which input contradicts which listed model, (models, inputs)."""
 
-    seen: Answered
+    response: ProbeResponse
     models: tuple[Model, ...]
     against: NDArray[np.bool_]
 
@@ -79,59 +83,75 @@ class _Size:
         return frozenset(np.flatnonzero(~self.against.any(axis=1)).tolist())
 
 
-def conclude(seen: Sequence[Answered]) -> tuple[list[Statement], list[Fit]]:
-    """The statements on one operator, element type and shape of windows; ``seen`` by size."""
-    seen = sorted(seen, key=lambda one: one.call.form.elements)
-    sizes = [_size(one) for one in seen if one.call.predicted is not None]
-    said: list[Statement] = []
+@dataclass(frozen=True, eq=False)
+class _SpecialResults:
+    """The results of one special input, in one call."""
+
+    response: ProbeResponse
+    special: SpecialInput
+    start: int
+    codes: list[int]
+
+    @property
+    def fits(self) -> frozenset[str]:
+        """The values of the property that no result contradicts."""
+        return frozenset(
+            value
+            for value, allowed in self.special.allowed.items()
+            if all(code in accepted for code, accepted in zip(self.codes, allowed, strict=True))
+        )
+
+
+def conclude(responses: Sequence[ProbeResponse]) -> tuple[list[Statement], list[Fit]]:
+    """Make the statements on one operator, element type and shape of windows."""
+    responses = sorted(responses, key=lambda response: response.call.form.elements)
+    by_size = [_model_results(r) for r in responses if r.call.predicted is not None]
+    statements: list[Statement] = []
     fits: list[Fit] = []
-    for segment, common in _segments(sizes, [one.fits for one in sizes]):
-        said += _of_models(segment, common)
+    for segment, common in _segments(by_size, [results.fits for results in by_size]):
+        statements += _on_models(segment, common)
         models = segment[0].models
-        told = tuple(models[i].words for i in sorted(common))
-        fits.append(Fit(*_where(segment[0].seen), _sizes(segment), told, len(models)))
-    said += _of_questions(seen, {id(one.seen): one for one in sizes})
-    return said, fits
+        names = tuple(models[i].description for i in sorted(common))
+        fits.append(Fit(*segment[0].response.call.key, _sizes(segment), names, len(models)))
+    statements += _on_special_inputs(responses, {id(r.response): r for r in by_size})
+    return statements, fits
 
 
-def _where(seen: Answered) -> tuple[str, str, str]:
-    return seen.call.spec.op, seen.call.dtype, seen.call.form.window
+def _sizes(segment: Sequence[_ModelResults | _SpecialResults]) -> tuple[int, ...]:
+    return tuple(results.response.call.form.elements for results in segment)
 
 
-def _sizes(segment: Sequence[_Size]) -> tuple[int, ...]:
-    return tuple(one.seen.call.form.elements for one in segment)
-
-
-def _size(seen: Answered) -> _Size:
-    space, predicted = seen.call.space, seen.call.predicted
+def _model_results(response: ProbeResponse) -> _ModelResults:
+    space, predicted = response.call.space, response.call.predicted
     assert space is not None
     assert predicted is not None
-    assert seen.results is not None
-    against = predicted != seen.results[: predicted.shape[1]]
-    return _Size(seen, space.models, against)
+    assert response.results is not None
+    against = predicted != response.results[: predicted.shape[1]]
+    return _ModelResults(response, space.models, against)
 
 
 def _segments(
     items: Sequence[T], sets: Sequence[frozenset[V]]
 ) -> Iterator[tuple[list[T], frozenset[V]]]:
-    """Runs of neighbours, as long as their sets have something in common, with what that is; those
-    whose sets are empty are runs, too.
+    """Split items into the longest runs whose sets have members in common; yield both.
+
+    Neighbours with empty sets are a run, too.
     """
     run: list[T] = []
     common: frozenset[V] = frozenset()
-    for item, found in zip(items, sets, strict=True):
-        if run and (common & found or not (common or found)):
+    for item, members in zip(items, sets, strict=True):
+        if run and (common & members or not (common or members)):
             run.append(item)
-            common &= found
+            common &= members
             continue
         if run:
             yield run, common
-        run, common = [item], found
+        run, common = [item], members
     if run:
         yield run, common
 
 
-def _of_models(segment: Sequence[_Size], common: frozenset[int]) -> Iterator[Statement]:
+def _on_models(segment: Sequence[_ModelResults], common: frozenset[int]) -> Iterator[Statement]:
     models = segment[0].models
     fitting = [models[i] for i in sorted(common)]
     for name in dict.fromkeys(key for model in models for key in model.values):
@@ -146,105 +166,94 @@ def _of_models(segment: Sequence[_Size], common: frozenset[int]) -> Iterator[Sta
             verdict = DECIDED if len(listed) > 1 else INAPPLICABLE
         else:
             verdict = CONSISTENT if len(values) < len(listed) else UNDECIDED
-        gone = tuple(one for one in listed if one not in values)
+        contradicted = tuple(value for value in listed if value not in values)
         if verdict in (INAPPLICABLE, UNDECIDED):
-            gone = ()
-        killed = [i for i, one in enumerate(models) if one.values[name] in gone]
+            contradicted = ()
+        wrong = [i for i, model in enumerate(models) if model.values[name] in contradicted]
         yield Statement(
-            *_where(segment[0].seen),
+            *segment[0].response.call.key,
             property=name,
             sizes=_sizes(segment),
             verdict=verdict,
             values=tuple(values) if verdict in (DECIDED, CONSISTENT) else (),
-            contradicted=gone,
-            shown_by=_witnesses(segment, killed),
+            contradicted=contradicted,
+            shown_by=_contradicting_results(segment, wrong),
             note=note,
         )
 
 
 def _distinct(models: Sequence[Model], name: str) -> list[str]:
-    return list(dict.fromkeys(one.values[name] for one in models if one.values[name]))
+    return list(dict.fromkeys(model.values[name] for model in models if model.values[name]))
 
 
 def _is_moot(models: Sequence[Model], common: Collection[int], name: str) -> bool:
-    """Whether every model that fits also fits with any other value of a property."""
-    part = PART.get(name, name)
+    """Return whether each fitting model also fits with any other value of a property."""
+    aspect = ASPECTS.get(name, name)
     for number in common:
-        own = models[number]
-        if not own.values[name]:
+        values = models[number].values
+        if not values[name]:
             continue
-        rest = {key: value for key, value in own.values.items() if PART.get(key, key) != part}
-        others = (
-            i
-            for i, one in enumerate(models)
-            if one.values[name] and all(one.values[key] == value for key, value in rest.items())
-        )
-        if any(i not in common for i in others):
-            return False
+        fixed = {key: value for key, value in values.items() if ASPECTS.get(key, key) != aspect}
+        for i, model in enumerate(models):
+            is_variant = all(model.values[key] == value for key, value in fixed.items())
+            if model.values[name] and is_variant and i not in common:
+                return False
     return True
 
 
-def _witnesses(segment: Sequence[_Size], killed: Sequence[int]) -> tuple[Shown, ...]:
-    """Results that together contradict some models, as few as are found by taking the one that
-    contradicts most, again and again.
-    """
-    rest = np.array(sorted(killed), np.int64)
-    found: list[Shown] = []
+def _contradicting_results(
+    segment: Sequence[_ModelResults], wrong: Sequence[int]
+) -> tuple[Shown, ...]:
+    """Choose few results that together contradict some models: greedily, the best first."""
+    remaining = np.array(sorted(wrong), np.int64)
+    chosen: list[Shown] = []
     columns = [
-        (one.seen.call.id, number, one.against[:, number])
-        for one in segment
-        for number in range(one.against.shape[1])
+        ((results.response.call.id, number), results.against[:, number])
+        for results in segment
+        for number in range(results.against.shape[1])
     ]
-    while len(rest) and columns:
-        call, number, against = max(columns, key=lambda one: int(one[2][rest].sum()))
-        if not against[rest].any():
+    while len(remaining) and columns:
+        shown, against = max(columns, key=lambda column: int(column[1][remaining].sum()))
+        if not against[remaining].any():
             break
-        found.append((call, number))
-        rest = rest[~against[rest]]
-    return tuple(found)
+        chosen.append(shown)
+        remaining = remaining[~against[remaining]]
+    return tuple(chosen)
 
 
-def _of_questions(seen: Sequence[Answered], sizes: Mapping[int, _Size]) -> Iterator[Statement]:
-    """The statements on special numbers."""
-    told: dict[str, list[tuple[Answered, SpecialInput, int]]] = {}
-    for one in seen:
-        at = 0 if one.call.predicted is None else one.call.predicted.shape[1]
-        for question in _questions(one, sizes.get(id(one))):
-            told.setdefault(question.about, []).append((one, question, at))
-            at += len(question.inputs)
-    for name, asked in told.items():
-        left = [frozenset(_left(*one)) for one in asked]
-        for segment, common in _segments(asked, left):
-            yield _of_question(name, segment, common)
+def _on_special_inputs(
+    responses: Sequence[ProbeResponse], by_response: Mapping[int, _ModelResults]
+) -> Iterator[Statement]:
+    """Make the statements on special numbers."""
+    by_property: dict[str, list[_SpecialResults]] = {}
+    for response in responses:
+        assert response.results is not None
+        predicted = response.call.predicted
+        start = 0 if predicted is None else predicted.shape[1]
+        for special in _special_inputs(response, by_response.get(id(response))):
+            codes = response.results[start : start + len(special.inputs)].tolist()
+            results = _SpecialResults(response, special, start, codes)
+            by_property.setdefault(special.about, []).append(results)
+            start += len(special.inputs)
+    for name, items in by_property.items():
+        for segment, common in _segments(items, [results.fits for results in items]):
+            yield _on_special(name, segment, common)
 
 
-def _questions(seen: Answered, size: _Size | None) -> list[SpecialInput]:
-    """The questions of a call, with the answers that follow from the models that fit its size."""
-    space = seen.call.space
-    if size is None or space is None:
-        return seen.call.questions()
-    fitting = sorted(size.fits) or list(range(len(size.models)))
-    return seen.call.questions(lambda data: space.predict(data, fitting))
+def _special_inputs(response: ProbeResponse, results: _ModelResults | None) -> list[SpecialInput]:
+    """List the special inputs of a call, with predictions of fitting models."""
+    space = response.call.space
+    if results is None or space is None:
+        return response.call.special_inputs()
+    fitting = sorted(results.fits) or list(range(len(results.models)))
+    return response.call.special_inputs(lambda data: space.predict(data, fitting))
 
 
-def _left(seen: Answered, question: SpecialInput, at: int) -> list[str]:
-    """The answers that no result contradicts."""
-    assert seen.results is not None
-    results = seen.results[at : at + len(question.inputs)].tolist()
-    return [
-        name
-        for name, allowed in question.answers.items()
-        if all(code in one for code, one in zip(results, allowed, strict=True))
-    ]
-
-
-def _of_question(
-    name: str, segment: Sequence[tuple[Answered, SpecialInput, int]], common: frozenset[str]
-) -> Statement:
-    listed = list(dict.fromkeys(key for _, question, _ in segment for key in question.answers))
-    values = [one for one in listed if one in common]
-    gone = [one for one in listed if one not in common]
-    note, shown = "", []
+def _on_special(name: str, segment: Sequence[_SpecialResults], common: frozenset[str]) -> Statement:
+    listed = list(dict.fromkeys(value for item in segment for value in item.special.allowed))
+    values = [value for value in listed if value in common]
+    contradicted = [value for value in listed if value not in common]
+    note = ""
     if not values:
         verdict, note = NONE_LISTED, NO_MODEL
     elif len(values) == 1:
@@ -252,26 +261,26 @@ def _of_question(
     elif len(values) < len(listed):
         verdict = CONSISTENT
     else:
-        same = all(len(set(question.answers.values())) == 1 for _, question, _ in segment)
+        same = all(len(set(item.special.allowed.values())) == 1 for item in segment)
         verdict, note = (INAPPLICABLE, SAME) if same else (UNDECIDED, "")
-    for seen, question, at in segment:
-        assert seen.results is not None
-        for number in range(len(question.inputs)):
-            code = int(seen.results[at + number])
-            against = [one for one in gone if one in question.answers]
-            if not values or any(code not in question.answers[one][number] for one in against):
-                shown.append((seen.call.id, at + number))
+    shown = [
+        (item.response.call.id, item.start + number)
+        for item in segment
+        for number, code in enumerate(item.codes)
+        if not values
+        or any(
+            code not in item.special.allowed[value][number]
+            for value in contradicted
+            if value in item.special.allowed
+        )
+    ]
     return Statement(
-        *_where(segment[0][0]),
+        *segment[0].response.call.key,
         property=name,
-        sizes=tuple(seen.call.form.elements for seen, _, _ in segment),
+        sizes=_sizes(segment),
         verdict=verdict,
         values=tuple(values) if verdict in (DECIDED, CONSISTENT) else (),
-        contradicted=tuple(gone),
-        shown_by=tuple(shown[:MOST_SHOWN]),
+        contradicted=tuple(contradicted),
+        shown_by=tuple(shown[:MAX_SPECIAL_RESULTS]),
         note=note,
     )
-
-
-MOST_SHOWN = 6
-"""Results of special numbers that are listed with a statement, at most."""

@@ -1,10 +1,13 @@
-"""Words for what a probe found, from its JSON data."""
+"""Wording of probes, from their JSON data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from conformance.probe.statements import CONSISTENT, DECIDED
+from conformance.safe_text import number_of
 
 PROPERTIES = {
     "accumulator": "type of the sum",
@@ -16,7 +19,7 @@ PROPERTIES = {
     "inputs beside it": "an input alone, and beside others",
     "another process": "the same calls in another process",
 }
-"""Properties that are called otherwise where people read them."""
+"""Properties that have another name for readers."""
 
 VALUES = {
     "divided": "divided",
@@ -30,10 +33,17 @@ VALUES = {
     "exact": "exact",
 }
 
+WINDOWS = {"row": "row", "square": "square", "whole": "whole plane"}
+
 
 @dataclass(frozen=True)
 class StatementRow:
-    """Statements that say the same of one property; ``places`` tells windows and element types."""
+    """Statements that say the same of one property.
+
+    Attributes:
+        places: windows and element types, in words.
+        shown: element type, call and number of the input of each result.
+    """
 
     property: str
     places: tuple[str, ...]
@@ -42,132 +52,128 @@ class StatementRow:
     note: str
     contradicted: tuple[str, ...]
     shown: tuple[tuple[str, str, int], ...]
-    """Element type, call and number of the input."""
 
 
-WINDOWS = {"row": "row", "square": "square", "whole": "whole plane"}
-
-
-def property_of(name: str) -> str:
-    """A property as people call it."""
+def property_name(name: str) -> str:
+    """Return a property's name for readers."""
     return PROPERTIES.get(name, name)
 
 
-def value_of(name: str) -> str:
-    """A value as people call it."""
+def value_name(name: str) -> str:
+    """Return a value's name for readers."""
     return VALUES.get(name, name)
 
 
-def sizes(found: Sequence[int]) -> str:
-    """Sizes that were asked: ``2 to 25`` of neighbours among them, else each."""
-    if len(found) == 1:
-        return f"{found[0]} elements" if found[0] != 1 else "1 element"
-    if len(found) == 2:
-        return f"{found[0]} and {found[1]} elements"
-    return f"{found[0]} to {found[-1]} elements ({len(found)} sizes)"
+def size_range(sizes: Sequence[int]) -> str:
+    """Return sizes in words: ``2 to 25 elements (9 sizes)``; one or two are listed."""
+    if len(sizes) == 1:
+        return f"{sizes[0]} element{'s' * (sizes[0] != 1)}"
+    if len(sizes) == 2:
+        return f"{sizes[0]} and {sizes[1]} elements"
+    return f"{sizes[0]} to {sizes[-1]} elements ({len(sizes)} sizes)"
 
 
-def said(statement: Mapping[str, Any]) -> str:
-    """What a statement says, in a few words."""
-    values = " or ".join(map(value_of, statement["values"]))
-    if statement["verdict"] == "contradicts all other listed models":
+def statement_text(statement: Mapping[str, Any]) -> str:
+    """Return a statement in a few words."""
+    values = " or ".join(map(value_name, statement["values"]))
+    if statement["verdict"] == DECIDED:
         return values
-    if statement["verdict"] == "consistent with":
-        return f"consistent with {values}"
+    if statement["verdict"] == CONSISTENT:
+        return f"{CONSISTENT} {values}"
     return str(statement["verdict"])
 
 
-def rows(statements: Sequence[Mapping[str, Any]]) -> list[StatementRow]:
-    """The statements on one operator, those that say the same of a property as one."""
-    found: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-    for one in statements:
-        key = one["property"], one["verdict"], tuple(one["values"]), one["note"]
-        found.setdefault(key, []).append(one)
-    names = list(dict.fromkeys(one["property"] for one in statements))
+def statement_rows(statements: Sequence[Mapping[str, Any]]) -> list[StatementRow]:
+    """Group the statements on one operator that say the same of a property."""
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for statement in statements:
+        key = statement["verdict"], tuple(statement["values"]), statement["note"]
+        groups.setdefault((statement["property"], *key), []).append(statement)
+    names = list(dict.fromkeys(statement["property"] for statement in statements))
     return [
         StatementRow(
-            property=property_of(name),
-            places=tuple(_places(same)),
+            property=property_name(name),
+            places=tuple(_places(group)),
             verdict=verdict,
-            values=tuple(map(value_of, values)),
+            values=tuple(map(value_name, values)),
             note=note,
             contradicted=tuple(
-                map(value_of, dict.fromkeys(name for one in same for name in one["contradicted"]))
+                dict.fromkeys(value_name(value) for s in group for value in s["contradicted"])
             ),
-            shown=tuple(
-                (one["dtype"], call, place) for one in same for call, place in one["shown_by"]
-            ),
+            shown=tuple((s["dtype"], call, index) for s in group for call, index in s["shown_by"]),
         )
-        for (name, verdict, values, note), same in sorted(
-            found.items(), key=lambda item: names.index(item[0][0])
+        for (name, verdict, values, note), group in sorted(
+            groups.items(), key=lambda item: names.index(item[0][0])
         )
     ]
 
 
 def _places(statements: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Windows and element types: ``f16, f32: row of 2 to 4096 elements (11 sizes)``."""
-    found: dict[tuple[str, tuple[int, ...]], list[str]] = {}
-    for one in statements:
-        found.setdefault((one["window"], tuple(one["sizes"])), []).append(one["dtype"])
+    """List windows and element types: ``f16, f32: row of 2 to 4096 elements (11 sizes)``."""
+    dtypes_of: dict[tuple[str, tuple[int, ...]], list[str]] = {}
+    for statement in statements:
+        key = statement["window"], tuple(statement["sizes"])
+        dtypes_of.setdefault(key, []).append(statement["dtype"])
     return [
-        f"{', '.join(dtypes)}: {WINDOWS[window]} of {sizes(at)}"
-        for (window, at), dtypes in found.items()
+        f"{', '.join(dtypes)}: {WINDOWS[window]} of {size_range(sizes)}"
+        for (window, sizes), dtypes in dtypes_of.items()
     ]
 
 
-def lines(found: Mapping[str, Any]) -> list[str]:
-    """What a probe found, in lines for a terminal."""
-    told = [f"{found['backend']['name']} {found['backend']['version']}, seed {found['seed']}"]
-    for op in dict.fromkeys(one["op"] for one in found["statements"]):
-        told.append(op)
-        told += [
-            f"  {line}"
-            for line in _properties([one for one in found["statements"] if one["op"] == op])
-        ]
-    failed = [call for call in found["calls"] if call["message"]]
+def probe_lines(probe: Mapping[str, Any]) -> list[str]:
+    """Return a probe in lines for a terminal."""
+    lines = [f"{probe['backend']['name']} {probe['backend']['version']}, seed {probe['seed']}"]
+    for op in dict.fromkeys(statement["op"] for statement in probe["statements"]):
+        statements = [statement for statement in probe["statements"] if statement["op"] == op]
+        lines += [op, *(f"  {line}" for line in _property_lines(statements))]
+    failed = [call for call in probe["calls"] if call["message"]]
     if failed:
-        count = "1 call" if len(failed) == 1 else f"{len(failed)} calls"
-        told.append(f"{count} gave no results; the first: {failed[0]['message'][:160]}")
-    told.append("A model that fits is no proof: others that are not listed may give the same bits.")
-    return told
-
-
-def _properties(statements: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line for each property and answer; sizes are told where not all are answered alike."""
-    found: dict[tuple[str, tuple[str, ...]], dict[str, list[str]]] = {}
-    for name in dict.fromkeys(one["property"] for one in statements):
-        places: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-        for one in statements:
-            if one["property"] == name:
-                places.setdefault((one["dtype"], one["window"]), []).append(one)
-        for (dtype, window), own in places.items():
-            words = tuple(_answers(own))
-            found.setdefault((name, words), {}).setdefault(window, []).append(dtype)
+        count = number_of(len(failed), "call")
+        lines.append(f"{count} gave no results; the first: {failed[0]['message'][:160]}")
     return [
-        f"{property_of(name)}: {', '.join(words)} [{_where(windows)}]"
-        for (name, words), windows in found.items()
+        *lines,
+        "A model that fits is no proof: others that are not listed may give the same bits.",
     ]
 
 
-def _answers(statements: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What is said for each range of sizes; of neighbours that say the same, once."""
-    found: list[tuple[str, list[int]]] = []
-    for one in sorted(statements, key=lambda one: one["sizes"][0]):
-        if found and found[-1][0] == said(one):
-            found[-1][1].extend(one["sizes"])
+def _property_lines(statements: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each property and text; sizes are given where they differ."""
+    dtypes_of: dict[tuple[str, tuple[str, ...]], dict[str, list[str]]] = {}
+    for name in dict.fromkeys(statement["property"] for statement in statements):
+        groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+        for statement in statements:
+            if statement["property"] == name:
+                key = statement["dtype"], statement["window"]
+                groups.setdefault(key, []).append(statement)
+        for (dtype, window), group in groups.items():
+            windows = dtypes_of.setdefault((name, tuple(_texts_by_size(group))), {})
+            windows.setdefault(window, []).append(dtype)
+    return [
+        f"{property_name(name)}: {', '.join(texts)} [{_dtypes_and_windows(windows)}]"
+        for (name, texts), windows in dtypes_of.items()
+    ]
+
+
+def _texts_by_size(statements: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a text for each range of sizes; neighbours of one text are one range."""
+    ranges: list[tuple[str, list[int]]] = []
+    for statement in sorted(statements, key=lambda statement: statement["sizes"][0]):
+        text = statement_text(statement)
+        if ranges and ranges[-1][0] == text:
+            ranges[-1][1].extend(statement["sizes"])
         else:
-            found.append((said(one), list(one["sizes"])))
-    if len(found) == 1:
-        return [found[0][0]]
-    return [f"{words} ({_span(at)})" for words, at in found]
+            ranges.append((text, list(statement["sizes"])))
+    if len(ranges) == 1:
+        return [ranges[0][0]]
+    return [f"{text} ({_span(sizes)})" for text, sizes in ranges]
 
 
-def _span(at: Sequence[int]) -> str:
-    return str(at[0]) if len(at) == 1 else f"{at[0]} to {at[-1]}"
+def _span(sizes: Sequence[int]) -> str:
+    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
 
 
-def _where(windows: Mapping[str, Sequence[str]]) -> str:
-    """Element types, and the shapes of windows where these are not the same for all of them."""
+def _dtypes_and_windows(windows: Mapping[str, Sequence[str]]) -> str:
+    """List element types, and shapes of windows unless all have the same types."""
     if len({tuple(dtypes) for dtypes in windows.values()}) == 1 and len(windows) > 1:
         return ", ".join(next(iter(windows.values())))
     return "; ".join(f"{', '.join(dtypes)} {WINDOWS[window]}" for window, dtypes in windows.items())

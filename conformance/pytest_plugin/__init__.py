@@ -10,7 +10,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, named and spelled as those of ``conformance check``."""
+    """Add the options, named and spelled as those of ``conformance check``."""
     group = parser.getgroup("conformance", "conformance of a backend (opconform)")
     group.addoption(
         "--conformance-backend",
@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Load the rest, but only if a backend is to be tested."""
+    """Register the plugin proper, but only if a backend is to be tested."""
     # An empty name is asked for too, and refused: a variable that is not set must not be green.
     if config.getoption("conformance_backend") is not None:
         from conformance.pytest_plugin.session import VectorSession

@@ -15,7 +15,7 @@ from conformance.errors import ConformanceError, UsageError
 from conformance.grade.gate import Watch, load_gate
 from conformance.grade.precision import parse_precision
 from conformance.model import Result, Status
-from conformance.pytest_plugin.failure import failure
+from conformance.pytest_plugin.failure import failure_text
 from conformance.run.check_vector import VectorChecker
 from conformance.run.executor_options import Isolation
 from conformance.run.mutant_match import Prediction
@@ -26,61 +26,61 @@ from conformance.suite.store import Suite, open_suite
 
 NAME = "conformance"
 PREFIX = f"{NAME}::"
-EDGE = "conformance_edge"
+TARGET_MARK = "conformance_edge"
 
 
 @dataclass(frozen=True)
 class SessionRequest:
-    """What the options of the session ask, and the vectors that its arguments name."""
+    """The options of a session, and the vectors that its arguments name."""
 
     backend: str
     suite: str | None
     ops: Sequence[str] | None
     level: str
     precision: str
-    named: Sequence[str] = ()
-    known: str | None = None
+    selected: Sequence[str] = ()
+    known_failures: str | None = None
 
     @property
     def command(self) -> tuple[str, ...]:
         """The command line of the same check."""
-        asked = {"level": self.level, "precision": self.precision}
-        return check_command(self.backend, suite_option(self.suite), asked)
+        options = {"level": self.level, "precision": self.precision}
+        return check_command(self.backend, suite_option(self.suite), options)
 
 
 class VectorCollector(pytest.Collector):
-    """The vectors of a suite, in the order of its manifest.
+    """A collector of the vectors of a suite, in the order of its manifest.
 
-    Only the manifest is read. The backend is loaded here, once a process, so that one that cannot
-    be is an error of collection and not of a thousand tests. As in a check, one that is named runs
-    in a process of its own.
+    It reads only the manifest. It loads the backend, once a process, so that a failure to load is
+    an error of collection and not of a thousand tests. As in a check, a named backend runs in a
+    process of its own.
     """
 
     suite: Suite
     checker: VectorChecker
-    watch: Watch
-    prediction: Prediction
+    gate: Watch
+    matcher: Prediction
 
-    def __init__(self, *, question: SessionRequest, **more: Any) -> None:
-        super().__init__(**more)
-        self.question = question
+    def __init__(self, *, request: SessionRequest, **keywords: Any) -> None:
+        super().__init__(**keywords)
+        self.request = request
 
     def collect(self) -> Iterator[pytest.Item]:
-        """An item for each vector that is asked for."""
-        question = self.question
+        """Yield an item for each selected vector."""
+        request = self.request
         try:
-            precision = parse_precision(question.precision)
-            self.suite = open_suite(question.suite)
-            entries = _chosen(self.suite, question)
-            self.prediction = Prediction(self.suite, question.level, precision)
-            self.watch = _watch(self.suite, entries, question.known, self.prediction)
+            precision = parse_precision(request.precision)
+            self.suite = open_suite(request.suite)
+            entries = _select_entries(self.suite, request)
+            self.matcher = Prediction(self.suite, request.level, precision)
+            self.gate = _gate_run(self.suite, entries, request.known_failures, self.matcher)
             if not self.config.option.collectonly:
-                executor = Isolation().executor_for(question.backend)
+                executor = Isolation().executor_for(request.backend)
                 self.checker = VectorChecker(
-                    executor.__enter__(), self.suite.specs, question.level, precision
+                    executor.__enter__(), self.suite.specs, request.level, precision
                 )
                 self.config.add_cleanup(lambda: executor.__exit__(None, None, None))
-                if question.ops is None and not any(question.named):
+                if request.ops is None and not any(request.selected):
                     declared = self.checker.executor.identity.capabilities
                     entries = select(
                         self.suite,
@@ -94,31 +94,31 @@ class VectorCollector(pytest.Collector):
             yield VectorItem.from_parent(self, name=f"{entry.op}/{entry.id}", entry=entry)
 
     def _say(self, text: str) -> None:
-        """Write a line where those of pytest stand, and nothing where it has none."""
+        """Write a line among those of pytest; nothing if it writes none."""
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None:
             reporter.write_line(f"conformance: {text}")
 
 
 class VectorItem(pytest.Item):
-    """One vector; its test is the verdict of ``conformance check``."""
+    """A vector; its test passes if ``conformance check`` passes it."""
 
     parent: VectorCollector
 
-    def __init__(self, *, entry: Entry, **more: Any) -> None:
-        super().__init__(**more)
+    def __init__(self, *, entry: Entry, **keywords: Any) -> None:
+        super().__init__(**keywords)
         self.entry = entry
         self.result: Result | None = None
         facts = {"op": entry.op, "dtype": entry.dtype, "level": entry.level, "kind": entry.kind}
         if entry.reject is not None:
             facts["reject"] = entry.reject
         self.add_marker(pytest.mark.conformance(**facts))
-        for edge in entry.edges:
-            self.add_marker(pytest.mark.conformance_edge(name=edge))
+        for target in entry.edges:
+            self.add_marker(pytest.mark.conformance_edge(name=target))
         self.extra_keyword_matches.update(entry.edges)
 
     def runtest(self) -> None:
-        """Ask the vector; fail with the finding, skip with the reason."""
+        """Run the vector; fail with the finding, skip with the reason."""
         __tracebackhide__ = True
         collector = self.parent
         try:
@@ -130,58 +130,61 @@ class VectorItem(pytest.Item):
                 result, outcome = collector.checker.check(vector)
         except ConformanceError as error:
             pytest.fail(str(error), pytrace=False)
-        result = self.result = collector.watch.take(result)
+        result = self.result = collector.gate.take(result)
         self.user_properties.extend(_properties(result))
         if result.status in (Status.UNSUPPORTED, Status.SKIPPED):
             pytest.skip(result.message)
-        if result.known is not None and collector.watch.ledger is not None:
-            pytest.xfail(collector.watch.ledger.why(result))
+        if result.known is not None and collector.gate.ledger is not None:
+            pytest.xfail(collector.gate.ledger.why(result))
         if result.status is not Status.PASS:
-            could_be = collector.prediction.could_be(result)
-            checker, command = collector.checker, collector.question.command
-            pytest.fail(failure(vector, result, outcome, checker, command, could_be), pytrace=False)
+            could_be = collector.matcher.could_be(result)
+            checker, command = collector.checker, collector.request.command
+            text = failure_text(vector, result, outcome, checker, command, could_be)
+            pytest.fail(text, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """The vector's file and the item's name, as a headline."""
+        """Return the vector's file and, as a headline, the item's name."""
         return self.parent.suite.path / self.entry.path, None, self.name
 
 
-def _watch(
-    suite: Suite, entries: Sequence[Entry], known: str | None, prediction: Prediction
+def _gate_run(
+    suite: Suite, entries: Sequence[Entry], known_failures: str | None, matcher: Prediction
 ) -> Watch:
-    """The gate of a session: known failures, or nothing.
+    """Start the gate of a session: known failures, or nothing.
 
-    Raises SpecError for a file that cannot be used.
+    Raises:
+        SpecError: a file cannot be used.
     """
-    gate = load_gate(None if known is None else Path(known), specs=suite.specs)
+    gate = load_gate(None if known_failures is None else Path(known_failures), specs=suite.specs)
     case_of = lambda vector: suite.get(vector).case  # noqa: E731
-    return gate.watch(suite.manifest.vectors, entries, case_of, prediction)
+    return gate.watch(suite.manifest.vectors, entries, case_of, matcher)
 
 
-def _chosen(suite: Suite, question: SessionRequest) -> Sequence[Entry]:
-    """The vectors of the operators asked that the arguments name, if they name any.
+def _select_entries(suite: Suite, request: SessionRequest) -> Sequence[Entry]:
+    """Select the vectors of the operators, of those that the arguments name, if any.
 
-    Raises UsageError for a name that no vector has.
+    Raises:
+        UsageError: no vector has a name.
     """
-    entries = select(suite, ops=question.ops, only=()).entries
-    if not any(question.named):
+    entries = select(suite, ops=request.ops, only=()).entries
+    if not any(request.selected):
         return entries
-    named: set[str] = set()
-    for text in filter(None, question.named):
+    ids: set[str] = set()
+    for text in filter(None, request.selected):
         op, _, vector = text.partition("/")
-        found = select(suite, ops=[op], only=[vector] if vector else ())
-        named.update(entry.id for entry in found.entries)
-    chosen = tuple(entry for entry in entries if entry.id in named)
-    if not chosen:
+        selection = select(suite, ops=[op], only=[vector] if vector else ())
+        ids.update(entry.id for entry in selection.entries)
+    entries_named = tuple(entry for entry in entries if entry.id in ids)
+    if not entries_named:
         raise UsageError(
             "no vector is both named and of an operator that --conformance-op asks for",
             hint="leave --conformance-op out",
         )
-    return chosen
+    return entries_named
 
 
 def _properties(result: Result) -> Iterator[tuple[str, object]]:
-    """What a report of the item carries, to the session's summary and into JUnit files."""
+    """Yield what a report of the item carries to the summary and into JUnit files."""
     yield "conformance_verdict", str(result.status)
     yield "conformance_kind", "value" if result.reject is None else "reject"
     if result.reading is not None:

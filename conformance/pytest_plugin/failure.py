@@ -14,14 +14,14 @@ from conformance.run.check_vector import VectorChecker
 from conformance.safe_text import one_line
 
 WIDTH = 96
-MUTANTS = 3
-"""Mutants that a failure could be that are told at most."""
+MAX_MUTANTS = 3
+"""Mutants that are listed of those that a failure could be."""
 
-ELEMENTS = 5
+MAX_ELEMENTS = 5
 """Wrong elements of an output that are listed."""
 
 
-def failure(
+def failure_text(
     vector: Vector,
     result: Result,
     outcome: Outcome | None,
@@ -29,8 +29,11 @@ def failure(
     command: Sequence[str],
     could_be: Sequence[str] = (),
 ) -> str:
-    """The text of a failure; ``command`` is the check that asks the same of all vectors, and
-    ``could_be`` are the sentences of mutants that give the same outputs.
+    """Return the text of a failure.
+
+    Args:
+        command: the check that tests the same.
+        could_be: sentences of mutants that give the same outputs.
     """
     return "\n".join(_lines(vector, result, outcome, checker, command, could_be))
 
@@ -51,21 +54,21 @@ def _lines(
     conditions = [result.dtype, f"rank {result.rank}", *vector.edges]
     conditions += [f"{name} left out" for name in result.left_out]
     yield from wrapped("  with   ", ", ".join(conditions), WIDTH)
-    for number, said in enumerate(could_be[:MUTANTS]):
-        yield from wrapped("  or     " if number else "  maybe  ", said, WIDTH)
-    if len(could_be) > MUTANTS:
-        yield f"         and {len(could_be) - MUTANTS} more give the same here"
+    for number, sentence in enumerate(could_be[:MAX_MUTANTS]):
+        yield from wrapped("  or     " if number else "  maybe  ", sentence, WIDTH)
+    if len(could_be) > MAX_MUTANTS:
+        yield f"         and {len(could_be) - MAX_MUTANTS} more give the same here"
     level, precision = checker.level, checker.precision
     match = verdict_text.match_of(vector, outcome, level, precision)
     if match is not None:
         spec = checker.specs.get(vector.case.op)
         yield from verdict_text.wrong_elements(
-            spec, vector, match, precision, WIDTH, limit=ELEMENTS
+            spec, vector, match, precision, WIDTH, limit=MAX_ELEMENTS
         )
         yield from verdict_text.worst_element(spec, vector, result, match, precision)
     yield ""
     (finding,) = findings([result], command=command)
-    question = command[2:]  # after "conformance check"
+    options = command[2:]  # after "conformance check"
     yield f"  again:   {finding.reproduce}"
-    yield f"  closer:  {shlex.join(('conformance', 'show', vector.id, *question))}"
-    yield f"  script:  {shlex.join(('conformance', 'repro', vector.id, *question))}"
+    yield f"  closer:  {shlex.join(('conformance', 'show', vector.id, *options))}"
+    yield f"  script:  {shlex.join(('conformance', 'repro', vector.id, *options))}"

@@ -17,25 +17,25 @@ from conformance.safe_text import wrap
 from conformance.suite.store import Suite
 
 WIDTH = 96
-MOST = 20
-"""Causes that are told at most."""
+MAX_CAUSES = 20
+"""Causes that are listed."""
 
 
-def packed(result: Result) -> str:
-    """A result as text that a report of pytest can carry from a worker."""
+def encode_result(result: Result) -> str:
+    """Encode a result as text that a report of pytest can carry from a worker."""
     return encode(result_event(result))
 
 
-def unpacked(text: str) -> Result:
-    """The result again."""
+def decode_result(text: str) -> Result:
+    """Decode a result."""
     event: dict[str, Any] = json.loads(text)
     return result_from_event(event)
 
 
-def told(
+def cause_lines(
     results: Sequence[Result], suite: Suite, *, level: str, precision: Mapping[str, str]
 ) -> Iterator[str]:
-    """Lines that name the causes of the failures, the worst first; none where nothing failed."""
+    """Yield lines that name the causes of failures, the worst first; none if nothing failed."""
     if not any(result.status in FAILED for result in results):
         return
     ordered = in_suite_order(results, suite)
@@ -43,13 +43,13 @@ def told(
         findings = diagnosed_findings(
             ordered, suite, level=level, precision=precision, command=(), show=()
         )
-        named = causes(findings, ordered)
+        grouped = causes(findings, ordered)
     except ConformanceError as error:
         yield f"conformance: the causes cannot be determined: {error}"
         return
-    yield f"conformance: {counted(named, 'cause')}, worst first"
-    for number, cause in enumerate(named[:MOST], 1):
+    yield f"conformance: {counted(grouped, 'cause')}, worst first"
+    for number, cause in enumerate(grouped[:MAX_CAUSES], 1):
         known = " (known)" if cause.known else ""
         yield from wrap(f"{cause.headline}{known}", WIDTH, "     ", f"{number:>3}. ")
-    if len(named) > MOST:
-        yield f"     and {len(named) - MOST} more"
+    if len(grouped) > MAX_CAUSES:
+        yield f"     and {len(grouped) - MAX_CAUSES} more"

@@ -1,4 +1,4 @@
-"""Tells whether a script fails as the backend does, in a process of its own, on the same vector."""
+"""Compares a script with a check of the backend on the same vector."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from conformance.backends.program import is_program
 from conformance.errors import EXIT_USAGE
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import FAILED, Result, Status, Vector
-from conformance.repro.trial import Trial
+from conformance.repro.script_run import ScriptRun
 from conformance.run.check_vector import VectorChecker
 from conformance.run.executor_options import Isolation
 from conformance.safe_text import one_line, shortened
 from conformance.spec.model import OpSpec
 
-LONGEST = 200
-"""Characters of a message that are told."""
+MAX_MESSAGE = 200
+"""Characters of a message that are shown."""
 
 _RAISED = frozenset({Ending.RAISED, Ending.UNSUPPORTED, Ending.ADAPTER, Ending.ABORTED})
 _PRINTED = {"accepted": "WRONG: accepted", "input-changed": "WRONG: the call changed its input"}
@@ -23,7 +23,7 @@ _PRINTED = {"accepted": "WRONG: accepted", "input-changed": "WRONG: the call cha
 
 
 def disagreement(
-    trial: Trial,
+    run: ScriptRun,
     vector: Vector,
     backend: str,
     specs: Mapping[str, OpSpec],
@@ -32,41 +32,46 @@ def disagreement(
     seconds: float,
     env: str | None = None,
 ) -> str:
-    """What the backend does where the script does something else; empty where they agree, and
-    where nothing can be compared: the script tested nothing, or a check does not ask the vector.
+    """Describe how a check of the backend differs from a script.
 
-    Raises BackendError for a backend that cannot be loaded.
+    Returns:
+        Empty if they agree, or if nothing can be compared: the script tested nothing, or a check
+        does not test the vector.
+
+    Raises:
+        BackendError: the backend cannot be loaded.
     """
-    if trial.code == EXIT_USAGE:
+    if run.code == EXIT_USAGE:
         return ""
-    asked = Isolation("process", 1, seconds, env=env)
-    with asked.executor_for(backend) as executor:
+    isolation = Isolation("process", 1, seconds, env=env)
+    with isolation.executor_for(backend) as executor:
         result, outcome = VectorChecker(executor, specs, level, precision).check(vector)
-    if outcome is None or agrees(trial, result, outcome, program=is_program(backend)):
+    if outcome is None or agrees(run, result, outcome, program=is_program(backend)):
         return ""
     if result.status is Status.PASS:
         return "in a check the backend passes this vector"
-    return f"in a check the backend fails otherwise: {shortened(one_line(result.message), LONGEST)}"
+    message = shortened(one_line(result.message), MAX_MESSAGE)
+    return f"in a check the backend fails otherwise: {message}"
 
 
-def agrees(trial: Trial, result: Result, outcome: Outcome, *, program: bool = False) -> bool:
-    """Whether a script ended as a call that came to ``result`` does.
+def agrees(run: ScriptRun, result: Result, outcome: Outcome, *, program: bool = False) -> bool:
+    """Return whether a script ended as a call with this result does.
 
-    An exception is told by its type, which a ``program`` cannot hand on; outputs by being wrong.
+    Exceptions are compared by type, which a ``program`` cannot pass on; outputs by being wrong.
     """
     if result.status not in FAILED:
-        return trial.code == 0
+        return run.code == 0
     if outcome.ending is Ending.HUNG:
-        return trial.code is None
+        return run.code is None
     if outcome.ending in (Ending.CRASHED, Ending.MEMORY):
-        return trial.code != 0
+        return run.code != 0
     if outcome.ending in _RAISED:
         name = outcome.message.partition(":")[0].strip()
-        named = f"WRONG: raised {name}" if outcome.ending is Ending.RAISED and not program else ""
-        return _printed(trial, named or "WRONG: raised")
-    return _printed(trial, _PRINTED.get(result.kind, "WRONG (compared"))
+        line = f"WRONG: raised {name}" if outcome.ending is Ending.RAISED and not program else ""
+        return _printed(run, line or "WRONG: raised")
+    return _printed(run, _PRINTED.get(result.kind, "WRONG (compared"))
 
 
-def _printed(trial: Trial, beginning: str) -> bool:
-    """Whether a script came to that, though its process may not have ended by itself after it."""
-    return trial.code in (1, None) and any(line.startswith(beginning) for line in trial.last)
+def _printed(run: ScriptRun, beginning: str) -> bool:
+    """Return whether a script printed a line before it ended or was ended."""
+    return run.code in (1, None) and any(line.startswith(beginning) for line in run.last)

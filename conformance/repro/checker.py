@@ -8,14 +8,14 @@ import numpy as np
 
 
 def ordinals(array: Any) -> Any:
-    """Integers in the order of the values, alike for both zeros: nothing rounds or flushes."""
+    """Return integers in the order of the values, equal for both zeros; nothing rounds."""
     signed = np.dtype(f"i{array.dtype.itemsize}")
     codes = np.ascontiguousarray(array).view(signed).astype(np.int64).reshape(array.shape)
     return np.where(codes < 0, -(codes & np.iinfo(signed).max), codes)
 
 
 def wrong_elements(got: Any, answer: dict[str, Any]) -> Any:
-    """Where an output is not what it may be."""
+    """Return which elements of an output are not accepted."""
     if "lo" in answer:
         lo, hi = answer["lo"], answer.get("hi", answer["lo"])
         inside = (ordinals(lo) <= ordinals(got)) & (ordinals(got) <= ordinals(hi))
@@ -29,7 +29,7 @@ def wrong_elements(got: Any, answer: dict[str, Any]) -> Any:
 
 
 def accepted(answer: dict[str, Any], index: Any) -> str:
-    """What one element may be, in words."""
+    """Describe the accepted values of an element."""
     if "choices" in answer:
         return "any of " + ", ".join(str(c) for c in answer["choices"][index] if c != -1)
     if "equal" in answer:
@@ -39,7 +39,7 @@ def accepted(answer: dict[str, Any], index: Any) -> str:
 
 
 def differences(outputs: Any, answers: list[dict[str, Any]]) -> tuple[float, list[str]]:
-    """How many elements are wrong, infinitely many in a wrong structure; and that in lines."""
+    """Count the wrong elements, infinitely many in a wrong structure, and list them."""
     outputs = [outputs] if isinstance(outputs, np.ndarray) else outputs
     if type(outputs) not in (list, tuple) or len(outputs) != len(answers):
         return math.inf, [f"{len(answers)} outputs are expected, got {outputs!r:.200}"]
@@ -68,14 +68,14 @@ def check(
     readings: dict[str, list[dict[str, Any]]],
     must_reject: str,
 ) -> int:
-    """Make the call and print what is wrong with its answer: 0 if nothing is, else 1.
+    """Make the call and print what is wrong with its outputs; return 1 if anything is.
 
-    Outputs are right if they are so under any one of ``readings``. With ``must_reject``, the rule
-    that the question breaks, only an exception is right.
+    Outputs are right if they are so under any of ``readings``. With ``must_reject``, the rule that
+    the inputs break, only an exception is right.
     """
-    given = [array.copy() for array in inputs]
+    copies = [array.copy() for array in inputs]
     try:
-        outputs = call(given)
+        outputs = call(copies)
     except (Exception, SystemExit) as error:
         refused = bool(must_reject) and isinstance(error, Exception)
         word = "right: refused with" if refused else "WRONG: raised"
@@ -84,14 +84,14 @@ def check(
     if must_reject:
         print(f"WRONG: accepted, should raise an exception: {must_reject}")
         return 1
-    found = {name: differences(outputs, answers) for name, answers in readings.items()}
-    reading = min(found, key=lambda name: found[name][0])
-    count, lines = found[reading]
+    compared = {name: differences(outputs, answers) for name, answers in readings.items()}
+    reading = min(compared, key=lambda name: compared[name][0])
+    count, lines = compared[reading]
     if count:
         print(f"WRONG (compared {reading}):", *lines, sep="\n")
         return 1
     for i, array in enumerate(inputs):
-        if given[i].tobytes() != array.tobytes():
+        if copies[i].tobytes() != array.tobytes():
             print(f"WRONG: the call changed its input {i}")
             return 1
     print(f"right, {reading}")

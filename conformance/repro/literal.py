@@ -10,16 +10,16 @@ import numpy as np
 
 from conformance.dtypes import DTYPES, Array, name_of
 
-LISTED = 256
-"""Larger arrays are packed."""
+MAX_LISTED = 256
+"""Elements of an array that is listed; larger ones are packed."""
 
 WIDTH = 96
 
 _SPELLED = {"bf16": "ml_dtypes.bfloat16", "bool": "bool"}
 
 
-def source(array: Array, indent: str) -> str:
-    """An expression for the array; all lines but the first begin with ``indent``.
+def array_source(array: Array, indent: str) -> str:
+    """Return an expression for an array; all lines but the first begin with ``indent``.
 
     It uses ``np``, for bf16 ``ml_dtypes``, and for a large array ``unpacked``, see
     :mod:`conformance.repro.unpacking`.
@@ -33,7 +33,7 @@ def source(array: Array, indent: str) -> str:
         (value,) = _values(flat[:1]) or ("",)
         if value:
             return f"np.full({shape}, {value}, {kind})"
-    values = None if flat.size > LISTED else _values(flat)
+    values = None if flat.size > MAX_LISTED else _values(flat)
     if values is None:
         return _packed(array, kind, indent)
     reshaped = "" if array.ndim == 1 and array.size else f".reshape{shape}"
@@ -41,7 +41,7 @@ def source(array: Array, indent: str) -> str:
 
 
 def _values(flat: Array) -> list[str] | None:
-    """Each element as a number, or None where numbers would not give the bits back."""
+    """Return each element as a number; None if numbers would not give the bits back."""
     if flat.dtype.kind in "biu":
         return [str(value) for value in flat.tolist()]
     texts = [repr(float(value)) for value in flat]

@@ -1,4 +1,4 @@
-"""How a script calls the backend: through ``reproduce()``, or by importing its module."""
+"""The call of a backend in a script: by ``reproduce()``, or by importing its module."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from conformance.dtypes import Array
 from conformance.errors import BackendError, Unsupported, UsageError
 from conformance.grade.outcome import describe
 
-OWN = "conformance."
+PACKAGE_PREFIX = "conformance."
 
 
 @dataclass(frozen=True)
 class SourceCall:
     """A call as Python source.
 
-    ``imports`` are import statements, ``setup`` statements that come right after them, ``body``
-    those that set ``outputs`` from ``op``, ``inputs`` and ``attributes``. ``loading`` are lines
-    that import ``module``, the backend's, from ``folder``, which has to be on the import path.
+    Attributes:
+        imports: import statements.
+        setup: statements that follow the imports.
+        body: statements that set ``outputs`` from ``op``, ``inputs`` and ``attributes``.
+        loading: lines that import ``module``, the backend's.
+        folder: the folder of the module, which has to be on the import path.
     """
 
     imports: tuple[str, ...]
@@ -36,17 +39,17 @@ class SourceCall:
 def native_call(
     origin: Located, backend: Backend, op: str, inputs: Sequence[Array], attributes: dict[str, Any]
 ) -> SourceCall:
-    """The call of ``op`` without this package, as far as the backend can do without.
+    """Return the call of ``op`` without this package, as far as the backend allows.
 
     Raises:
-        BackendError: the backend's own account of its call cannot be used.
-        UsageError: a backend that is part of this package, or does not support the question.
+        BackendError: the source that the backend returns cannot be used.
+        UsageError: the backend is part of this package, or does not support the vector.
     """
     reproduce = getattr(backend, "reproduce", None)
     if not callable(reproduce):
         return _through_module(origin, backend)
     try:
-        told = reproduce(op, inputs, attributes)
+        source = reproduce(op, inputs, attributes)
     except Unsupported as error:
         raise UsageError(
             f"{origin.spec} does not support this vector: {describe(error)}",
@@ -57,15 +60,16 @@ def native_call(
             f"{origin.spec}: reproduce() raised {describe(error)}",
             hint="it must return Python source; see docs/backends.md",
         ) from error
-    return parted(told, f"{origin.spec}: reproduce()")
+    return split_imports(source, f"{origin.spec}: reproduce()")
 
 
-def parted(source: object, where: str) -> SourceCall:
-    """Python source as imports and the rest, without its docstring.
+def split_imports(source: object, where: str) -> SourceCall:
+    """Split Python source into imports and the rest, without its docstring.
 
-    An error names ``where`` the source comes from.
+    Nothing is run. ``where`` names the origin of the source in errors.
 
-    Raises :class:`BackendError` for what is not Python source. Nothing is run.
+    Raises:
+        BackendError: it is not Python source.
     """
     if not isinstance(source, str):
         raise BackendError(
@@ -85,15 +89,15 @@ def parted(source: object, where: str) -> SourceCall:
         imported = isinstance(statement, ast.Import | ast.ImportFrom)
         if imported:
             imports.append(ast.unparse(statement))
-        if imported or (number == 0 and _is_text(statement)):
+        if imported or (number == 0 and _is_docstring(statement)):
             first, last = statement.lineno, statement.end_lineno or statement.lineno
             lines[first - 1 : last] = [""] * (last - first + 1)
     return SourceCall(tuple(imports), "\n".join(lines).strip("\n"))
 
 
 def _through_module(origin: Located, backend: Backend) -> SourceCall:
-    """The call of the backend itself, imported from where it lies."""
-    if f"{origin.module}.".startswith(OWN):
+    """Return the call of the backend itself, imported from its module."""
+    if f"{origin.module}.".startswith(PACKAGE_PREFIX):
         raise UsageError(
             f"the backend {origin.spec} is part of conformance: no script can do without it",
             hint="scripts are for a backend of your own, or for a framework's",
@@ -110,14 +114,16 @@ def _through_module(origin: Located, backend: Backend) -> SourceCall:
     if isinstance(backend, FunctionBackend):
         called = origin.name
     else:
-        words = ", ".join(f"{name}={value!r}" for name, value in arguments(origin).items())
-        made = f"{origin.name}({words})" if isinstance(origin.value, type) else origin.name
-        called = f"{made}.run"
+        arguments_text = ", ".join(f"{name}={value!r}" for name, value in arguments(origin).items())
+        instance = (
+            f"{origin.name}({arguments_text})" if isinstance(origin.value, type) else origin.name
+        )
+        called = f"{instance}.run"
     body = f"outputs = {called}(op, inputs, attributes)"
     return SourceCall(imports, body, loading=loading, module=origin.module, folder=folder)
 
 
-def _is_text(statement: ast.stmt) -> bool:
+def _is_docstring(statement: ast.stmt) -> bool:
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Constant):
         return False
     return isinstance(statement.value.value, str)

@@ -1,6 +1,6 @@
-"""Asks a program one question. It is part of the scripts that reproduce a failure of a program.
+"""Sends a request to a program. It is part of scripts that reproduce a program's failure.
 
-It uses nothing of this package; docs/protocol.md describes what goes to and fro.
+It uses nothing of this package; docs/protocol.md describes the messages.
 """
 
 import json
@@ -18,7 +18,11 @@ STORED = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8"} | {
 
 
 def message(process: Any) -> tuple[dict[str, Any], bytes]:
-    """The next message of a program. Raises EOFError where it ends before that."""
+    """Read the next message of a program.
+
+    Raises:
+        EOFError: the program ends before that.
+    """
 
     def read(size: int) -> bytes:
         data: bytes = process.stdout.read(size)
@@ -31,7 +35,7 @@ def message(process: Any) -> tuple[dict[str, Any], bytes]:
 
 
 def started(command: list[str]) -> Any:
-    """The process of a program that has said who it is; ends with 2 where none does."""
+    """Start a program that introduces itself; exit with 2 if it does not."""
     try:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
         message(process)
@@ -42,28 +46,31 @@ def started(command: list[str]) -> Any:
 
 
 def ask(process: Any, op: str, inputs: list[Any], attributes: dict[str, Any]) -> list[Any]:
-    """The outputs of a program. Raises ValueError where it refuses, ends where it crashes."""
+    """Return the outputs of a program; exit if it crashes.
+
+    Raises:
+        ValueError: the program refuses.
+    """
     names = {np.dtype(stored).name: name for name, stored in STORED.items() if name != "bf16"}
-    described = [
-        {"dtype": names.get(one.dtype.name, "bf16"), "shape": list(one.shape)} for one in inputs
-    ]
-    question = {"number": 1, "op": op, "attributes": attributes, "inputs": described}
-    header = json.dumps(question | {"limit": 1 << 40}).encode("ascii")
-    arrays = b"".join(one.tobytes() for one in inputs)
+    facts = [{"dtype": names.get(a.dtype.name, "bf16"), "shape": list(a.shape)} for a in inputs]
+    request = {"number": 1, "op": op, "attributes": attributes, "inputs": facts}
+    header = json.dumps(request | {"limit": 1 << 40}).encode("ascii")
+    arrays = b"".join(array.tobytes() for array in inputs)
     try:
         process.stdin.write(struct.pack("<IQ", len(header), len(arrays)) + header + arrays)
         process.stdin.close()
-        answer, payload = message(process)
+        response, payload = message(process)
     except (EOFError, BrokenPipeError) as error:
         sys.exit(f"the program crashed: {error}")  # no exception: that would be a refusal
-    if answer.get("ending", "returned") != "returned":
-        raise ValueError(f"{answer['ending']}: {answer.get('message', '')}")
-    outputs, at = [], 0
-    for one in answer.get("outputs", []):
-        count = math.prod(one["shape"])
-        array = np.frombuffer(payload, STORED[one["dtype"]], count, at).reshape(one["shape"])
-        at += array.nbytes
-        if one["dtype"] == "bf16":
+    if response.get("ending", "returned") != "returned":
+        raise ValueError(f"{response['ending']}: {response.get('message', '')}")
+    outputs, offset = [], 0
+    for output in response.get("outputs", []):
+        count = math.prod(output["shape"])
+        array = np.frombuffer(payload, STORED[output["dtype"]], count, offset)
+        array = array.reshape(output["shape"])
+        offset += array.nbytes
+        if output["dtype"] == "bf16":
             import ml_dtypes
 
             array = array.view(ml_dtypes.bfloat16)

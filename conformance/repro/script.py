@@ -19,9 +19,9 @@ from conformance.grade.match import asked
 from conformance.grade.precision import spell
 from conformance.model import OPEN_BIT, Answer, Vector
 from conformance.replacement import resolved
-from conformance.repro import checker, laid_out, unpacking
-from conformance.repro.literal import source
-from conformance.repro.native import SourceCall, parted
+from conformance.repro import checker, layout_code, unpacking
+from conformance.repro.literal import array_source
+from conformance.repro.native import SourceCall, split_imports
 from conformance.run.inline import fresh
 from conformance.safe_text import visible
 from conformance.spec.model import OpSpec
@@ -42,28 +42,32 @@ def script(
     level: str,
     precision: Mapping[str, str],
     observed: Sequence[str] = (),
-    how: Arrangement | None = None,
+    layout: Arrangement | None = None,
     beside: Path | None = None,
 ) -> str:
-    """The text of a script that makes the call and exits with 1 where its answer is wrong, with 2
-    where something cannot be imported, or a program does not start.
+    """Write a script that makes a call and checks its outputs.
 
-    ``spec`` is the specification that the vector was made from, None if its suite has none;
-    ``backend`` is the name and version of what is called, ``suite`` how the vector's suite is
-    called, ``observed`` lines that say what came of it, ``how`` the layout of the backend's own.
-    ``beside`` is the folder that the script lies in, from which it finds the backend's; without it
-    the backend is looked for as it was named.
+    It exits with 1 if they are wrong, with 2 if an import fails or a program does not start.
+
+    Args:
+        spec: the specification of the vector; None if its suite has none.
+        backend: name and version of what is called.
+        suite: the name of the vector's suite.
+        observed: lines about an earlier run of the script.
+        layout: the layout of the backend's own.
+        beside: the folder of the script, from which it finds the backend's. Without it the
+            backend is searched for as it was named.
 
     Raises:
-        UsageError: a vector too large for a script.
+        UsageError: the vector is too large for a script.
     """
-    data = "\n".join(question(vector, level, precision))
+    data = "\n".join(request_lines(vector, level, precision))
     embedded = [_embedded(checker)]
     if "unpacked(" in data:
         embedded.append(_embedded(unpacking))
-    if how is not None:
+    if layout is not None:
         embedded.append(_embedded(arranging))
-        data = "\n".join([data, "", *laid_out.constants(how)])
+        data = "\n".join([data, "", *layout_code.constants(layout)])
     imports = {"import sys", *(line for part in (*embedded, call) for line in part.imports)}
     if "ml_dtypes." in data:
         imports.add("import ml_dtypes")
@@ -73,14 +77,14 @@ def script(
         [
             *_comment(_about(vector, spec, call, backend, suite, level, precision, observed)),
             "",
-            *_imported(imports, call, beside),
+            *_imports(imports, call, beside),
             *(["", *call.setup] if call.setup else []),
             *(f"\n\n{part.body}\n" for part in embedded[1:]),
             "",
             data,
             "",
             "",
-            laid_out.function(call.body, how),
+            layout_code.function(call.body, layout),
             "",
             "",
             embedded[0].body,
@@ -108,7 +112,7 @@ def _about(
     precision: Mapping[str, str],
     observed: Sequence[str],
 ) -> Iterator[str]:
-    """What stands above the script, as paragraphs."""
+    """Yield the comment above the script, as paragraphs."""
     yield (
         f"{vector.case.op}, tested on {backend}. Exits with 1 if the output is wrong, "
         "0 if right, 2 if nothing could be tested."
@@ -140,23 +144,23 @@ def _comment(paragraphs: Iterator[str]) -> Iterator[str]:
         yield from (f"# {line}".rstrip() for line in lines or [""])
 
 
-def _imported(statements: set[str], call: SourceCall, beside: Path | None) -> list[str]:
-    """Import statements: the standard library's first, the backend's last.
+def _imports(statements: set[str], call: SourceCall, beside: Path | None) -> list[str]:
+    """Return import statements: the standard library's first, the backend's last.
 
-    Where one fails nothing is tested, which is not to look like a wrong output.
+    Where one fails nothing is tested, which must not look like a wrong output.
     """
-    own = {
+    standard = {
         line for line in statements if line.split()[1].partition(".")[0] in sys.stdlib_module_names
     }
-    others = sorted(statements - own)
+    further = sorted(statements - standard)
     if call.folder:
-        found = f"sys.path.insert(0, {_folder(call.folder, beside)})"
-        others += [f"{found}  # where {call.module} lies"]
+        insertion = f"sys.path.insert(0, {_folder(call.folder, beside)})"
+        further += [f"{insertion}  # where {call.module} lies"]
     return [
-        *sorted(own),
+        *sorted(standard),
         "",
         "try:",
-        *(f"    {line}" for line in (*others, *call.loading)),
+        *(f"    {line}" for line in (*further, *call.loading)),
         "except Exception as error:",
         "    print(f'nothing was tested, an import failed: {error!r}')",
         f"    sys.exit({EXIT_USAGE})",
@@ -164,32 +168,32 @@ def _imported(statements: set[str], call: SourceCall, beside: Path | None) -> li
 
 
 def _folder(folder: str, beside: Path | None) -> str:
-    """An expression for the folder of the backend, from the place of the script where it has one.
+    """Return an expression for the backend's folder, relative to the script if possible.
 
     As it was named it may be relative, and then is to the folder in which this runs.
     """
     if beside is None:
         return repr(folder)
     try:
-        way = os.path.relpath(resolved(folder), resolved(beside))
+        relative = os.path.relpath(resolved(folder), resolved(beside))
     except ValueError:  # on another drive there is none
         return repr(resolved(folder).as_posix())
-    return f"str(Path(__file__).resolve().parent / {Path(way).as_posix()!r})"
+    return f"str(Path(__file__).resolve().parent / {Path(relative).as_posix()!r})"
 
 
 def _embedded(module: ModuleType) -> SourceCall:
-    return parted(inspect.getsource(module), module.__name__)
+    return split_imports(inspect.getsource(module), module.__name__)
 
 
-def question(vector: Vector, level: str, precision: Mapping[str, str]) -> Iterator[str]:
-    """The question, and what its answer may be, as assignments."""
+def request_lines(vector: Vector, level: str, precision: Mapping[str, str]) -> Iterator[str]:
+    """Yield the request and the accepted outputs, as assignments."""
     case = vector.case
     yield f"op = {case.op!r}"
     attributes = [f"    {key!r}: {value!r}," for key, value in fresh(case.attributes).items()]
     yield from ["attributes = {", *attributes, "}"] if attributes else ["attributes = {}"]
     yield "inputs = ["
     for name, array in zip([*case.shapes, *case.operands], vector.inputs, strict=True):
-        yield f"    {source(array, '    ')},  # {name}"
+        yield f"    {array_source(array, '    ')},  # {name}"
     yield "]"
     yield ""
     if case.reject is not None:
@@ -198,32 +202,32 @@ def question(vector: Vector, level: str, precision: Mapping[str, str]) -> Iterat
         return
     yield "# Accepted values of each element: lo to hi, both included (only lo if there is no hi)."
     yield "readings = {"
-    others = vector.readings if level == "must" else {}
-    for name, answers in {"": vector.answers, **others}.items():
+    interpretations = vector.readings if level == "must" else {}
+    for name, expected_outputs in {"": vector.answers, **interpretations}.items():
         yield f"    {(f'by the allowed interpretation {name}' if name else SPECIFIED)!r}: ["
-        for answer in answers:
+        for expected_output in expected_outputs:
             yield "        {"
-            yield f"            'name': {answer.name!r},"
-            for key, array in _accepted(answer, asked(answer, precision)):
-                yield f"            {key!r}: {source(array, ' ' * 12)},"
+            yield f"            'name': {expected_output.name!r},"
+            for key, array in _accepted(expected_output, asked(expected_output, precision)):
+                yield f"            {key!r}: {array_source(array, ' ' * 12)},"
             yield "        },"
         yield "    ],"
     yield "}"
     yield 'must_reject = ""'
 
 
-def _accepted(answer: Answer, precision: str) -> Iterator[tuple[str, Array]]:
-    """The arrays that say what an output may be at a precision."""
-    if answer.rounded is None:
-        yield "equal", answer.expected
-        if answer.choices is not None:
-            yield "choices", answer.choices
+def _accepted(expected_output: Answer, precision: str) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays that define what an output may be at a precision."""
+    if expected_output.rounded is None:
+        yield "equal", expected_output.expected
+        if expected_output.choices is not None:
+            yield "choices", expected_output.choices
     else:
-        lo, hi = answer.interval(precision)
+        lo, hi = expected_output.interval(precision)
         yield "lo", lo
         if lo.tobytes() != hi.tobytes():
             yield "hi", hi
-    if answer.open is not None:
-        unchecked = (answer.open & OPEN_BIT[precision]) != 0
+    if expected_output.open is not None:
+        unchecked = (expected_output.open & OPEN_BIT[precision]) != 0
         if unchecked.any():
             yield "unchecked", unchecked

@@ -8,5 +8,5 @@ import numpy as np
 
 
 def unpacked(text: str, codes: str, shape: tuple[int, ...]) -> Any:
-    """The array whose elements, as little-endian ``codes``, are packed in the text."""
+    """Return the array whose elements, as little-endian ``codes``, are packed in the text."""
     return np.frombuffer(zlib.decompress(base64.b64decode(text)), codes).reshape(shape)

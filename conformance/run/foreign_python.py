@@ -48,7 +48,7 @@ def main() -> None:
 
 def _refuse(module: str, message: str, hint: str) -> None:
     """Say so as the module would, which cannot be imported: a worker in the form of
-    :mod:`conformance.run.framing`, :mod:`conformance.repro.account` in its file."""
+    :mod:`conformance.run.framing`, :mod:`conformance.repro.backend_source` in its file."""
     import json
     import struct
 

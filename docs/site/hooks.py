@@ -15,7 +15,7 @@ from mkdocs.structure.pages import Page
 
 from conformance.cli.spec_text import SECTIONS
 from conformance.docs.html import operator_page
-from conformance.docs.operator_facts import OperatorFacts, account
+from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.spec.loader import shipped
 from conformance.suite.store import open_suite
 
@@ -58,7 +58,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, _place(name), abs_src_path=str(REPOSITORY / name)))
     suite = open_suite()
     for op, spec in shipped().items():
-        told = account(spec, suite)
+        told = collect_facts(spec, suite)
         whole = f"{op}-whole.html"
         pages = {f"{op}.md": "\n".join(_short(told, whole)), whole: operator_page(told)}
         for name, content in pages.items():
@@ -73,7 +73,7 @@ def _short(told: OperatorFacts, whole: str) -> Iterator[str]:
     yield f"[{_plain(spec.document.title)}]({spec.document.url}){{rel=noreferrer}}\n"
     yield (
         f"[The whole page]({whole}) has the rules as formulas, {len(spec.edges)} coverage targets "
-        f"with pictures, and {len(told.faults)} known bugs.\n"
+        f"with pictures, and {len(told.mutants)} known bugs.\n"
     )
     for section in SHORT:
         heading, entries = SECTIONS[section]

@@ -15,7 +15,7 @@ import time
 import psutil
 
 from conformance.backends.numpy import OPERATORS, NumPy
-from conformance.fuzz.session import SearchRequest, SearchResult, Session
+from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
 from conformance.grade.precision import DEFAULT, parse_precision
 from conformance.run.inline import Inline
 from conformance.spec.loader import find
@@ -45,9 +45,9 @@ def main() -> None:
             )
 
     with Inline(NumPy()) as executor:
-        session = Session(executor, {op: find(op) for op in args.op or OPERATORS}, question, {})
+        session = FuzzSession(executor, {op: find(op) for op in args.op or OPERATORS}, question, {})
         outcome = session.run(tell)
-    print(f"{outcome.cases} cases, until {outcome.ended}; {len(outcome.found)} findings")
+    print(f"{outcome.cases} cases, until {outcome.ended}; {len(outcome.discoveries)} findings")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from conformance.challenge.record import Record, read
+from conformance.challenge.record import ChallengeRecord, read_record
 from conformance.cli import main
 from conformance.generate import plan, twins
 from conformance.generate.pairs import Effort
@@ -104,8 +104,8 @@ class Challenged:
         return self.folder / "out" / "record.json"
 
     @property
-    def record(self) -> Record:
-        return read(self.file)
+    def record(self) -> ChallengeRecord:
+        return read_record(self.file)
 
     @property
     def backend(self) -> str:

@@ -18,10 +18,15 @@ import pytest
 from challenged import BACKEND, PROGRAM, Challenged, challenged, invoked, smaller
 
 from conformance.backends import pieces
-from conformance.challenge import verifying
-from conformance.challenge.record import Record, dump, parse
+from conformance.challenge import verify_record
+from conformance.challenge.record import ChallengeRecord, encode_record, parse_record
 from conformance.challenge.secret import Secret
-from conformance.challenge.verifying import Means, Step, StepOutcome, verify
+from conformance.challenge.verify_record import (
+    Step,
+    StepOutcome,
+    VerifierInputs,
+    verification_steps,
+)
 from conformance.log.reader import read as read_log
 from conformance.model import Case
 from conformance.run.executor import Executor
@@ -59,18 +64,18 @@ def few_cases(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def steps(
-    record: Record, one: Challenged, *, backend: bool = False, reselect: bool = False
+    record: ChallengeRecord, one: Challenged, *, backend: bool = False, reselect: bool = False
 ) -> dict[str, Step]:
     def executor() -> Executor:
         return Isolation("process", hashed=True).executor_for(one.backend)
 
-    means = Means(
+    means = VerifierInputs(
         find=lambda _: loader.find(one.spec),
         published=one.published,
         executor=executor if backend else None,
         reselect=reselect,
     )
-    found = list(verify(record, means))
+    found = list(verification_steps(record, means))
     assert [step.name for step in found] == STEPS
     return {step.name: step for step in found}
 
@@ -163,7 +168,7 @@ class TestARecord:
         self, one: Challenged, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         here = {**one.record.versions, "numpy": "1.0"}
-        monkeypatch.setattr(verifying, "selecting", lambda: here)
+        monkeypatch.setattr(verify_record, "selection_versions", lambda: here)
         found = steps(one.record, one, reselect=True)
         assert not failed(found)
         assert found["selection"].outcome is StepOutcome.SKIPPED
@@ -173,9 +178,11 @@ class TestARecord:
 class TestAForgery:
     """A forger writes the digest of the record anew; each lie has the step that finds it."""
 
-    def changed(self, of: Challenged | Record, number: int = 0, **other: object) -> Record:
+    def changed(
+        self, of: Challenged | ChallengeRecord, number: int = 0, **other: object
+    ) -> ChallengeRecord:
         """The record with one valid case changed, as a forger would write it."""
-        record = of if isinstance(of, Record) else of.record
+        record = of if isinstance(of, ChallengeRecord) else of.record
         cases = list(record.cases)
         place = [at for at, one in enumerate(cases) if one.case.reject is None][number]
         cases[place] = replace(cases[place], **other)
@@ -184,8 +191,8 @@ class TestAForgery:
     def valid(self, of: Challenged) -> Case:
         return next(one.case for one in of.record.cases if one.case.reject is None)
 
-    def written(self, record: Record) -> Record:
-        return parse(dump(record), "forged")
+    def written(self, record: ChallengeRecord) -> ChallengeRecord:
+        return parse_record(encode_record(record), "forged")
 
     def test_another_secret(self, one: Challenged) -> None:
         record = self.written(replace(one.record, secret="00" * 32))
@@ -217,7 +224,7 @@ class TestAForgery:
     def selected_before(self, one: Challenged, monkeypatch: pytest.MonkeyPatch) -> None:
         """The selection that a test from end to end makes again is not made for each lie."""
         suite = open_suite(one.folder / "out" / "suite")
-        monkeypatch.setattr(verifying, "select", lambda *_, **__: suite)
+        monkeypatch.setattr(verify_record, "select_suite", lambda *_, **__: suite)
 
     @pytest.mark.usefixtures("selected_before")
     def test_fewer_cases(self, one: Challenged) -> None:

@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 
 from conformance.backends.pieces import Piece, bound, digest
 from conformance.challenge import digests
-from conformance.challenge.record import Record, RecordedBackend, RecordedCase, dump, parse, read
+from conformance.challenge.record import (
+    ChallengeBackend,
+    ChallengeCase,
+    ChallengeRecord,
+    encode_record,
+    parse_record,
+    read_record,
+)
 from conformance.challenge.secret import Secret
 from conformance.errors import SuiteError
 from conformance.evidence import Measured, State
@@ -33,9 +40,9 @@ def case(seed: int, reject: str | None = None) -> Case:
     return Case("AvgPool-1", {"T": "f32"}, shapes, attributes, seed=seed, reject=reject)
 
 
-def made(*statuses: str) -> Record:
-    backend = RecordedBackend("mean.py:Mean", "mean", "1", {"dtypes": ["f32"]}, PIECES, ())
-    return Record(
+def made(*statuses: str) -> ChallengeRecord:
+    backend = ChallengeBackend("mean.py:Mean", "mean", "1", {"dtypes": ["f32"]}, PIECES, ())
+    return ChallengeRecord(
         commitment=SECRET.commitment,
         secret=SECRET.data.hex(),
         seed=SECRET.seed(backend.digest),
@@ -45,7 +52,7 @@ def made(*statuses: str) -> Record:
         precision=dict.fromkeys(("f16", "bf16", "f32", "f64"), "standard"),
         operators={"AvgPool-1": "c" * 64},
         cases=tuple(
-            RecordedCase(case(seed), "must", "d" * 32, status, None, "e" * 64)
+            ChallengeCase(case(seed), "must", "d" * 32, status, None, "e" * 64)
             for seed, status in enumerate(statuses or ("pass", "pass"))
         ),
         killed={"AvgPool-1": (400, 456)},
@@ -56,12 +63,12 @@ def made(*statuses: str) -> Record:
     )
 
 
-DATA = dump(made())
+DATA = encode_record(made())
 
 
 def refused(data: bytes) -> str:
     with pytest.raises(SuiteError) as caught:
-        parse(data, "record.json")
+        parse_record(data, "record.json")
     assert str(caught.value).startswith("record.json")
     assert str(caught.value).isprintable() or "\n" in str(caught.value)
     return str(caught.value)
@@ -79,7 +86,7 @@ class TestAsWritten:
     def test_is_read_back(self, tmp_path: Path) -> None:
         file = tmp_path / "record.json"
         file.write_bytes(DATA)
-        assert read(file) == made()
+        assert read_record(file) == made()
 
     def test_is_an_object_with_a_line_for_each_case(self) -> None:
         document = json.loads(DATA)
@@ -109,7 +116,7 @@ class TestAsWritten:
     def test_the_smoke_suite_makes_no_claim(self) -> None:
         record = replace(made(), suite="smoke")
         assert record.conclusion["verdict"] == "no failures"
-        assert parse(dump(record), "record.json") == record
+        assert parse_record(encode_record(record), "record.json") == record
 
     def test_what_was_not_hashed_has_no_verdict(self) -> None:
         record = made("pass", "fail")
@@ -117,7 +124,7 @@ class TestAsWritten:
         record = replace(record, backend=replace(record.backend, pieces=own))
         assert not bound(own)
         assert record.conclusion["verdict"] is None
-        assert parse(dump(record), "record.json") == record
+        assert parse_record(encode_record(record), "record.json") == record
 
 
 class TestChanged:
@@ -230,15 +237,15 @@ class TestHostile:
         with file.open("wb") as opened:
             opened.truncate(strict_json.MAX_BYTES + 1)
         with pytest.raises(SuiteError, match="more than"):
-            read(file)
+            read_record(file)
 
     def test_no_file(self, tmp_path: Path) -> None:
         with pytest.raises(SuiteError, match="cannot be read"):
-            read(tmp_path / "none")
+            read_record(tmp_path / "none")
 
 
 def returned(*arrays: object, **more: object) -> str:
-    return digests.digest(Outcome(Ending.RETURNED, list(arrays), **more))  # type: ignore[arg-type]
+    return digests.outcome_digest(Outcome(Ending.RETURNED, list(arrays), **more))  # type: ignore[arg-type]
 
 
 class TestADigestOfOutputs:
@@ -265,15 +272,15 @@ class TestADigestOfOutputs:
             returned(one, changed=(0,)),
             returned(Described("numpy.ndarray", "i32", "", (2, 3))),
             returned(None),
-            digests.digest(Outcome(Ending.RAISED)),
-            digests.digest(Outcome(Ending.CRASHED)),
+            digests.outcome_digest(Outcome(Ending.RAISED)),
+            digests.outcome_digest(Outcome(Ending.CRASHED)),
         ]
         assert len({*found}) == len(found)
 
     def test_is_not_of_layout_in_memory_or_of_messages(self) -> None:
         one = np.arange(6, dtype=np.float32).reshape(2, 3)
         assert returned(one) == returned(np.asfortranarray(one))
-        assert digests.digest(Outcome(Ending.RAISED, message="at 0x7f")) == digests.digest(
-            Outcome(Ending.RAISED, message="at 0x80")
-        )
+        assert digests.outcome_digest(
+            Outcome(Ending.RAISED, message="at 0x7f")
+        ) == digests.outcome_digest(Outcome(Ending.RAISED, message="at 0x80"))
         assert returned(np.float32(1).reshape(())) != returned(np.ones(1, np.float32))

@@ -6,18 +6,20 @@ import pytest
 from click.testing import CliRunner
 
 from conformance.cli import main
-from conformance.cluster.address import ClusterAddress, check_safe, parse
-from conformance.cluster.fingerprint import differences, fingerprint
+from conformance.cluster.address import ClusterAddress, check_safe, parse_cluster_address
+from conformance.cluster.fingerprint import fingerprint, fingerprint_differences
 from conformance.errors import UsageError
 
 
 def test_processes_here_and_addresses() -> None:
-    assert parse("local:3") == ClusterAddress(count=3)
-    assert parse("tls://10.1.2.3:8786") == ClusterAddress(address="tls://10.1.2.3:8786")
-    assert parse("tls://scheduler.example:8786").encrypted
+    assert parse_cluster_address("local:3") == ClusterAddress(count=3)
+    assert parse_cluster_address("tls://10.1.2.3:8786") == ClusterAddress(
+        address="tls://10.1.2.3:8786"
+    )
+    assert parse_cluster_address("tls://scheduler.example:8786").encrypted
     for loopback in ("tcp://127.0.0.1:8786", "tcp://localhost:1", "tcp://[::1]:8786"):
-        assert parse(loopback) == ClusterAddress(address=loopback)
-        assert not parse(loopback).encrypted
+        assert parse_cluster_address(loopback) == ClusterAddress(address=loopback)
+        assert not parse_cluster_address(loopback).encrypted
 
 
 @pytest.mark.parametrize(
@@ -30,7 +32,7 @@ def test_processes_here_and_addresses() -> None:
 )
 def test_text_that_is_no_place(text: str) -> None:
     with pytest.raises(UsageError) as refused:
-        parse(text)
+        parse_cluster_address(text)
     assert "give local:N" in str(refused.value)
     assert "\x1b" not in str(refused.value)
 
@@ -40,19 +42,19 @@ def test_text_that_is_no_place(text: str) -> None:
 )
 def test_a_plain_address_of_a_network_is_refused(address: str) -> None:
     with pytest.raises(UsageError, match="anyone on this network could run programs here"):
-        parse(address)
+        parse_cluster_address(address)
     with pytest.raises(UsageError, match="anyone on this network"):
         check_safe(address, insecure=False)  # where a loopback scheduler has such a worker
-    assert parse(address, insecure=True) == ClusterAddress(address=address)
+    assert parse_cluster_address(address, insecure=True) == ClusterAddress(address=address)
 
 
 def test_other_versions_are_told_apart() -> None:
     here = fingerprint()
     assert {"conformance", "code", "specifications", "python", "numpy", "distributed"} <= {*here}
-    assert not differences(here, dict(here))
+    assert not fingerprint_differences(here, dict(here))
     other = {**here, "numpy": "1.0"}
     del other["zlib"]
-    assert differences(here, other) == [
+    assert fingerprint_differences(here, other) == [
         f"zlib is missing, here {here['zlib']}",
         f"numpy is 1.0, here {here['numpy']}",
     ]

@@ -103,7 +103,7 @@ def test_a_scheduler_that_is_there_already(
     with connected(address) as other:
         assert other.count >= 1
         assert done(other, Square(7), Square(8)) == [49, 64]
-    monkeypatch.setattr(workers, "CONNECTING", 0.2)
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 0.2)
     with (
         pytest.raises(UsageError, match="no scheduler answers"),
         connected("tcp://127.0.0.1:1"),
@@ -225,7 +225,7 @@ def test_certificates_of_one_authority(tmp_path: Path, monkeypatch: pytest.Monke
             for kind, file in files.items()
         }
 
-    monkeypatch.setattr(workers, "CONNECTING", 10)
+    monkeypatch.setattr(workers, "CONNECT_SECONDS", 10)
     with (
         dask.config.set(settings("m")),
         LocalCluster(

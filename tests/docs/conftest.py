@@ -10,7 +10,7 @@ import pytest
 import tiers
 
 from conformance.docs.html import index_page, operator_page
-from conformance.docs.operator_facts import OperatorFacts, account
+from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.log.reader import read
 from conformance.log.run_log import RunLog
 from conformance.spec.loader import find
@@ -30,7 +30,7 @@ class Accounts(dict[str, OperatorFacts]):
         self.runs = runs
 
     def __missing__(self, op: str) -> OperatorFacts:
-        self[op] = account(find(op), self.suite, self.runs)
+        self[op] = collect_facts(find(op), self.suite, self.runs)
         return self[op]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tiers
 
-from conformance.docs.operator_facts import OperatorFacts, account
+from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.families.pooling.illustrative_window import Shown, of_windows, telling
 from conformance.reference import facts
 from conformance.report.picture import picture
@@ -31,11 +31,11 @@ PAIRS = tiers.sweep(
 @pytest.fixture(scope="module")
 def averages() -> OperatorFacts:
     """AvgPool-1 with all vectors: the best of many."""
-    return account(SPECS["AvgPool-1"], tiers.core())
+    return collect_facts(SPECS["AvgPool-1"], tiers.core())
 
 
 def shown(told: OperatorFacts, edge: Edge) -> Shown:
-    found = telling(told.spec, edge, told.showing(edge.name))
+    found = telling(told.spec, edge, told.covering(edge.name))
     assert found is not None
     return found
 
@@ -45,7 +45,7 @@ def test_each_edge_has_a_window_that_meets_it_and_can_be_drawn(
     op: str, edge: Edge, accounts: Mapping[str, OperatorFacts]
 ) -> None:
     told = accounts[op]
-    if not told.showing(edge.name):
+    if not told.covering(edge.name):
         proven = SMOKE.manifest.strength[op].infeasible.values()
         assert all((edge.name, edge.name) in pairs for pairs in proven)
         return

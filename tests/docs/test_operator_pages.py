@@ -15,7 +15,7 @@ from pages import Page, check_safe, check_structure
 from spec_examples import EXAMPLE
 
 from conformance.docs.html import file_name, index_page, link, meanings, operator_page
-from conformance.docs.operator_facts import OperatorFacts, account
+from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.log.reader import read
 from conformance.log.run_log import RunLog
 from conformance.safe_text import visible
@@ -90,7 +90,7 @@ class TestOperator:
             wanted += [edge.name, edge.why]
         for reject in spec.reject:
             wanted += [reject.name, reject.why, reject.breaks]
-        for fault in told.faults:
+        for fault in told.mutants:
             wanted += [fault.id, fault.says]
         assert [one for one in wanted if seen(one) not in text] == []
 
@@ -116,7 +116,7 @@ class TestOperator:
         told = accounts[op]
         for edge in told.spec.edges:
             card = pages[op].split(f'<h3 id="edge-{edge.name}">')[1].split("</article>")[0]
-            shown = told.showing(edge.name)
+            shown = told.covering(edge.name)
             assert card.count("<svg") == bool(shown)
             if not shown:
                 proven = SMOKE.manifest.strength[op].infeasible.values()
@@ -124,7 +124,7 @@ class TestOperator:
             for vector in shown[:3]:
                 assert f"conformance show {vector.id}<" in card
         for reject in told.spec.reject:
-            assert told.rejecting(reject.name)[0].id in pages[op]
+            assert told.negative_tests(reject.name)[0].id in pages[op]
 
     def test_threads_are_linked_and_counts_are_those_of_the_manifest(
         self,
@@ -138,7 +138,7 @@ class TestOperator:
         vectors = {vector.id for vector in told.vectors}
         entries = [one for one in tiers.suite(exhaustive).manifest.vectors if one.op == op]
         assert {entry.id for entry in entries} == vectors
-        for fault in told.faults:
+        for fault in told.mutants:
             assert set(fault.threads) <= targets
             row = pages[op].split(f'<tr id="fault-{fault.id}">')[1].split("</tr>")[0]
             noticed = sum(fault.id in entry.kills for entry in entries)
@@ -172,14 +172,14 @@ def test_same_input_same_bytes(
     exhaustive: bool,
 ) -> None:
     suite = tiers.suite(exhaustive)
-    again = account(shipped()[OPS[0]], suite, runs)
+    again = collect_facts(shipped()[OPS[0]], suite, runs)
     assert operator_page(again) == pages[OPS[0]]
     every = tuple(accounts[op] for op in OPS)
     assert index_page(every, runs, suite.name) == pages["index"]
 
 
 def test_without_runs_and_vectors_a_page_says_what_is_missing(small_suite: Suite) -> None:
-    page = operator_page(account(load_text(EXAMPLE), small_suite))
+    page = operator_page(collect_facts(load_text(EXAMPLE), small_suite))
     check_structure(page)
     text = Page(page).text
     assert "Give run logs to conformance spec docs to add what backends do." in text
@@ -216,11 +216,11 @@ def hostile_account(tmp_path: Path) -> tuple[OperatorFacts, RunLog]:
     footer = events[-1]
     footer["readings"][0] |= {"op": spec.op, "point": spec.interpretations[0].name}
     run = read(sample_runs.write(tmp_path / "run.jsonl", events))
-    told = account(spec, SMOKE, [run])
-    assert told.followers[spec.interpretations[0].name]
+    told = collect_facts(spec, SMOKE, [run])
+    assert told.backend_answers[spec.interpretations[0].name]
     variant = spec.interpretations[0]
     fault = Fault("a-fault", HOSTILE, spec.op, variant, HOSTILE, (HOSTILE, "https://x/<b>"), "", "")
-    return replace(told, faults=(fault,), noticed={"a-fault": 0}), run
+    return replace(told, mutants=(fault,), kill_counts={"a-fault": 0}), run
 
 
 def test_hostile_text_is_text(tmp_path: Path) -> None:

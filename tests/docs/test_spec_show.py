@@ -14,7 +14,7 @@ from conformance.cli import main
 from conformance.cli.spec import SECTIONS
 from conformance.cli.spec_text import COPIED, text
 from conformance.cli.spec_text import SECTIONS as TOLD
-from conformance.docs.operator_facts import OperatorFacts, account
+from conformance.docs.operator_facts import OperatorFacts, collect_facts
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import shipped
 from conformance.suite.store import open_suite
@@ -66,7 +66,7 @@ def test_tells_everything_in_the_specification(
 
 
 def test_the_command_tells_the_same() -> None:
-    told = account(shipped()["MaxPool-1"], open_suite())
+    told = collect_facts(shipped()["MaxPool-1"], open_suite())
     found = show("MaxPool-1", "--all")
     assert found.exit_code == 0, found.output
     assert found.stdout.splitlines() == list(text(told, SECTIONS, 80))

@@ -16,7 +16,7 @@ from conformance import api
 from conformance.backends.numpy import NumPy
 from conformance.cli import main
 from conformance.errors import UsageError
-from conformance.exchange.outputs import Outputs
+from conformance.exchange.outputs import DeviceExecutor
 from conformance.suite.npy import write_npy
 
 CLIENTS = Path(__file__).parents[2] / "clients" / "c"
@@ -131,7 +131,7 @@ class TestRoundTrip:
         folder = exported(tmp_path / "out", layout, "--backend", "numpy")
         device(folder)
         direct = api.check("smoke", NumPy(), ops=OPS)
-        graded = api.check("smoke", Outputs(folder), ops=OPS)
+        graded = api.check("smoke", DeviceExecutor(folder), ops=OPS)
         assert seen(graded) == seen(direct)
         assert graded.footer["exit_code"] == direct.footer["exit_code"]
         assert (graded.header["backend"]["name"], graded.header["options"]["executor"]) == (
@@ -319,7 +319,7 @@ class TestModels:
                 np.save(place / f"out{i}.npy", array)
         introduced(out)
         direct = api.check(None, "onnxruntime", ops=ops, only=only, executor="inline")
-        graded = api.check(None, Outputs(out), ops=ops, only=only)
+        graded = api.check(None, DeviceExecutor(out), ops=ops, only=only)
         assert len(direct.results) > 100
         assert [one[:4] for one in seen(graded)] == [one[:4] for one in seen(direct)]
 
@@ -353,7 +353,7 @@ class TestModels:
         assert refused > 0
         introduced(out)
         direct = api.check(None, "openvino", ops=ops, only=only, executor="inline")
-        graded = api.check(None, Outputs(out), ops=ops, only=only)
+        graded = api.check(None, DeviceExecutor(out), ops=ops, only=only)
         assert len(direct.results) > 50
         assert [one[:4] for one in seen(graded)] == [one[:4] for one in seen(direct)]
 
@@ -375,7 +375,7 @@ class TestWhatComesBack:
         return shutil.copytree(filled, tmp_path / "copy")
 
     def refused(self, folder):
-        with pytest.raises(UsageError) as caught, Outputs(folder):
+        with pytest.raises(UsageError) as caught, DeviceExecutor(folder):
             pass
         assert caught.value.hint
         return caught.value.message
@@ -385,7 +385,7 @@ class TestWhatComesBack:
         return next(path.parent for path in sorted(folder.glob("*/out0.bin")))
 
     def test_nothing_is_refused_of_what_is_right(self, folder):
-        with Outputs(folder) as outputs:
+        with DeviceExecutor(folder) as outputs:
             assert outputs.identity.name == "board"
 
     @pytest.mark.parametrize(
@@ -448,13 +448,13 @@ class TestWhatComesBack:
         (place / "out0.bin").unlink()
         np.save(place / "out0.npy", np.array([{}], object), allow_pickle=True)
         with pytest.raises(UsageError, match=r"a header that is not plain|holds elements of type"):
-            api.check("smoke", Outputs(folder), ops=OPS[:1])
+            api.check("smoke", DeviceExecutor(folder), ops=OPS[:1])
 
     def test_an_output_that_is_too_large_is_wrong_and_not_read(self, folder, place):
         (place / "out.txt").unlink()
         (place / "out0.bin").unlink()
         (place / "out0.npy").write_bytes(write_npy(np.zeros(1 << 19)))
-        run = api.check("smoke", Outputs(folder), ops=OPS[:1])
+        run = api.check("smoke", DeviceExecutor(folder), ops=OPS[:1])
         (wrong,) = [one for one in run.results if one.status.value in ("fail", "error")]
         assert wrong.message.startswith(("result: dtype f64", "result: shape (524288,)"))
 
@@ -465,7 +465,7 @@ class TestWhatComesBack:
 
     def test_crashes_of_a_device_are_told_as_such(self, folder, place):
         (place / "ending.txt").write_text("crashed the watchdog\x1b[31m fired\n")
-        run = api.check("smoke", Outputs(folder), ops=OPS[:1])
+        run = api.check("smoke", DeviceExecutor(folder), ops=OPS[:1])
         (wrong,) = [one for one in run.results if one.status.value == "error"]
         assert (wrong.kind, wrong.message) == ("crashed", "the watchdog?[31m fired")
 

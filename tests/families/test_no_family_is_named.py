@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "conformance"
 FREE = ("families", "backends")
 """Folders that may take shapes apart: families, and adapters of frameworks that know operators."""
 
-WINDOWED = ("probe/forms.py", "diagnosis/numbers.py", "generate/large.py")
+WINDOWED = ("probe/designed_cases.py", "diagnosis/numbers.py", "generate/large.py")
 """Lays windows side by side, compares numbers of windows, draws images and their channels; of
 operators of families that lack these they ask, compare and draw nothing."""
 

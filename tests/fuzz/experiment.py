@@ -25,7 +25,7 @@ from typing import Any
 
 from mutant_backends import Function, Mutant
 
-from conformance.fuzz.session import SearchRequest, SearchResult, Session
+from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
 from conformance.grade.precision import DEFAULT, parse_precision
 from conformance.run.inline import Inline
 from conformance.spec.loader import find
@@ -104,17 +104,17 @@ def searched(op: str, bug: str, backend: Any, seconds: float) -> Search:
     began = time.process_time()
 
     def stop(now: SearchResult) -> None:
-        if now.found or time.process_time() - began >= seconds:
+        if now.discoveries or time.process_time() - began >= seconds:
             raise KeyboardInterrupt
 
     with Inline(backend) as executor:
-        outcome = Session(executor, {op: find(op)}, question, {}).run(stop)
+        outcome = FuzzSession(executor, {op: find(op)}, question, {}).run(stop)
     spent = time.process_time() - began
-    if not outcome.found:
+    if not outcome.discoveries:
         return Search(op, bug, False, spent, outcome.cases, 0, 0, False)
-    first = min(outcome.found, key=lambda one: one.cases)
+    first = min(outcome.discoveries, key=lambda one: one.cases)
     size = first.vector.inputs[0].size
-    named = bug in first.cause.faults
+    named = bug in first.cause.mutants
     return Search(op, bug, True, spent, first.cases, size, first.calls, named)
 
 

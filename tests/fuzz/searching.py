@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from conformance.fuzz.session import SearchRequest, SearchResult, Session
+from conformance.fuzz.session import FuzzSession, SearchRequest, SearchResult
 from conformance.grade.precision import parse_precision
 from conformance.model import Case
 from conformance.run.executor import Executor
@@ -28,10 +28,10 @@ def search(
     asking = backend if isinstance(backend, Executor) else Inline(backend)
     with asking as executor:
         specs = {op: find(op) for op in ops}
-        return Session(executor, specs, question(**more), known or {}).run(progress)
+        return FuzzSession(executor, specs, question(**more), known or {}).run(progress)
 
 
 def until_found(now: SearchResult) -> None:
     """As somebody who has seen enough."""
-    if now.found:
+    if now.discoveries:
         raise KeyboardInterrupt

@@ -25,32 +25,32 @@ CASES = sound(SPEC, 3, draw_fast(SPEC, 3, 80, root=1))
 
 
 def test_what_is_kept_is_read_back(tmp_path: Path) -> None:
-    database.keep(tmp_path / "a" / "b", SPEC, CASES[:3], CASES[2:5])
-    assert database.read(tmp_path / "a" / "b", SPEC) == tuple(CASES[:5])
+    database.keep_failures(tmp_path / "a" / "b", SPEC, CASES[:3], CASES[2:5])
+    assert database.read_failures(tmp_path / "a" / "b", SPEC) == tuple(CASES[:5])
 
 
 def test_negative_tests_are_kept_too(tmp_path: Path) -> None:
     case = replace(CASES[0], reject=SPEC.reject[0].name)
-    database.keep(tmp_path, SPEC, [case], [])
-    assert database.read(tmp_path, SPEC) == (case,)
+    database.keep_failures(tmp_path, SPEC, [case], [])
+    assert database.read_failures(tmp_path, SPEC) == (case,)
 
 
 def test_nothing_is_known_at_first(tmp_path: Path) -> None:
-    assert database.read(tmp_path / "none", SPEC) == ()
+    assert database.read_failures(tmp_path / "none", SPEC) == ()
 
 
 def test_the_newest_are_kept(tmp_path: Path) -> None:
-    assert len(CASES) > database.MOST
-    database.keep(tmp_path, SPEC, CASES[:2], CASES[2:])
-    kept = database.read(tmp_path, SPEC)
-    assert kept == tuple(CASES[: database.MOST])
+    assert len(CASES) > database.MAX_CASES
+    database.keep_failures(tmp_path, SPEC, CASES[:2], CASES[2:])
+    kept = database.read_failures(tmp_path, SPEC)
+    assert kept == tuple(CASES[: database.MAX_CASES])
 
 
 def test_another_specification_has_another_file(tmp_path: Path) -> None:
-    database.keep(tmp_path, SPEC, CASES[:1], [])
+    database.keep_failures(tmp_path, SPEC, CASES[:1], [])
     other = replace(SPEC, definitions={**SPEC.definitions, "x": SPEC.definitions["out"]})
-    assert database.file_of(tmp_path, other) != database.file_of(tmp_path, SPEC)
-    assert database.read(tmp_path, other) == ()
+    assert database.failures_file(tmp_path, other) != database.failures_file(tmp_path, SPEC)
+    assert database.read_failures(tmp_path, other) == ()
 
 
 def changed(change: Callable[[list[Any]], None]) -> Callable[[bytes], bytes]:
@@ -112,8 +112,8 @@ def as_case(**more: Any) -> Callable[[bytes], bytes]:
 def test_a_file_that_somebody_damaged_is_refused(
     tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
-    database.keep(tmp_path, SPEC, CASES[:1], [])
-    file = database.file_of(tmp_path, SPEC)
+    database.keep_failures(tmp_path, SPEC, CASES[:1], [])
+    file = database.failures_file(tmp_path, SPEC)
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(SuiteError):
-        database.read(tmp_path, SPEC)
+        database.read_failures(tmp_path, SPEC)

@@ -172,7 +172,7 @@ def test_a_name_agrees_with_what_failed_before_it_was_minimal(elsewhere: Path) -
         "exclude-pad": True,
     }
     case = Case("AvgPool-1", {"T": "f32"}, {"data": (1, 1, 3, 9)}, attributes)
-    database.keep(Path("known"), spec, [case], [])
+    database.keep_failures(Path("known"), spec, [case], [])
     (elsewhere / "short.py").write_text(SHORT)
     found = fuzz(
         "--backend", "short.py:Short", "--op", spec.op, "--cases", "1", "--database", "known"

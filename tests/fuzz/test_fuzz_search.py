@@ -17,11 +17,11 @@ from conformance.audit.kills import Bank
 from conformance.backends.capabilities import Capabilities, Exclusion
 from conformance.backends.numpy import NumPy
 from conformance.errors import UsageError
-from conformance.fuzz import minimise, session
-from conformance.fuzz.calls import LEAST
-from conformance.fuzz.drawing import LARGE, LIMITS, Batches
+from conformance.fuzz import minimise_case, session
+from conformance.fuzz.calls import MIN_SECONDS
+from conformance.fuzz.case_batches import LARGE, LIMITS, Batches
 from conformance.fuzz.guidance import Guidance
-from conformance.fuzz.simpler import cost_of, simpler
+from conformance.fuzz.simpler import case_cost, simplifications
 from conformance.generate.large import ELEMENTS
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_fast
@@ -47,9 +47,9 @@ PLANTED = [
 class TestPlanted:
     @pytest.mark.parametrize(("op", "mutant"), tiers.first(PLANTED))
     def test_is_found_soon_and_small(self, op: str, mutant: str) -> None:
-        found = search(Mutant(op, mutant), op, cases=400, progress=until_found).found
+        found = search(Mutant(op, mutant), op, cases=400, progress=until_found).discoveries
         assert len(found) == 1
-        assert mutant in found[0].cause.faults
+        assert mutant in found[0].cause.mutants
         assert found[0].vector.inputs[0].size <= 12
         assert found[0].calls <= 301
 
@@ -57,25 +57,27 @@ class TestPlanted:
     def test_the_minimal_case_cannot_be_made_simpler(self) -> None:
         op = "AvgPool-14"
         backend = Mutant(op, "kernel-1-ignores-pads")
-        (found,) = search(backend, op, cases=200, progress=until_found).found
+        (found,) = search(backend, op, cases=200, progress=until_found).discoveries
         spec = find(op)
-        for case in simpler(spec, found.vector.case, spec.ranks):
+        for case in simplifications(spec, found.vector.case, spec.ranks):
             again = search(backend, op, known={op: [case]}, cases=1)
-            assert not again.found or again.found[0].cause.faults.isdisjoint(found.cause.faults)
+            assert not again.discoveries or again.discoveries[0].cause.mutants.isdisjoint(
+                found.cause.mutants
+            )
 
     def test_two_bugs_are_two_findings(self) -> None:
         op, both = "AvgPool-14", {"kernel-1-ignores-pads", "same-pads-never-counted"}
-        found = search(Mutant(op, *both), op, cases=120).found
-        assert both <= set().union(*(one.cause.faults for one in found))
+        found = search(Mutant(op, *both), op, cases=120).discoveries
+        assert both <= set().union(*(one.cause.mutants for one in found))
         assert len(found) == 2
 
     @pytest.mark.exhaustive
     def test_one_bug_is_one_finding_however_often_it_shows(self) -> None:
         op = "AdaptiveMaxPool-8"
         outcome = search(Mutant(op, "every-channel-shows-the-first"), op, cases=300)
-        (found,) = outcome.found
+        (found,) = outcome.discoveries
         assert found.cause.failures > 20
-        assert found.cause.faults == {"every-channel-shows-the-first"}
+        assert found.cause.mutants == {"every-channel-shows-the-first"}
 
     @pytest.mark.exhaustive
     def test_of_an_exception_one_for_each_complaint(self) -> None:
@@ -87,7 +89,7 @@ class TestPlanted:
             return NumPy().run(op, inputs, attributes)
 
         op = "AdaptiveAvgPool-8"
-        found = search(Function(op, "picky", run), op, cases=300).found
+        found = search(Function(op, "picky", run), op, cases=300).discoveries
         assert sorted(one.vector.inputs[0].shape for one in found) == [(1, 3, 1), (2, 1, 1)]
         assert {one.result.kind for one in found} == {"raised"}
 
@@ -105,11 +107,11 @@ class TestPlanted:
         fails, passes = (
             Case(op, {"T": "f32"}, {"data": (1, 1, size)}, attributes) for size in (3, 8)
         )
-        (found,) = search(backend, op, known={op: [fails, passes]}, cases=2).found
-        assert mutant in found.cause.faults
+        (found,) = search(backend, op, known={op: [fails, passes]}, cases=2).discoveries
+        assert mutant in found.cause.mutants
         larger = [one for one in found.controls.values() if one.id == passes.id]
         killed = Bank(find(op), faults(find(op))).all_kills(larger)
-        assert found.cause.faults <= {kill.fault for kills in killed for kill in kills}
+        assert found.cause.mutants <= {kill.fault for kills in killed for kill in kills}
 
     def test_a_negative_test_that_is_accepted(self) -> None:
         def run(op: str, inputs: list[Any], attributes: dict[str, Any]) -> Any:
@@ -118,7 +120,7 @@ class TestPlanted:
             return NumPy().run(op, inputs, attributes)
 
         op = "AdaptiveAvgPool-8"
-        found = search(Function(op, "lenient", run), op, cases=100).found
+        found = search(Function(op, "lenient", run), op, cases=100).discoveries
         assert {one.result.kind for one in found} == {"accepted"}
         assert all(one.vector.inputs[0].size <= 2 for one in found)
 
@@ -131,7 +133,7 @@ class TestPlanted:
             return [one + 1 for one in outputs] if asked[0] == 30 else outputs
 
         op = "AvgPool-1"
-        (found,) = search(Function(op, "flaky", run), op, cases=60).found
+        (found,) = search(Function(op, "flaky", run), op, cases=60).discoveries
         assert found.result.kind == "unsteady"
 
 
@@ -140,11 +142,11 @@ class TestHonest:
     def test_nothing_is_found(self) -> None:
         ops = ("AvgPool-1", "AvgPool-14", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8")
         outcome = search(NumPy(), *ops, cases=800)
-        assert outcome.found == []
+        assert outcome.discoveries == []
         assert outcome.cases == 800
         assert outcome.ended == "all cases were asked"
         for op in ops:
-            covered = outcome.covered[op]
+            covered = outcome.coverage[op]
             assert covered.cases > 100
             assert covered.ranks == (3, 4, 5)
             assert covered.types == ("bf16", "f16", "f32", "f64")
@@ -167,9 +169,9 @@ class TestHonest:
                 return super().run(op, inputs, attributes)
 
         outcome = search(Narrow(), "AvgPool-1", "MaxPool-1", cases=100)
-        assert outcome.found == []
+        assert outcome.discoveries == []
         assert {one[:2] for one in asked} == {("float32", 4)}
-        assert outcome.covered.keys() == {"AvgPool-1"}
+        assert outcome.coverage.keys() == {"AvgPool-1"}
         valid = [one for one in asked if min(one[2]["pads_begin"]) >= 0]
         assert sum(max(one[2]["pads_begin"]) > 0 for one in valid) < len(valid) / 10  # negative
 
@@ -210,7 +212,7 @@ class TestTheSameSeed:
         mutants = [one for of, one in PLANTED if of == op]
 
         def once(seed: int) -> list[Any]:
-            found = search(Mutant(op, *mutants), op, cases=60, seed=seed).found
+            found = search(Mutant(op, *mutants), op, cases=60, seed=seed).discoveries
             return [
                 (one.vector.id, one.first.id, one.cases, one.calls, sorted(one.controls))
                 for one in found
@@ -226,9 +228,9 @@ class TestSimpler:
         spec = find(op)
         (case, *_) = sound(spec, 5, draw_fast(spec, 5, 10, root=7))
         seen = 0
-        while steps := simpler(spec, case, spec.ranks):
-            costs = [cost_of(spec, one) for one in steps]
-            assert all(one < cost_of(spec, case) for one in costs)
+        while steps := simplifications(spec, case, spec.ranks):
+            costs = [case_cost(spec, one) for one in steps]
+            assert all(one < case_cost(spec, case) for one in costs)
             assert all(a < b for a, b in pairwise(costs))
             assert not any(violations(spec, one) for one in steps[:5])
             case, seen = steps[0], seen + 1
@@ -239,7 +241,7 @@ class TestSimpler:
     def test_ranks_are_those_that_are_asked_for(self) -> None:
         spec = find("AvgPool-14")
         (case, *_) = sound(spec, 4, draw_fast(spec, 4, 10, root=7))
-        assert {len(one.shapes["data"]) for one in simpler(spec, case, (4, 5))} == {4}
+        assert {len(one.shapes["data"]) for one in simplifications(spec, case, (4, 5))} == {4}
 
 
 BROKEN = """
@@ -279,18 +281,18 @@ class TestCrashesAndHangs:
         executor = ProcessExecutor(f"{broken}:Crashing", Limits(10))
         found, *others = search(
             executor, "AdaptiveAvgPool-8", cases=300, progress=until_found
-        ).found
+        ).discoveries
         assert {one.result.kind for one in (found, *others)} == {"crashed"}
         assert all(one.vector.case.reject for one in others)
         assert found.vector.inputs[0].shape == (1, 1, 5)
 
     @pytest.mark.exhaustive
     def test_a_hang_is_minimised(self, broken: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(minimise, "SECONDS", 6.0)
+        monkeypatch.setattr(minimise_case, "SECONDS", 6.0)
         executor = ProcessExecutor(f"{broken}:Hanging", Limits(2))
         found, *others = search(
             executor, "AdaptiveAvgPool-8", cases=40, timeout=2.0, progress=until_found
-        ).found
+        ).discoveries
         assert {one.result.kind for one in (found, *others)} == {"hung"}
         assert all(one.vector.inputs[0].shape[0] == 2 for one in (found, *others))
         assert found.vector.inputs[0].size <= 12
@@ -300,7 +302,7 @@ class TestCrashesAndHangs:
         outcome = search(executor, "AdaptiveAvgPool-8", cases=300)
         assert outcome.ended == "the backend was given up"
         assert outcome.given_up
-        assert outcome.found == [] or outcome.found[0].result.status is Status.ERROR
+        assert outcome.discoveries == [] or outcome.discoveries[0].result.status is Status.ERROR
 
 
 def test_the_timeout_follows_the_speed_of_the_backend() -> None:
@@ -312,18 +314,18 @@ def test_the_timeout_follows_the_speed_of_the_backend() -> None:
 
     search(Timed(NumPy()), "AvgPool-1", cases=100, timeout=7.0)
     assert allowed
-    assert all(LEAST <= one <= 7.0 for one in allowed)
+    assert all(MIN_SECONDS <= one <= 7.0 for one in allowed)
 
 
 class TestEarlierFailures:
     def test_come_first_and_are_no_failures_where_they_pass(self) -> None:
         op = "AvgPool-14"
         backend = Mutant(op, "kernel-1-ignores-pads")
-        (found,) = search(backend, op, cases=200, progress=until_found).found
+        (found,) = search(backend, op, cases=200, progress=until_found).discoveries
         again = search(backend, op, known={op: [found.vector.case]}, cases=1)
-        assert again.found[0].vector.id == found.vector.id
-        assert again.found[0].cases == 1
-        assert search(NumPy(), op, known={op: [found.vector.case]}, cases=1).found == []
+        assert again.discoveries[0].vector.id == found.vector.id
+        assert again.discoveries[0].cases == 1
+        assert search(NumPy(), op, known={op: [found.vector.case]}, cases=1).discoveries == []
 
 
 def test_some_batches_have_a_case_of_tens_of_thousands_of_elements() -> None:

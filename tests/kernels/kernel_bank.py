@@ -14,12 +14,12 @@ from typing import Any
 
 from conformance import check, load_suite
 from conformance.backends.capabilities import Capabilities
-from conformance.challenge.digests import Hashing
-from conformance.challenge.selecting import select
+from conformance.challenge.digests import HashingExecutor
+from conformance.challenge.select_suite import select_suite
 from conformance.errors import BackendError, UsageError
 from conformance.grade.precision import parse_precision
 from conformance.kernels import KernelRun, grade_kernel
-from conformance.kernels.isolation import Box, KernelIsolation, spec_of
+from conformance.kernels.isolation import KernelIsolation, KernelSandbox, backend_name_of
 from conformance.model import FAILED, Result
 from conformance.run.executor import Executor
 from conformance.run.executor_options import Isolation
@@ -127,7 +127,7 @@ def challenged(
         place = folder / name / "suite"
         if place.exists():
             return open_suite(place)
-        return select(
+        return select_suite(
             {spec.op: spec},
             place,
             suite=suite,
@@ -164,16 +164,16 @@ def checked(
         if isinstance(event, Result) and event.status in FAILED:
             raise Wrong
 
-    with Box(KernelIsolation(0)) as box:
+    with KernelSandbox(KernelIsolation(0)) as box:
         source = kernel.path.read_text(encoding="utf-8")
         told = json.dumps(dict(claims))
         words = box.kernel(kernel.path.name, source, kernel.op, kernel.convention, told)
         runner = Isolation("process", 1, kernel.timeout, hashed=True)
         try:
-            with runner.executor_for(spec_of(words)) as loaded:
+            with runner.executor_for(backend_name_of(words)) as loaded:
                 identity = loaded.identity
             suite = suite_for(identity.capabilities)
-            hashing = Hashing(runner.executor_for(spec_of(words)), identity.pieces)
+            hashing = HashingExecutor(runner.executor_for(backend_name_of(words)), identity.pieces)
             run = check(
                 suite,
                 asking(hashing),

@@ -165,7 +165,7 @@ def module(**own):
     ],
 )
 def test_conventions_are_found(own, convention, found):
-    kernel, how = runner.found(module(**own), "AvgPool-1", convention)
+    kernel, how = runner.find_kernel(module(**own), "AvgPool-1", convention)
     assert how == found
     assert kernel is own.get("ModelNew", kernel)
 
@@ -174,7 +174,7 @@ def test_attributes_become_arguments_by_name():
     def kernel(data, exclude_pad, kernel: int, strides=(1,)):
         return exclude_pad, kernel, strides
 
-    bound = runner.Bound(kernel, "arrays")
+    bound = runner.BoundKernel(kernel, "arrays")
     data = np.zeros(3)
     assert bound.run([data], {"exclude-pad": True, "kernel": [2, 2]}) == (True, 2, (1,))
     with pytest.raises(runner.Unsupported, match="one number for all axes"):
@@ -203,8 +203,8 @@ def answered(storage, kernel, attributes=None, size=4):
         "limit": 1 << 20,
     }
     data = np.arange(size, dtype="<f4").tobytes()
-    bound = runner.Bound(kernel, "arrays")
-    return runner.answer(bound, header, data, storage, runner.Poison(), set())[0]
+    bound = runner.BoundKernel(kernel, "arrays")
+    return runner.respond(bound, header, data, storage, runner.MemoryFill(), set())[0]
 
 
 def test_an_input_that_is_changed_after_its_call_is_told():
@@ -324,14 +324,14 @@ json.dumps = lambda what: write({"hello": {**what["hello"], **told}} if "hello" 
 
 def test_what_was_returned_is_overwritten_when_it_was_sent():
     returned = [np.zeros(3, np.float32), np.zeros(2, np.int64)]
-    runner.Poison().spoil(returned)
+    runner.MemoryFill().after_call(returned)
     assert all((one == -1).all() for one in returned)
 
 
 def test_a_hidden_folder_is_left_out_and_its_neighbours_are_not(tmp_path):
     for name in ("a/hidden", "a/seen", "b"):
         (tmp_path / name).mkdir(parents=True)
-    found = set(isolation.without(tmp_path, [tmp_path / "a" / "hidden"]))
+    found = set(isolation.paths_without(tmp_path, [tmp_path / "a" / "hidden"]))
     assert found == {tmp_path / "a" / "seen", tmp_path / "b"}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.kernels import isolation, jail
-from conformance.kernels.isolation import Box, KernelIsolation, Way, best_here
+from conformance.kernels.isolation import KernelIsolation, KernelSandbox, Way, best_here
 
 BEGIN = """
 import ctypes, json, mmap, os, signal, sys
@@ -38,9 +38,9 @@ def level1():
 
 def done(how, script, *words, memory=None, disk=None, readable=()):
     """A process at a level that runs a script; its folder is gone when it has ended."""
-    with pytest.MonkeyPatch.context() as patch, Box(how, memory) as box:
+    with pytest.MonkeyPatch.context() as patch, KernelSandbox(how, memory) as box:
         if disk is not None:
-            patch.setattr(isolation, "DISK", disk)
+            patch.setattr(isolation, "MAX_DISK", disk)
         command = [sys.executable, "-I", "-B", "-c", BEGIN + script, *map(str, words)]
         return subprocess.run(
             box.command(command, [str(one) for one in readable]),
@@ -154,7 +154,7 @@ def test_a_program_reads_itself_and_what_is_named(tmp_path):
     for name in ("program", "libown.so", "named.txt", "expected.json"):
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o755)
-    with Box(KernelIsolation(0)) as box:
+    with KernelSandbox(KernelIsolation(0)) as box:
         box.program(f"exec:{tmp_path}/program {tmp_path}/named.txt")
         (file,) = box.private.glob("jail-*.json")
         readable = json.loads(file.read_text())["readable"]
@@ -236,7 +236,7 @@ def test_root_is_never_mapped(monkeypatch):
 
 
 def test_what_cannot_be_had_is_level_0_with_the_reason(monkeypatch):
-    monkeypatch.setattr(isolation, "_tried", lambda _: "no user namespaces")
+    monkeypatch.setattr(isolation, "_failure", lambda _: "no user namespaces")
     found = best_here.__wrapped__()
     assert (found.level, found.way) == (0, None)
     assert found.missing == "no user namespaces" or not jail.landlock_version()

@@ -8,7 +8,7 @@ import kernel_bank as bank
 import kernel_table as table
 import pytest
 
-from conformance.kernels import grading
+from conformance.kernels import preparation
 from conformance.kernels.isolation import best_here
 from conformance.suite.store import open_suite
 
@@ -69,7 +69,7 @@ def at(level):
 def seed(tmp_path_factory):
     """A seed that nobody knows: kernels of one operator, which know nothing of each other, are
     graded by copies of one suite, since making it takes longer than most gradings."""
-    make, made = grading.fresh_suite, {}
+    make, made = preparation.fresh_suite, {}
 
     def copied(spec, out, *, suite, **more):
         if (spec.op, suite) not in made:
@@ -78,8 +78,8 @@ def seed(tmp_path_factory):
         return open_suite(shutil.copytree(made[spec.op, suite], out))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grading, "fresh_suite", copied)
-        yield secrets.randbelow(grading.MOST_SEEDS)
+        patch.setattr(preparation, "fresh_suite", copied)
+        yield secrets.randbelow(preparation.SEEDS)
 
 
 @pytest.mark.parametrize("kernel", sweep(HANDFUL, REFUSED))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from conformance.dtypes import DTYPES
 from conformance.probe.designs import candidates, space_of
 from conformance.probe.models import Codes, codes
-from conformance.probe.session import Probed, ProbeRequest, probe
+from conformance.probe.session import ProbeRequest, ProbeResult, probe
 from conformance.probe.statements import CONSISTENT, DECIDED, INAPPLICABLE, NONE_LISTED, UNDECIDED
 from conformance.run.inline import Inline
 from conformance.spec import loader
@@ -21,7 +21,7 @@ FEW = (4, 9, 64)
 """Sizes of the quick tier; a row of 4096 and a square of 64 x 64 are asked by all others."""
 
 
-def asked(make: Make, sizes: tuple[int, ...] = FEW) -> Probed:
+def asked(make: Make, sizes: tuple[int, ...] = FEW) -> ProbeResult:
     question = ProbeRequest(sizes=sizes)
     specs = loader.chosen((make.op,))
     return probe(lambda _: Inline(Backend(make)), specs, question, elsewhere=False)
@@ -66,7 +66,7 @@ def test_nothing_false_and_all_that_can_be_decided(make: Make, exhaustive: bool)
         # What listed models give the kernel's bits on inputs that were not asked either?
         right = np.logical_and.reduce([agree(make, fit.window, size) for size in fit.sizes])
         assert right.any(), f"no listed model is the kernel at {fit.sizes}"
-        told = {models[i].words for i in np.flatnonzero(right)}
+        told = {models[i].description for i in np.flatnonzero(right)}
         assert told & set(fit.models), "another model fits than the kernel's own"
         for one in said:
             of_sums = one.property in models[0].values

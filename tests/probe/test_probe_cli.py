@@ -15,8 +15,8 @@ from known_kernels import MAKES, Array, Backend, below, mean, reciprocal
 from conformance.cli import main
 from conformance.errors import SuiteError
 from conformance.probe import page, session
-from conformance.probe.record import FILE, document, dump, read
-from conformance.probe.wording import lines
+from conformance.probe.record import FILE, encode_probe, probe_document, read_probe
+from conformance.probe.wording import probe_lines
 from conformance.run.inline import Inline
 from conformance.spec import loader
 
@@ -71,10 +71,10 @@ def made(kernel: type[Lib], out: str = "") -> dict[str, Any]:
     specs = loader.chosen(("onnx.GlobalAveragePool-22",))
     asked = session.ProbeRequest(sizes=(3, 9))
     outcome = session.probe(lambda _: Inline(kernel()), specs, asked, elsewhere=False)
-    found = document(outcome, "lib")
+    found = probe_document(outcome, "lib")
     if out:
         Path(out).mkdir()
-        (Path(out) / FILE).write_bytes(dump(found))
+        (Path(out) / FILE).write_bytes(encode_probe(found))
     return found
 
 
@@ -91,7 +91,7 @@ def test_page_file_and_processes(elsewhere: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "\n  division: divided [f32]\n" in result.stdout
     assert "no proof" in result.stdout
-    found = read(Path("out") / FILE)
+    found = read_probe(Path("out") / FILE)
     text = (elsewhere / "out" / "index.html").read_text()
     assert said(found, "division") == {("contradicts all other listed models", ("divided",))}
     assert said(found, "repeated calls") == {("consistent with", ("the same results",))}
@@ -117,7 +117,7 @@ def test_a_backend_that_always_fails_is_no_success(elsewhere: Path) -> None:
     result = probe("--backend", "lib.py:Broken", "--sizes", "9", "--out", "out")
     assert result.exit_code == 1
     assert "calls gave no results; the first: raised: ValueError" in result.stdout
-    assert read(Path("out") / FILE)["statements"] == []
+    assert read_probe(Path("out") / FILE)["statements"] == []
 
 
 def test_calls_that_fail_are_told() -> None:
@@ -128,7 +128,7 @@ def test_calls_that_fail_are_told() -> None:
     text = page.render(found)
     assert "<b>" not in text
     assert "\x1b" not in text
-    assert f"{len(failed)} calls gave no results" in "\n".join(lines(found))
+    assert f"{len(failed)} calls gave no results" in "\n".join(probe_lines(found))
 
 
 def test_two_versions_are_told_apart() -> None:
@@ -160,13 +160,13 @@ def test_a_changed_file_is_refused(elsewhere: Path, change: Any, why: str) -> No
     path = elsewhere / "probe.json"
     path.write_text(json.dumps(found))
     with pytest.raises(SuiteError, match=why):
-        read(path)
+        read_probe(path)
 
 
 def test_a_whole_file_is_read(elsewhere: Path) -> None:
     path = elsewhere / "probe.json"
     path.write_text(json.dumps(SMALL))
-    assert read(path) == SMALL
+    assert read_probe(path) == SMALL
 
 
 @pytest.mark.parametrize(

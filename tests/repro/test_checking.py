@@ -16,14 +16,14 @@ from conformance.grade.outcome import Ending, Outcome
 from conformance.grade.precision import parse_precision
 from conformance.model import Answer, Status, Vector
 from conformance.repro.checker import check, differences
-from conformance.repro.script import question
+from conformance.repro.script import request_lines
 from conformance.repro.unpacking import unpacked
 
 
 def told(vector: Vector, level: str, precision: str) -> dict[str, Any]:
     """The names that the data of a script defines."""
     names: dict[str, Any] = {"np": np, "ml_dtypes": ml_dtypes, "unpacked": unpacked}
-    exec("\n".join(question(vector, level, parse_precision(precision))), names)
+    exec("\n".join(request_lines(vector, level, parse_precision(precision))), names)
     return names
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from conformance.dtypes import DTYPES
-from conformance.repro.literal import LISTED, source
+from conformance.repro.literal import MAX_LISTED, array_source
 from conformance.repro.unpacking import unpacked
 
 NAMES = {"np": np, "ml_dtypes": ml_dtypes, "unpacked": unpacked}
@@ -17,7 +17,7 @@ NAMES = {"np": np, "ml_dtypes": ml_dtypes, "unpacked": unpacked}
 
 def given_back(array: Any) -> str:
     """The source, after a look at what it gives back."""
-    text = source(array, "    ")
+    text = array_source(array, "    ")
     found = eval(text, dict(NAMES))
     assert found.dtype == array.dtype
     assert found.shape == array.shape
@@ -27,7 +27,7 @@ def given_back(array: Any) -> str:
 
 
 @pytest.mark.parametrize("name", DTYPES)
-@pytest.mark.parametrize("shape", [(5,), (1, 2, 3), (2, 3, 41), (1, 1, LISTED + 1), (0, 1, 4)])
+@pytest.mark.parametrize("shape", [(5,), (1, 2, 3), (2, 3, 41), (1, 1, MAX_LISTED + 1), (0, 1, 4)])
 def test_any_bits_of_any_type(name: str, shape: tuple[int, ...]) -> None:
     size = int(np.prod(shape)) * DTYPES[name].numpy.itemsize
     content = np.random.default_rng(size).bytes(size)

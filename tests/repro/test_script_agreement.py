@@ -7,7 +7,7 @@ import pytest
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import Result, Status
 from conformance.repro.agreement import agrees
-from conformance.repro.trial import Trial
+from conformance.repro.script_run import ScriptRun
 
 RAISED = Outcome(Ending.RAISED, message="ValueError: no stride of 0")
 RETURNED = Outcome(Ending.RETURNED)
@@ -36,12 +36,12 @@ OTHER = "WRONG: raised TypeError: no tensor of bfloat16"
 )
 def test_agrees(kind: str, outcome: Outcome, code: int, printed: str, right: bool) -> None:
     status = Status.FAIL if kind else Status.PASS
-    trial = Trial(code, 1.0, (), ("printed before", printed))
+    trial = ScriptRun(code, 1.0, (), ("printed before", printed))
     assert agrees(trial, Result("x", "A", status, kind=kind), outcome) is right
 
 
 def test_a_program_hands_no_type_on() -> None:
-    trial = Trial(1, 1.0, (), ("WRONG: raised ValueError: raised: KeyError",))
+    trial = ScriptRun(1, 1.0, (), ("WRONG: raised ValueError: raised: KeyError",))
     failed = Result("x", "A", Status.ERROR, kind="raised")
     raised = Outcome(Ending.RAISED, message="KeyError: x")
     assert agrees(trial, failed, raised, program=True)

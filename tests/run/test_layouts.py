@@ -28,7 +28,7 @@ from conformance.backends.numpy import NumPy
 from conformance.cli import main
 from conformance.dtypes import DTYPES, name_of
 from conformance.errors import BackendError
-from conformance.exchange.outputs import Outputs
+from conformance.exchange.outputs import DeviceExecutor
 from conformance.model import Case, Status
 from conformance.run.protocol_checks import checks
 from conformance.spec.loader import find
@@ -104,7 +104,7 @@ def test_an_export_is_in_the_layout_and_so_are_the_outputs_that_come_back(tmp_pa
             np.save(place / f"out{i}.npy", DTYPES[name_of(output.dtype)].to_storage(output))
     device = {"name": "board", "version": "1", "nonce": index["nonce"]}
     (out / "device.json").write_text(json.dumps(device))
-    assert seen(api.check("smoke", Outputs(out), ops=OPS)) == expected
+    assert seen(api.check("smoke", DeviceExecutor(out), ops=OPS)) == expected
 
 
 @pytest.mark.needs("onnxruntime")

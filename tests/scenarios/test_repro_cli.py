@@ -20,7 +20,7 @@ import conformance
 from conformance.cli import main
 from conformance.model import Case, Status, Vector
 from conformance.reference.build import build
-from conformance.repro.trial import tried
+from conformance.repro.script_run import run_script
 from conformance.spec.loader import find
 from conformance.suite.store import Suite
 from conformance.suite.writer import write_suite
@@ -302,7 +302,7 @@ def test_a_crash_leaves_a_script_that_says_so(suite: Suite, vectors: dict[str, V
 
 
 def test_a_script_that_does_not_end_is_ended() -> None:
-    trial = tried("import time\nprint('begun', flush=True)\ntime.sleep(60)", 0.5)
+    trial = run_script("import time\nprint('begun', flush=True)\ntime.sleep(60)", 0.5)
     assert trial.code is None
     assert trial.ending == "did not end within 0.5 s"
     assert trial.printed in ((), ("begun",))
@@ -498,7 +498,7 @@ def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "print(child.pid, flush=True)\ntime.sleep(600)\n"
     )
-    trial = tried(script, 2)
+    trial = run_script(script, 2)
     deadline = time.monotonic() + 10
     while alive(int(trial.printed[0])):
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""The folder of an export: which case lies where. docs/exchange.md describes it to its users."""
+"""The index of an exported folder, as docs/exchange.md describes it to users."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ ENDING = "ending.txt"
 OUTPUTS = "out.txt"
 
 FOLDER = re.compile(r"\d{6,9}")
-"""What the folder of a case is called: its number, from 1."""
+"""The name of a case's folder: its number, from 1."""
 
 
 @dataclass(frozen=True)
 class ExportedCase:
-    """One exported case: its folder, its vector, and a digest of what is asked."""
+    """An exported case: its folder, its vector, and a digest of its request."""
 
     number: int
     op: str
@@ -45,8 +45,8 @@ class ExportedCase:
 
 
 @dataclass(frozen=True)
-class Index:
-    """What was exported. ``nonce`` marks the outputs that belong to it."""
+class ExportIndex:
+    """The index of an export. ``nonce`` marks the outputs that belong to it."""
 
     suite: str
     digest: str
@@ -64,33 +64,37 @@ class Index:
         return None if self.capabilities is None else Capabilities.from_json(self.capabilities)
 
     def to_json(self) -> str:
-        """The text of the index; a case is a line."""
+        """Serialise the index; a case is a line."""
         head = {**asdict(self), "export": FORMAT, "left_out": [list(o) for o in self.left_out]}
-        lines = ",\n".join(json.dumps(one) for one in head.pop("cases"))
+        lines = ",\n".join(json.dumps(case) for case in head.pop("cases"))
         text = json.dumps(head, indent=1)
         return f'{text[:-2]},\n "cases": [\n{lines}\n]}}\n'
 
 
-def key_of(vector: Vector) -> str:
-    """A digest of a question: operator, attributes and inputs, and nothing of its answer."""
+def request_digest(vector: Vector) -> str:
+    """Return a digest of operator, attributes and inputs, without expected outputs."""
     return hashlib.sha256(messages.encode_request(0, vector)).hexdigest()[:32]
 
 
-def read_index(folder: Path) -> Index:
-    """The index of an export. Raises :class:`UsageError` for a folder that holds none."""
-    with _explained("conformance export makes one; copy it beside the outputs"):
+def read_index(folder: Path) -> ExportIndex:
+    """Read the index of an export.
+
+    Raises:
+        UsageError: the folder holds none.
+    """
+    with _as_usage_error("conformance export makes one; copy it beside the outputs"):
         path = folder / INDEX
         keys = ("suite", "digest", "nonce", "layout", "level")
-        told = _record(path, ("export", "capabilities", "cases", "left_out", *keys))
-        if told.whole("export") != FORMAT:
-            told.refuse(f"its format is {told.whole('export')}, not {FORMAT}: export again")
-        cases = tuple(_place(one, str(path)) for one in told.items("cases"))
-        left_out = [one for one in told.items("left_out") if _is_left_out(one)]
-        if len(left_out) != len(told.items("left_out")):
-            told.refuse("'left_out' holds something else than operator, reason and number")
-        capabilities = None if told.raw("capabilities") is None else told.table("capabilities")
-        texts = {key: told.text(key) for key in keys}
-        return Index(
+        record = _record(path, ("export", "capabilities", "cases", "left_out", *keys))
+        if record.whole("export") != FORMAT:
+            record.refuse(f"its format is {record.whole('export')}, not {FORMAT}: export again")
+        cases = tuple(_exported_case(item, str(path)) for item in record.items("cases"))
+        left_out = [item for item in record.items("left_out") if _is_left_out(item)]
+        if len(left_out) != len(record.items("left_out")):
+            record.refuse("'left_out' holds something else than operator, reason and number")
+        capabilities = None if record.raw("capabilities") is None else record.table("capabilities")
+        texts = {key: record.text(key) for key in keys}
+        return ExportIndex(
             **texts,
             capabilities=capabilities,
             cases=cases,
@@ -100,7 +104,7 @@ def read_index(folder: Path) -> Index:
 
 @dataclass(frozen=True)
 class Device:
-    """Who computed outputs, and of which export."""
+    """The device that computed outputs, and the nonce of the export."""
 
     name: str
     version: str
@@ -109,21 +113,25 @@ class Device:
 
 
 def read_device(folder: Path) -> Device:
-    """What is told of a device beside its outputs. Raises :class:`UsageError` without it."""
+    """Read ``device.json`` of a folder of outputs.
+
+    Raises:
+        UsageError: it is missing or incomplete.
+    """
     example = '{"name": "my board", "version": "1.0", "nonce": "the one of index.json"}'
-    with _explained(f"write one beside the outputs: {example}"):
-        told = _record(folder / DEVICE, ("name", "version", "nonce"), ("facts",))
-        facts = told.texts_by_name("facts") if told.has("facts") else {}
-        name, version, nonce = (told.text(key) for key in ("name", "version", "nonce"))
+    with _as_usage_error(f"write one beside the outputs: {example}"):
+        record = _record(folder / DEVICE, ("name", "version", "nonce"), ("facts",))
+        facts = record.texts_by_name("facts") if record.has("facts") else {}
+        name, version, nonce = (record.text(key) for key in ("name", "version", "nonce"))
         if not (name and version):
-            told.refuse("an empty name or version")
+            record.refuse("an empty name or version")
         return Device(name, version, nonce, facts)
 
 
-def _place(data: object, where: str) -> ExportedCase:
-    told = JsonObject(data, where, ("number", "op", "id", "key", "outputs"))
-    op, id, key = (told.text(name) for name in ("op", "id", "key"))
-    return ExportedCase(told.whole("number"), op, id, key, told.whole("outputs"))
+def _exported_case(data: object, where: str) -> ExportedCase:
+    record = JsonObject(data, where, ("number", "op", "id", "key", "outputs"))
+    op, id, key = (record.text(name) for name in ("op", "id", "key"))
+    return ExportedCase(record.whole("number"), op, id, key, record.whole("outputs"))
 
 
 def _is_left_out(value: object) -> bool:
@@ -141,8 +149,8 @@ def _record(path: Path, keys: tuple[str, ...], optional: tuple[str, ...] = ()) -
 
 
 @contextmanager
-def _explained(hint: str) -> Iterator[None]:
-    """A file that cannot be used is an error of who wrote it, told with what to do."""
+def _as_usage_error(hint: str) -> Iterator[None]:
+    """Turn a SuiteError into a UsageError of whoever wrote the file."""
     try:
         yield
     except SuiteError as error:

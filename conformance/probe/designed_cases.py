@@ -30,23 +30,27 @@ SIZES = {
     SQUARE: (4, 9, 16, 25, 64, 256, 1024, 4096),
     WHOLE: (4, 9, 64, 1024),
 }
-"""By the shape of windows, the numbers of elements for which a mean is asked."""
+"""Numbers of elements for a mean, by the shape of windows."""
 
 FEWER_SIZES = {ROW: (2, 3, 9, 64, 1024), SQUARE: (4, 9, 64, 1024), WHOLE: (9, 64)}
-"""And a maximum, which is rounded nowhere."""
+"""Numbers of elements for a maximum, which is rounded nowhere."""
 
 WINDOWS = 2
-"""Windows beside each other, where an operator can have more than one: what takes a whole plane
-may be computed by other code."""
+"""Windows beside each other, where an operator can have several.
+
+Other code may compute a window that is its whole plane.
+"""
 
 
 @dataclass(frozen=True)
-class Form:
-    """How an operator is asked: windows of ``elements``, a row or a square, ``across`` beside each
-    other on each plane, in data of a ``rank``.
+class WindowForm:
+    """The form of a call: its windows, and how they lie in the data.
 
-    The number of channels is a multiple of ``channels``. Which code computes may depend on whether
-    it is, so it is for all sizes.
+    Attributes:
+        window: the shape of windows, which have ``elements`` elements.
+        across: the number of windows beside each other on each plane.
+        channels: the number of channels is a multiple of this. Which code computes may depend on
+            whether it is, so it is for all sizes.
     """
 
     window: str
@@ -73,8 +77,9 @@ class Form:
         return (*self.spans[:-1], self.spans[-1] * self.across)
 
     def data(self, inputs: Array) -> Array:
-        """Designed inputs (inputs, elements) as data: (1, channels, *sizes); windows that are left
-        over hold the inputs again, from the first.
+        """Arrange designed inputs (inputs, elements) as data (1, channels, *sizes).
+
+        Surplus windows hold the inputs again, from the first.
         """
         channels = self.shape(len(inputs))[1]
         filled = inputs[np.arange(channels * self.across) % len(inputs)]
@@ -82,90 +87,98 @@ class Form:
         moved = np.moveaxis(grid, 1, -2)  # windows of one plane beside each other on the last axis
         return np.ascontiguousarray(moved).reshape(1, channels, *self.sizes)
 
-    def results(self, output: Array, count: int) -> Array:
-        """The results of so many designed inputs, from the output for their data: (inputs,)."""
-        return output.reshape(-1)[:count]
-
     def shape(self, count: int) -> tuple[int, ...]:
-        """The shape of the output for so many designed inputs."""
+        """Return the shape of the output for a number of designed inputs."""
         channels = -(-count // (self.across * self.channels)) * self.channels
         return (1, channels, *(1,) * (self.rank - 3), self.across)
 
 
-def forms(spec: OpSpec, window: str, ranks: tuple[int, ...]) -> tuple[int, int] | None:
-    """The rank and the number of windows across with which an operator can be asked for windows of
-    this shape; None where it cannot.
+def rank_and_windows(spec: OpSpec, window: str, ranks: tuple[int, ...]) -> tuple[int, int] | None:
+    """Find rank and number of windows across for windows of this shape.
+
+    Returns:
+        None if the operator has no such windows.
     """
-    fitting = (3, 4) if window == ROW else (4,)
-    if window == WHOLE and forms(spec, SQUARE, ranks) != (4, WINDOWS):
+    ranks_tried = (3, 4) if window == ROW else (4,)
+    if window == WHOLE and rank_and_windows(spec, SQUARE, ranks) != (4, WINDOWS):
         return None  # as a square is asked already
-    for rank in fitting:
+    for rank in ranks_tried:
         for across in (1,) if window == WHOLE else (WINDOWS, 1):
-            if rank in ranks and case_of(spec, Form(window, 4, rank, across), 1) is not None:
+            if (
+                rank in ranks
+                and case_of_form(spec, WindowForm(window, 4, rank, across), 1) is not None
+            ):
                 return rank, across
     return None
 
 
-def case_of(spec: OpSpec, form: Form, channels: int, dtype: str | None = None) -> Case | None:
-    """A valid case of this form, of so many channels; None where there is none. Without a type it
-    has the first that the operator allows.
+def case_of_form(
+    spec: OpSpec, form: WindowForm, channels: int, dtype: str | None = None
+) -> Case | None:
+    """Make a valid case of a form with a number of channels.
+
+    Args:
+        dtype: the first that the operator allows if None.
+
+    Returns:
+        None if no such case is valid.
     """
     dtype = spec.types[spec.data.type][0] if dtype is None else dtype
     attributes = _attributes(spec, form)
     return None if attributes is None else _case(spec, form, channels, dtype, attributes)
 
 
-def vector_of(spec: OpSpec, case: Case, data: Array, name: str) -> Vector:
-    """A vector that asks a case with these data; it has no answers."""
+def make_vector(spec: OpSpec, case: Case, data: Array, name: str) -> Vector:
+    """Make a vector of a case and its data, without expected outputs."""
     inputs = (data, *operands_of(spec, case))
     return Vector(name, case, "must", (), f"{case.op}: {name}", "probe", inputs, ())
 
 
 def _case(
-    spec: OpSpec, form: Form, channels: int, dtype: str, attributes: Mapping[str, Any]
+    spec: OpSpec, form: WindowForm, channels: int, dtype: str, attributes: Mapping[str, Any]
 ) -> Case:
-    outputs = (1,) * (form.rank - 3) + (form.across,)
+    output_shape = (1,) * (form.rank - 3) + (form.across,)
     types = {name: allowed[0] for name, allowed in spec.types.items()}
     return Case(
         op=spec.op,
         types={**types, spec.data.type: dtype},
         shapes={spec.data.name: (1, channels, *form.sizes)},
         attributes=dict(attributes),
-        operands={one.name: outputs for one in spec.operands},
+        operands={operand.name: output_shape for operand in spec.operands},
         pattern="given",
     )
 
 
 @lru_cache(maxsize=512)
-def _attributes(spec: OpSpec, form: Form) -> Mapping[str, Any] | None:
-    """Attributes with which the windows are those of the form, as the document spells them."""
-    role = {word: name for name, word in spec.roles.items()}
-    asked: dict[str, Any] = {}
-    open_ones: list[tuple[Quantity, tuple[Any, ...]]] = []
+def _attributes(spec: OpSpec, form: WindowForm) -> Mapping[str, Any] | None:
+    """Find attributes with which the windows are those of the form, as documented."""
+    name_by_role = {word: name for name, word in spec.roles.items()}
+    fixed: dict[str, Any] = {}
+    undetermined: list[tuple[Quantity, tuple[Any, ...]]] = []
     axes = form.rank - 2
-    indices = [output.type for output in spec.outputs if output.holds == "index"]
+    index_types = [output.type for output in spec.outputs if output.holds == "index"]
     for quantity in spec.attributes:
-        meant = role.get(quantity.key, quantity.key)
-        if meant in ("kernel", "strides"):
-            asked = quantity.put(asked, list(form.spans))
-        elif meant == "dilations":  # which are not left out: some backends have no default
-            asked = quantity.put(asked, [1] * axes)
-        elif meant in indices and "i32" in quantity.values:
-            asked = quantity.put(asked, "i32")  # which more backends have than i64
+        role = name_by_role.get(quantity.key, quantity.key)
+        if role in ("kernel", "strides"):
+            fixed = quantity.put(fixed, list(form.spans))
+        elif role == "dilations":  # which are not left out: some backends have no default
+            fixed = quantity.put(fixed, [1] * axes)
+        elif role in index_types and "i32" in quantity.values:
+            fixed = quantity.put(fixed, "i32")  # which more backends have than i64
         elif quantity.required:
-            open_ones.append((quantity, tuple(_tries(quantity, axes))))
+            undetermined.append((quantity, tuple(_candidate_values(quantity, axes))))
     dtype = spec.types[spec.data.type][0]
-    for values in product(*(tries for _, tries in open_ones)):
-        attributes = asked
-        for (quantity, _), value in zip(open_ones, values, strict=True):
+    for values in product(*(candidates for _, candidates in undetermined)):
+        attributes = fixed
+        for (quantity, _), value in zip(undetermined, values, strict=True):
             attributes = quantity.put(attributes, value)
         if _fits(spec, form, _case(spec, form, 1, dtype, attributes)):
             return attributes
     return None
 
 
-def _tries(quantity: Quantity, axes: int) -> Iterator[Any]:
-    """Values of a required attribute that may leave windows as they are."""
+def _candidate_values(quantity: Quantity, axes: int) -> Iterator[Any]:
+    """Yield values of a required attribute that may leave windows as they are."""
     if quantity.type == "int":
         for value in (0, 1):
             yield [value] * axes if quantity.per_axis else value
@@ -175,13 +188,13 @@ def _tries(quantity: Quantity, axes: int) -> Iterator[Any]:
         yield from (([quantity.default] if quantity.default else []) + list(quantity.values))
 
 
-def _fits(spec: OpSpec, form: Form, case: Case) -> bool:
-    """Whether a case is valid, and its windows are those of the form and are whole."""
+def _fits(spec: OpSpec, form: WindowForm, case: Case) -> bool:
+    """Return whether a case is valid and has complete windows of the form."""
     if violations(spec, case):
         return False
-    kind = DTYPES[case.types[spec.data.type]]
+    dtype = DTYPES[case.types[spec.data.type]]
     try:
-        env = facts(spec, case, [np.zeros(case.shapes[spec.data.name], kind.numpy)])
+        env = facts(spec, case, [np.zeros(case.shapes[spec.data.name], dtype.numpy)])
         if tuple(env.out) != (1,) * (form.rank - 3) + (form.across,):
             return False
         for axis, (length, windows) in enumerate(zip(form.spans, env.windows, strict=True)):

@@ -1,4 +1,4 @@
-"""Runs a script once in a separate process, to record what happens."""
+"""Runs a script once in a separate process, and records the result."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from pathlib import Path
 from conformance.run.process import DYING
 from conformance.safe_text import visible
 
-PATIENCE = 30.0
-"""Seconds that a Python may take to tell its versions."""
+VERSION_SECONDS = 30.0
+"""Seconds that a Python may take to print its versions."""
 
 _VERSIONS = (
     "import platform; from importlib.metadata import version; "
@@ -29,10 +29,13 @@ MAX_LINES, MAX_BYTES = 12, 4000
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What a script did. ``code`` is its exit code, None where it did not end in time.
+class ScriptRun:
+    """A run of a script.
 
-    ``printed`` is the beginning of what it printed, ``last`` the end.
+    Attributes:
+        code: its exit code; None if it did not end in time.
+        printed: the beginning of its output.
+        last: the end of its output.
     """
 
     code: int | None
@@ -42,7 +45,7 @@ class Trial:
 
     @property
     def ending(self) -> str:
-        """What came of it, as the end of a sentence that begins with the script."""
+        """The end of a sentence on the run that begins with the script."""
         if self.code is None:
             return f"did not end within {self.seconds:g} s"
         if self.code < 0:
@@ -50,32 +53,34 @@ class Trial:
         return f"exits with {self.code}" + (", so it passes" if self.code == 0 else "")
 
     def lines(self, where: str) -> tuple[str, ...]:
-        """The trial in words, for people who read the script; ``where`` are :func:`versions`."""
+        """Return the run in words for readers of the script; ``where`` are :func:`versions`."""
         return (f"Run with {where}: it {self.ending}.", *self.printed)
 
 
 def versions(python: Path | None = None) -> str:
-    """What a script is run with: Python and numpy, of this environment or another's."""
+    """Return Python and numpy versions, of this environment or another."""
     python_version, numpy = platform.python_version(), version("numpy")
     if python is not None:
-        told = run_apart(["-c", _VERSIONS], PATIENCE, str(python)).printed
-        python_version, numpy = told if len(told) == 2 else ("of another environment", "unknown")
+        printed = run_python(["-c", _VERSIONS], VERSION_SECONDS, str(python)).printed
+        python_version, numpy = (
+            printed if len(printed) == 2 else ("of another environment", "unknown")
+        )
     return f"Python {python_version}, numpy {numpy}, {platform.system()} {platform.machine()}"
 
 
-def tried(script: str, seconds: float, python: Path | None = None) -> Trial:
-    """Run a script in this environment, or with another ``python``; see :func:`run_apart`."""
+def run_script(script: str, seconds: float, python: Path | None = None) -> ScriptRun:
+    """Run a script in this environment, or with another ``python``; see :func:`run_python`."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "script.py"
         file.write_text(script, encoding="utf-8")
-        return run_apart([str(file)], seconds, None if python is None else str(python))
+        return run_python([str(file)], seconds, None if python is None else str(python))
 
 
-def run_apart(arguments: Sequence[str], seconds: float, python: str | None = None) -> Trial:
-    """Run this Python, or ``python``, in a process of its own; one that takes longer is killed.
+def run_python(arguments: Sequence[str], seconds: float, python: str | None = None) -> ScriptRun:
+    """Run this Python, or ``python``, in a process of its own, killed after some seconds.
 
-    What it started, and left in its process group, is ended with it. Only the beginning
-    and the end of what it prints are read, made safe to look at.
+    Processes that it started, and left in its process group, are ended with it. Only the beginning
+    and the end of what it prints are read, made safe to display.
     """
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(  # noqa: S603 - this Python, and what is run is asked for
@@ -95,8 +100,8 @@ def run_apart(arguments: Sequence[str], seconds: float, python: str | None = Non
         lines = _lines(output.read(MAX_BYTES))
         output.seek(max(0, output.seek(0, os.SEEK_END) - MAX_BYTES))
         last = _lines(output.read(MAX_BYTES))
-    more = [f"... and {len(lines) - MAX_LINES} more lines"] if len(lines) > MAX_LINES else []
-    return Trial(code, seconds, (*lines[:MAX_LINES], *more), tuple(last))
+    surplus = [f"... and {len(lines) - MAX_LINES} more lines"] if len(lines) > MAX_LINES else []
+    return ScriptRun(code, seconds, (*lines[:MAX_LINES], *surplus), tuple(last))
 
 
 def _lines(printed: bytes) -> list[str]:
@@ -105,7 +110,7 @@ def _lines(printed: bytes) -> list[str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process, and all in its group where the system has such."""
+    """End the process, and all in its group where the system has groups."""
     if sys.platform == "win32":
         process.kill()
     else:

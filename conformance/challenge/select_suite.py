@@ -1,4 +1,4 @@
-"""The suite of a challenge: selected anew with its seed, for what the backend declares."""
+"""Selects the suite of a challenge with its seed, for what the backend declares."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ WITHOUT_EFFECT = frozenset({"zlib"})
 """Versions that no selection depends on."""
 
 SEEDS = 1 << 32
-"""Seeds of twins; cases are selected with all 64 bits of a seed."""
+"""Seeds of reseeded vectors; cases are selected with all 64 bits of a seed."""
 
 
-def selecting() -> dict[str, str]:
-    """The versions that a selection depends on, besides that of this tool."""
+def selection_versions() -> dict[str, str]:
+    """Return the package versions that decide a selection."""
     return {name: text for name, text in versions().items() if name not in WITHOUT_EFFECT}
 
 
-def select(
+def select_suite(
     specs: Mapping[str, OpSpec],
     out: Path,
     *,
@@ -42,42 +42,44 @@ def select(
     processes: int,
     progress: parallel.Progress,
 ) -> Suite:
-    """Write the ``suite``, core or smoke, of some operators into the folder ``out``.
+    """Write a suite, core or smoke, of some operators into the folder ``out``.
 
-    Some vectors are followed by others of the same shapes with other data.
-    The same specifications, seed, declaration and versions give the same vectors. Raises
-    UsageError where the backend declares none of the operators, SuiteError where ``out`` cannot be
-    written.
+    Some vectors are followed by others of the same shapes with other data. The same
+    specifications, seed, declaration and versions give the same vectors.
+
+    Raises:
+        UsageError: the backend declares none of the operators.
+        SuiteError: ``out`` cannot be written.
     """
-    claims = None if declared is None else claimed(declared, specs)
-    if claims == {}:
+    subsets = None if declared is None else claimed(declared, specs)
+    if subsets == {}:
         raise UsageError(
             f"the backend declares nothing of {', '.join(specs)}",
             hint="conformance backends shows what a backend declares",
         )
-    asked = {op: spec for op, spec in specs.items() if claims is None or op in claims}
-    made = list(
+    declared_specs = {op: spec for op, spec in specs.items() if subsets is None or op in subsets}
+    generated = list(
         plan.make(
-            list(asked.values()),
+            list(declared_specs.values()),
             root=seed,
             processes=processes,
             progress=progress,
             suite=suite,
-            claims=claims,
+            claims=subsets,
         )
     )
 
     def members() -> Iterator[tuple[Vector, tuple[str, ...]]]:
-        for one_op in made:
-            spec = asked[one_op.op]
+        for operator in generated:
+            spec = declared_specs[operator.op]
 
             def allowed(case: Case, spec: OpSpec = spec) -> bool:
                 return declared is None or declared.reason_against(spec, case) is None
 
-            vectors = [one for one, _ in plan.members([one_op], suite) if allowed(one.case)]
-            twins = with_twins(spec, vectors, seed % SEEDS, suite)
-            for vector in with_large(spec, twins, seed % SEEDS, suite, allowed):
-                yield vector, one_op.suites.get(vector.id, (suite,))
+            vectors = [v for v, _ in plan.members([operator], suite) if allowed(v.case)]
+            with_reseeded = with_twins(spec, vectors, seed % SEEDS, suite)
+            for vector in with_large(spec, with_reseeded, seed % SEEDS, suite, allowed):
+                yield vector, operator.suites.get(vector.id, (suite,))
 
     return write_suite(
         out,
@@ -85,6 +87,6 @@ def select(
         name=suite,
         seed=seed,
         versions=versions(),
-        bases=[origin.carried(spec, faults(spec)) for spec in asked.values()],
-        **plan.known(made),
+        bases=[origin.carried(spec, faults(spec)) for spec in declared_specs.values()],
+        **plan.known(generated),
     )
