@@ -19,8 +19,8 @@ from conformance.data import directory
 from conformance.grade import gate
 from conformance.log import schema as log
 from conformance.quick_schema import accepts
-from conformance.spec import structure
-from conformance.spec.reader import parse
+from conformance.spec import schema_check
+from conformance.spec.yaml_reader import parse
 from conformance.suite import schema as suite
 
 ROOT = Path(__file__).parents[1]
@@ -34,11 +34,14 @@ JUNK: tuple[Any, ...] = (
 
 def documents() -> Iterator[tuple[str, dict[str, Any], Any]]:
     """A name, a schema and a document that is sound."""
-    for kind, folder in ((structure.SPEC, "specs"), (structure.FAULTS, "specs/faults/pooling")):
+    for kind, folder in (
+        (schema_check.SPEC, "specs"),
+        (schema_check.FAULTS, "specs/faults/pooling"),
+    ):
         for path in sorted((ROOT / folder).glob("*.yaml")):
             data = parse(path.read_text(), path.name).data
             if "extends" not in data:
-                yield path.stem, structure.schema(kind), data
+                yield path.stem, schema_check.schema(kind), data
     vectors = directory("vectors")
     for folder in sorted(path for path in vectors.iterdir() if path.is_dir()):
         for path in sorted(folder.glob("*.npz"))[::60]:

@@ -9,14 +9,14 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from conformance.audit.membership import base_type
-from conformance.audit.wanted import wanted_pairs, wanted_types
+from conformance.audit.partitions import base_type
+from conformance.audit.strata_targets import wanted_pairs, wanted_types
 from conformance.model import Vector
 from conformance.reference import facts
 from conformance.reference.batches import batch_of
+from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
-from conformance.spec.table import table_of
 from conformance.suite.manifest import Manifest
 from conformance.suite.strength import Pair, Strength
 

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from conformance.audit.cover import cover
 from conformance.audit.score import Score, achievements, kinds
+from conformance.audit.set_cover import cover
 from conformance.suite.entries import Entry
 
 SUITES = ("core", "smoke")

@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from conformance.audit.membership import profile
+from conformance.audit.partitions import profile
 from conformance.dtypes import DTYPES
 from conformance.spec.batch import Batch
 from conformance.spec.batch_values import UNKNOWN, BatchValue, Bools, Value, code, constant

@@ -15,7 +15,7 @@ import numpy as np
 from conformance.backends.arranging import arranged
 from conformance.errors import BackendError, EvaluationError
 from conformance.model import Case, Vector
-from conformance.spec.environment import Environment, Overlay
+from conformance.spec.case_environment import Environment, Overlay
 from conformance.spec.model import OpSpec
 
 if TYPE_CHECKING:

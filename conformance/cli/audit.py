@@ -17,8 +17,8 @@ from conformance.replacement import unused
 
 if TYPE_CHECKING:
     from conformance.audit.holdout import Held
+    from conformance.audit.mutant_states import Standing
     from conformance.audit.score import Score
-    from conformance.audit.standing import Standing
     from conformance.backends.capabilities import Capabilities
     from conformance.spec.catalogue import Fault
 
@@ -105,14 +105,14 @@ def audit(
     verbose: bool,
 ) -> None:
     """Measure the mutation score of a suite."""
-    from conformance.audit import run
+    from conformance.audit import audit_suite
     from conformance.cli.part import capabilities, never, open_question, part, tell_part
     from conformance.generate.attack import refuted
     from conformance.generate.disprover import settled
     from conformance.suite.store import open_suite
 
     suite = open_suite(name)
-    asked = run.operators(suite, ops)
+    asked = audit_suite.operators(suite, ops)
     claimed = capabilities(backend, dtypes, ranks, profile, suite.specs)
     whole = suite
     if claimed is not None:
@@ -121,7 +121,7 @@ def audit(
     evaluate(suite, suite.manifest.of(there))
     crew = Crew(processes, cluster, insecure)
     with crew.working() as workers, Progress(1, "auditing") as progress:
-        scores = run.audit(suite, there, processes=workers, progress=progress.at)
+        scores = audit_suite.audit(suite, there, processes=workers, progress=progress.at)
         unknown: dict[str, frozenset[str]] = {}
         if claimed is not None:
             scores = [score.less(never(whole, score.op, claimed)) for score in scores]
@@ -158,13 +158,13 @@ def audit(
     if parts:
         for score in scores:
             spec = suite.specs[score.op]
-            every = run.standings_of(suite, score)
+            every = audit_suite.standings_of(suite, score)
             own = every if claimed is None else [*_selected(every, score.op, claimed)]
             found = settled(spec, score.faults, own)
             _tell_standings(score.op, found, len(every) - len(own))
             complete &= all(one.complete for one in found)
     if holdout:
-        _tell_holdout([held for score in scores for held in run.holdout(suite, score)])
+        _tell_holdout([held for score in scores for held in audit_suite.holdout(suite, score)])
     if not complete:
         ctx.exit(EXIT_INCOMPLETE)
 

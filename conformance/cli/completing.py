@@ -138,7 +138,7 @@ def completed(
     one every part. With ``smaller`` smaller relatives of large vectors are added. Raises UsageError
     for a suite that cannot be completed, and what :func:`conformance.cli.part.claims_of` raises.
     """
-    from conformance.audit.run import operators
+    from conformance.audit.audit_suite import operators
     from conformance.cli.checking import evaluate
     from conformance.cli.part import claims_of
     from conformance.generate import lacking

@@ -83,8 +83,8 @@ def coverage(
                 "--prove cannot be combined with --suite, --why or options that select a part"
             )
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
+    from conformance.audit.audit_suite import operators
     from conformance.audit.coverage import coverage as measure
-    from conformance.audit.run import operators
     from conformance.backends.claims import claimed
     from conformance.cli.part import capabilities, part, tell_part
     from conformance.generate.narrow import narrowed

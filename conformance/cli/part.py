@@ -82,7 +82,7 @@ def declared_by(backend: str, env: str | None = None) -> Capabilities | None:
 
 def _outside(name: str, specs: Mapping[str, OpSpec]) -> Iterator[Exclusion]:
     """What a profile leaves out of each of some operators: all of those that have none such."""
-    from conformance.audit.membership import left_out
+    from conformance.audit.partitions import left_out
     from conformance.backends.capabilities import Exclusion
     from conformance.errors import UsageError
 

@@ -60,7 +60,7 @@ def lint(ctx: click.Context, name: str | None) -> None:
 
     Exits with 2 if there is any problem.
     """
-    from conformance.audit.vacuity import VacuityGate
+    from conformance.audit.trivial_implementations import VacuityGate
     from conformance.suite import derived
     from conformance.suite.lint import lint as lint_suite
     from conformance.suite.store import open_suite
@@ -116,7 +116,7 @@ def record(
     impossible.
     """
     from conformance import data
-    from conformance.audit.run import audit
+    from conformance.audit.audit_suite import audit
     from conformance.generate import recorded
     from conformance.replacement import replacing
     from conformance.suite import cases, proofs
@@ -295,7 +295,7 @@ def _recordable(opened: Suite, ops: Sequence[str]) -> list[str]:
 
     Raises UsageError for one that is named and is of another specification, and where none is left.
     """
-    from conformance.audit.run import operators
+    from conformance.audit.audit_suite import operators
     from conformance.errors import UsageError
     from conformance.spec.loader import shipped
 

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.diagnosis.elementwise import inside, is_nan, ordinals, same, ungraded_in
-from conformance.diagnosis.some_outputs import SomeOutputs, of_each
+from conformance.diagnosis.output_subset import SomeOutputs, of_each
 from conformance.grade.compare import accepts
 from conformance.grade.match import asked
 from conformance.model import Answer, Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec, Variant
-from conformance.spec.variation import circular
+from conformance.spec.rule_change import circular
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]

@@ -8,7 +8,15 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from conformance.diagnosis.cause import (
+from conformance.diagnosis.conditions import Separation, separation
+from conformance.diagnosis.distinguishing_vector import decider, unasked
+from conformance.diagnosis.explain_failures import explanations, with_others
+from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.locate_errors import Placed, placed
+from conformance.diagnosis.numbers import Numbers, comparison, numbers
+from conformance.diagnosis.operator_results import OperatorEvidence, case_of
+from conformance.diagnosis.resemblance import FEWEST, resembling
+from conformance.diagnosis.wording import (
     UNKNOWN,
     by_conditions,
     by_faults,
@@ -18,14 +26,6 @@ from conformance.diagnosis.cause import (
     key,
     undecided,
 )
-from conformance.diagnosis.conditions import Separation, separation
-from conformance.diagnosis.deciding import decider, unasked
-from conformance.diagnosis.explaining import explanations, with_others
-from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.numbers import Numbers, comparison, numbers
-from conformance.diagnosis.observed import OperatorEvidence, case_of
-from conformance.diagnosis.placing import Placed, placed
-from conformance.diagnosis.resembling import FEWEST, resembling
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from conformance.diagnosis.agreement import Agreement
-from conformance.diagnosis.kernel import Kernel
+from conformance.diagnosis.code_path import Kernel
 from conformance.spec.catalogue import Fault
 
 Faults = tuple[Fault, ...]

@@ -9,7 +9,7 @@ from math import prod
 from conformance.diagnosis.conditions import TOLERATED, Condition, Separation
 from conformance.errors import ConformanceError
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.model import OpSpec
 
 GROUPS = (2, 4, 8, 16, 32, 64)

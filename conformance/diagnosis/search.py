@@ -15,13 +15,13 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 
 from conformance.diagnosis.agreement import Agreement
+from conformance.diagnosis.code_path import Kernel
 from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest, ids_of
-from conformance.diagnosis.kernel import Kernel
-from conformance.diagnosis.observed import OperatorEvidence
+from conformance.diagnosis.operator_results import OperatorEvidence
 from conformance.dtypes import DTYPES
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
-from conformance.spec.variation import circular
+from conformance.spec.rule_change import circular
 
 GLANCES = 20_000
 """How often failures are held against faults of the whole catalogue, at most."""

@@ -16,11 +16,11 @@ from conformance.feasible.trace import EITHER, POSITIVE, Trace
 from conformance.feasible.translate import Translator
 from conformance.feasible.values import Choice, Untranslatable, Value, repeated, single
 from conformance.model import Case
+from conformance.spec.default_attributes import case_of
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Domain
 from conformance.spec.model import OpSpec, Quantity
 from conformance.spec.scope import scope_of
-from conformance.spec.spelling import case_of
 
 
 class Question:

@@ -20,9 +20,9 @@ from conformance.generate.pool import draw_fast
 from conformance.generate.reject import breaking
 from conformance.generate.strategies import Aim
 from conformance.model import Case
-from conformance.spec.environment import resized
+from conformance.spec.case_environment import resized
+from conformance.spec.case_table import Table, table_of
 from conformance.spec.model import OpSpec, Reject
-from conformance.spec.table import Table, table_of
 
 CHOICE = 6
 """Cases among which each one of a batch is chosen."""

@@ -16,7 +16,7 @@ from conformance.model import FAILED, Result, Vector
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
-from conformance.spec.variation import circular
+from conformance.spec.rule_change import circular
 
 MOST_PAIRED = 6
 """Causes whose mutants are tried two at a time on a failure that none explains alone, at most."""

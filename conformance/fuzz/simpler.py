@@ -7,12 +7,12 @@ from itertools import groupby
 from math import prod
 from typing import Any
 
-from conformance.audit.membership import base_type
+from conformance.audit.partitions import base_type
 from conformance.generate.looking import sound
 from conformance.model import Case
-from conformance.spec.environment import dimensions
+from conformance.spec.case_environment import dimensions
+from conformance.spec.default_attributes import case_of, in_full
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.spelling import case_of, in_full
 
 Values = Mapping[str, Any]
 """The quantities of a case by key, its types by name, and ``pattern``."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from conformance import parallel
 from conformance.audit.kills import Bank
-from conformance.audit.membership import parts
-from conformance.audit.standing import reason
+from conformance.audit.mutant_states import reason
+from conformance.audit.partitions import parts
 from conformance.generate.candidates import Candidates, aims_of
 from conformance.generate.pool import draw_fast
 from conformance.model import Case

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.audit.membership import inside, profile
+from conformance.audit.partitions import inside, profile
 from conformance.generate.chance import Chance
 from conformance.generate.crossing import case_of, crossed
 from conformance.generate.looking import Sight
@@ -17,9 +17,9 @@ from conformance.generate.pool import draw_fast
 from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.spec.batch_values import Bools, code
+from conformance.spec.case_table import Table, joined, table_of
 from conformance.spec.model import Draw, OpSpec
 from conformance.spec.strata import strata_of
-from conformance.spec.table import Table, joined, table_of
 from conformance.suite.parts import Part
 
 CHILDREN = 3000

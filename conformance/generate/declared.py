@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Collection
 
 from conformance.audit.inert import inert
-from conformance.audit.standing import reason
+from conformance.audit.mutant_states import reason
 from conformance.generate.disprover import Disprover
 from conformance.generate.narrow import Claim, narrowed
 from conformance.spec.catalogue import faults

@@ -6,8 +6,8 @@ import importlib.util
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from conformance.audit.differs import HOLDS_DATA, TAPS, with_differences
-from conformance.audit.standing import Standing
+from conformance.audit.difference_conditions import HOLDS_DATA, TAPS, with_differences
+from conformance.audit.mutant_states import Standing
 from conformance.feasible import Feasible, Prover
 from conformance.generate.pairs import LIMITS
 from conformance.model import Case

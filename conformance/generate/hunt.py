@@ -11,10 +11,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from conformance.audit.cover import cover
 from conformance.audit.kills import SLICE, Bank
 from conformance.audit.score import achievements
-from conformance.audit.vacuity import vacuous
+from conformance.audit.set_cover import cover
+from conformance.audit.trivial_implementations import vacuous
 from conformance.generate.candidates import Candidates
 from conformance.generate.looking import rarity
 from conformance.model import Case, Vector

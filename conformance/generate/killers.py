@@ -13,12 +13,12 @@ from types import MappingProxyType
 import numpy as np
 
 from conformance import parallel
-from conformance.audit.cover import cover
 from conformance.audit.inert import inert
 from conformance.audit.kills import Bank, Kill
-from conformance.audit.membership import inside, parts
+from conformance.audit.mutant_states import Standing, stand
+from conformance.audit.partitions import inside, parts
 from conformance.audit.score import achievements
-from conformance.audit.standing import Standing, stand
+from conformance.audit.set_cover import cover
 from conformance.generate.candidates import Candidates, children, drawn_cases, known_cases
 from conformance.generate.chance import Chance
 from conformance.generate.disprover import Disprover
@@ -29,9 +29,9 @@ from conformance.generate.settle import REFILLS
 from conformance.generate.suites import with_twins
 from conformance.model import Vector
 from conformance.spec.batch_values import Bools
+from conformance.spec.case_table import joined, table_of
 from conformance.spec.catalogue import faults
 from conformance.spec.model import OpSpec
-from conformance.spec.table import joined, table_of
 from conformance.suite import cases as recorded
 from conformance.suite.parts import Part
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from conformance import parallel
 from conformance.audit.kills import Kill
-from conformance.audit.membership import left_out
-from conformance.audit.standing import parts_of, standings
-from conformance.audit.vacuity import vacuous
+from conformance.audit.mutant_states import parts_of, standings
+from conformance.audit.partitions import left_out
+from conformance.audit.trivial_implementations import vacuous
 from conformance.generate.candidates import Candidates
 from conformance.generate.killers import Killers
 from conformance.generate.narrow import Claim, as_claimed, narrowed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from conformance.audit.membership import left_out
+from conformance.audit.partitions import left_out
 from conformance.errors import ExpressionError, UsageError
 from conformance.spec.catalogue import faults
 from conformance.spec.expressions import compile_expression

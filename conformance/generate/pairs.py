@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from conformance.audit.membership import base_type
-from conformance.audit.vacuity import vacuous
-from conformance.audit.wanted import wanted_pairs, wanted_types
+from conformance.audit.partitions import base_type
+from conformance.audit.strata_targets import wanted_pairs, wanted_types
+from conformance.audit.trivial_implementations import vacuous
 from conformance.feasible import CaseLimits, Feasible, Infeasible, Prover, Unknown
 from conformance.generate.crossing import case_of
 from conformance.generate.looking import MAX_ELEMENTS, Seen, Sight, together
@@ -20,9 +20,9 @@ from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.reference.build import build
 from conformance.spec.batch_values import Bools, code
+from conformance.spec.case_table import table_of
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import Strata, strata_of
-from conformance.spec.table import table_of
 from conformance.suite.manifest import Uncovered
 
 LIMITS = CaseLimits(MAX_ELEMENTS)
@@ -101,7 +101,8 @@ class Pool:
         """Note what is asked for: ``asked_pairs`` (edges, edges), on the diagonal single edges, and
         ``asked_types`` (types, edges).
 
-        Edges and their pairs, in all types; of strata what :mod:`conformance.audit.wanted` says.
+        Edges and their pairs, in all types; of strata what
+        :mod:`conformance.audit.strata_targets` says.
         """
         count, own = len(self.edges), len(self.spec.edges)
         self.asked_pairs = np.zeros((count, count), np.bool_)

@@ -10,8 +10,8 @@ from typing import Any
 
 from conformance import parallel
 from conformance.audit.kills import Bank
+from conformance.audit.mutant_states import parts_of, standings
 from conformance.audit.score import Score
-from conformance.audit.standing import parts_of, standings
 from conformance.errors import SpecError
 from conformance.generate.candidates import any_case
 from conformance.generate.hunt import Item, hunt

@@ -10,7 +10,7 @@ import numpy as np
 
 from conformance import parallel
 from conformance.audit.kills import Kill
-from conformance.audit.vacuity import vacuous
+from conformance.audit.trivial_implementations import vacuous
 from conformance.generate.candidates import Candidates
 from conformance.generate.condense import asked, breed, choose
 from conformance.generate.killers import Killers, selecting

@@ -12,8 +12,8 @@ from itertools import compress
 from math import prod
 
 from conformance import parallel
+from conformance.audit.mutant_states import parts_of, standings
 from conformance.audit.score import Score
-from conformance.audit.standing import parts_of, standings
 from conformance.generate.reduce import reduced
 from conformance.generate.sizes import large_cases
 from conformance.generate.suites import smoke

@@ -13,21 +13,21 @@ from math import ceil
 
 import numpy as np
 
-from conformance.audit.cover import cover
 from conformance.audit.coverage import conditions
 from conformance.audit.kills import Kill
-from conformance.audit.membership import base_type, parts, within
+from conformance.audit.partitions import base_type, parts, within
 from conformance.audit.score import Score
-from conformance.audit.wanted import IMAGES, wanted_pairs, wanted_types
+from conformance.audit.set_cover import cover
+from conformance.audit.strata_targets import IMAGES, wanted_pairs, wanted_types
 from conformance.generate.condense import SLACK
 from conformance.generate.looking import FILE, rarity, usual
 from conformance.generate.suites import twins
 from conformance.model import Vector
 from conformance.reference.batches import CaseBatch, batch_of
+from conformance.spec.case_table import table_of
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import strata_of
-from conformance.spec.table import table_of
 
 TRIES = 30
 """How often a part of the choice is made anew to find a smaller one."""

@@ -7,15 +7,15 @@ from dataclasses import replace
 from itertools import compress
 from typing import Any
 
-from conformance.audit.membership import base_type, parts, within
+from conformance.audit.partitions import base_type, parts, within
 from conformance.errors import Problem, SpecError
 from conformance.generate.pool import draw, text_of
 from conformance.model import Case
-from conformance.spec.environment import Environment, dimensions, shapes_of
+from conformance.spec.case_environment import Environment, dimensions, shapes_of
+from conformance.spec.default_attributes import in_full
 from conformance.spec.expressions import Expression
 from conformance.spec.former import respelled
 from conformance.spec.model import Draw, OpSpec, Reject
-from conformance.spec.spelling import in_full
 from conformance.spec.validity import violations
 
 TRIES = 24

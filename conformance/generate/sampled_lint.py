@@ -21,10 +21,10 @@ from conformance.generate.pool import draw_fast
 from conformance.generate.reject import unbroken
 from conformance.generate.settle import SEEDS, witnesses
 from conformance.model import Case
+from conformance.spec.case_table import table_of
 from conformance.spec.expressions import compile_expression
 from conformance.spec.model import Edge, OpSpec
 from conformance.spec.scope import scope_of
-from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 
 DRAWN = 128

@@ -12,9 +12,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.model import Case
+from conformance.spec.default_attributes import case_of
 from conformance.spec.expressions import Expression
 from conformance.spec.model import Draw, OpSpec, Quantity
-from conformance.spec.spelling import case_of
 
 Aim = Mapping[str, Draw]
 Integer = Callable[[int, int], int]

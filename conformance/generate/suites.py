@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 
-from conformance.audit.cover import cover
-from conformance.audit.membership import base_type
+from conformance.audit.partitions import base_type
 from conformance.audit.score import Score, achievements
+from conformance.audit.set_cover import cover
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec.model import OpSpec

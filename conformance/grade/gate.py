@@ -22,11 +22,11 @@ from conformance.grade.ledger import Ledger
 from conformance.grade.required import Inspection, Requirements, read_required
 from conformance.grade.selector import CaseOf, Listed
 from conformance.model import Result
-from conformance.spec import structure
+from conformance.spec import schema_check
 from conformance.spec.loader import read_text
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import parse
-from conformance.spec.source import Source
+from conformance.spec.yaml_reader import parse
+from conformance.spec.yaml_source import Source
 
 Read = TypeVar("Read")
 
@@ -184,7 +184,7 @@ def _load(
     specs: Mapping[str, OpSpec],
 ) -> Read:
     source = parse(read_text(path), str(path), holds=f"a list '{name}'")
-    found = read(source, path.name, specs) if structure.check(source, schema(name)) else None
+    found = read(source, path.name, specs) if schema_check.check(source, schema(name)) else None
     source.check()
     assert found is not None
     return found

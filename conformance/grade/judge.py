@@ -18,7 +18,7 @@ from conformance.grade.outcome import LOST, Ending, Outcome, described
 from conformance.grade.returned import packed
 from conformance.model import FAILED, Result, Status, Vector, Witness
 from conformance.spec.model import OpSpec
-from conformance.spec.variation import held
+from conformance.spec.rule_change import held
 
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 

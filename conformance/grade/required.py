@@ -18,7 +18,7 @@ from conformance.grade.selector import (
 )
 from conformance.model import Result, Status
 from conformance.spec.model import OpSpec
-from conformance.spec.source import Source
+from conformance.spec.yaml_source import Source
 from conformance.suite.vector_ids import current
 
 UNDECLARED = "undeclared-unsupported"

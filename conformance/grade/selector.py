@@ -11,11 +11,11 @@ from conformance import renamed
 from conformance.dtypes import DTYPES
 from conformance.errors import EvaluationError, UsageError, closest
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.expressions import Expression, Kind
 from conformance.spec.model import OpSpec
 from conformance.spec.scope import case_scope, compile_at, scope_of
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 from conformance.suite.vector_ids import current
 
 SHOWN = 3

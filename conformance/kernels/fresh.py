@@ -14,8 +14,8 @@ from pathlib import Path
 
 from conformance import parallel
 from conformance.audit.kills import Bank, Kill
+from conformance.audit.mutant_states import parts_of, standings
 from conformance.audit.score import achievements
-from conformance.audit.standing import parts_of, standings
 from conformance.generate import plan, recorded
 from conformance.generate.large import with_large
 from conformance.generate.looking import sound

@@ -14,7 +14,7 @@ from conformance.errors import InvalidCase
 from conformance.model import Answer, Case
 from conformance.reference.variants import definitions_of
 from conformance.spec import loader
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.model import OpSpec, Variant
 from conformance.spec.validity import violations
 

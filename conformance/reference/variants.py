@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from conformance.reference.batches import CaseBatch
-from conformance.spec.environment import Evaluable, Overlay
+from conformance.spec.case_environment import Evaluable, Overlay
 from conformance.spec.expressions import Value
 from conformance.spec.model import OpSpec, Variant
 

@@ -21,8 +21,8 @@ from conformance.run.mutant_outputs import with_given
 from conformance.run.selection import Selection, untested
 from conformance.run.statement import RunScope, conclude
 from conformance.run.strength import measured
+from conformance.spec.default_attributes import in_a_line
 from conformance.spec.loader import names
-from conformance.spec.spelling import in_a_line
 from conformance.suite.store import Suite
 from conformance.verdict import FUZZ, ResultCounts
 

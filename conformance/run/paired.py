@@ -16,7 +16,7 @@ import numpy as np
 from conformance.dtypes import Array
 from conformance.errors import ConformanceError
 from conformance.model import Case, Vector
-from conformance.spec.environment import dimensions, resized, shapes_of
+from conformance.spec.case_environment import dimensions, resized, shapes_of
 from conformance.spec.model import OpSpec, Quantity, Reject
 from conformance.spec.validity import violations
 

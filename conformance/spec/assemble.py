@@ -12,7 +12,7 @@ from conformance.spec.family_index import names as families
 from conformance.spec.model import Document, Erratum, OperandInput, OpSpec, OutputSpec, TensorInput
 from conformance.spec.quantities import Quantities
 from conformance.spec.scope import Definition, Definitions, base_scope, compile_at
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 
 def assemble(source: Source) -> OpSpec | None:

@@ -22,16 +22,16 @@ from conformance.errors import (
     UsageError,
     closest,
 )
-from conformance.spec import structure
-from conformance.spec.choices import choices, filled
+from conformance.spec import schema_check
+from conformance.spec.each_entries import choices, filled
 from conformance.spec.family_index import family_of
 from conformance.spec.folding import FALSE, TRUE
 from conformance.spec.loader import find, lineage, names, read_text
 from conformance.spec.model import OpSpec, Variant
-from conformance.spec.reader import KEPT, parse
-from conformance.spec.source import Path, Source
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 from conformance.spec.vocabulary import vocabulary
+from conformance.spec.yaml_reader import KEPT, parse
+from conformance.spec.yaml_source import Path, Source
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
     source = parse(text, file)
-    sound = structure.check(source, structure.FAULTS)
+    sound = schema_check.check(source, schema_check.FAULTS)
     left: list[LeftOut] = []
     found = tuple(_faults(source, tuple(map(find, names())), left)) if sound else ()
     if sound and not source.problems:
@@ -164,7 +164,7 @@ def _of_family(family: str) -> tuple[Source, ...]:
     files = sorted(family_of(family).mutants.glob("*.yaml"))
     sources = tuple(parse(read_text(path), str(path)) for path in files)
     for source in sources:
-        structure.check(source, structure.FAULTS)
+        schema_check.check(source, schema_check.FAULTS)
         source.check()
     return sources
 

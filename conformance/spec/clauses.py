@@ -13,7 +13,7 @@ from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import Draw, Edge, Observation, Reject, Requirement, Variant
 from conformance.spec.quantities import Quantities, conditions
 from conformance.spec.scope import Definitions, case_scope, compile_at
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 _ON_EVERY_AXIS = Kind("bool", per_axis=True, domain=Domain.ELEMENT)
 _ON_THE_CASE = Kind("bool")

@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import KEPT
+from conformance.spec.yaml_reader import KEPT
 
 PROSE = frozenset(
     {"summary", "document", "errata", "observe", "why", "question", "answer", "adopted", "common"}

@@ -13,7 +13,7 @@ from conformance.spec.kinds import Kind
 
 if TYPE_CHECKING:
     from conformance.model import Answer, Array, Case, Vector
-    from conformance.spec.environment import Environment
+    from conformance.spec.case_environment import Environment
     from conformance.spec.model import OpSpec
 
 
@@ -202,7 +202,7 @@ class Family(ABC):
     """Words of the catalogue that a specification may have other names for, and what they mean."""
     trivial: Mapping[str, Trivial] = {}
     """Trivial implementations that no vector may pass, beside those of every family
-    (:mod:`conformance.audit.vacuity`)."""
+    (:mod:`conformance.audit.trivial_implementations`)."""
     telling: str = "true"
     """A condition on a case without which outputs of zeros prove nothing."""
     part: str = "element"

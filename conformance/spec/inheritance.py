@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 ATTRIBUTES = "attributes"
 OWN = ("op", "document", "errata")

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from conformance.data import directory
 from conformance.errors import Problem, SpecError, UsageError, closest
-from conformance.spec import structure
+from conformance.spec import schema_check
 from conformance.spec.assemble import assemble
 from conformance.spec.inheritance import extended
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import KEPT, MAX_BYTES, parse
+from conformance.spec.yaml_reader import KEPT, MAX_BYTES, parse
 
 NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
 
@@ -70,7 +70,7 @@ def _assembled(files: tuple[tuple[str, str], ...]) -> OpSpec:
             source.check()
         source = extended(parse(text, file), source)
     assert source is not None
-    spec = assemble(source) if structure.check(source) else None
+    spec = assemble(source) if schema_check.check(source) else None
     source.check()
     assert spec is not None
     return spec

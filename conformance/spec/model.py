@@ -230,10 +230,11 @@ class Edge:
 
     A coverage target, or a profile: a restriction that real backends have.
 
-    ``vacuous`` names impostors (:mod:`conformance.audit.vacuity`) that may pass a vector which
-    shows the edge, each with the reason why they are right there. A profile that most backends have
-    is ``usual`` for some cases: of these, those outside it are worth less, and few. ``common`` says
-    why cases with the edge are common in real models; empty where nobody says that they are.
+    ``vacuous`` names trivial implementations (:mod:`conformance.audit.trivial_implementations`)
+    that may pass a vector which shows the edge, each with the reason why. A profile that most
+    backends have is ``usual`` for some cases: of these, those outside it are worth less, and few.
+    ``common`` says why cases with the edge are common in real models; empty where nobody says that
+    they are.
     """
 
     name: str

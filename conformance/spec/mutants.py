@@ -13,12 +13,12 @@ from itertools import groupby
 from typing import Any
 
 from conformance.errors import ExpressionError, UsageError, closest
-from conformance.spec import structure
+from conformance.spec import schema_check
 from conformance.spec.catalogue import Fault, Stated, stated
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import KEPT, parse
-from conformance.spec.source import Path, Source
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
+from conformance.spec.yaml_reader import KEPT, parse
+from conformance.spec.yaml_source import Path, Source
 
 FORMAT = 1
 
@@ -67,7 +67,7 @@ def load_text(text: str, spec: OpSpec, file: str = "<text>") -> tuple[Fault, ...
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
     """
     source = parse(text, file, holds="the mutants of an operator")
-    found = tuple(_faults(source, spec)) if structure.check(source, structure.MUTANTS) else ()
+    found = tuple(_faults(source, spec)) if schema_check.check(source, schema_check.MUTANTS) else ()
     source.check()
     return found
 

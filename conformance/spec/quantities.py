@@ -14,7 +14,7 @@ from conformance.spec.functions import FUNCTIONS
 from conformance.spec.kinds import Kind
 from conformance.spec.model import Bound, Draw, Quantity
 from conformance.spec.scope import compile_at
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 RESERVED = ("original", "true", "false", *FUNCTIONS)
 GIVEN = ("rank", "axes", "axis")

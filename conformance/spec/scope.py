@@ -12,7 +12,7 @@ from conformance.spec.expressions import Expression, compile_expression, reach
 from conformance.spec.family import Family
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 
 def kind_of(quantity: Quantity) -> Kind:

@@ -18,8 +18,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from conformance.errors import ExpressionError, closest
-from conformance.spec import structure
-from conformance.spec.choices import choices, filled
+from conformance.spec import schema_check
+from conformance.spec.each_entries import choices, filled
 from conformance.spec.expressions import compile_expression
 from conformance.spec.family_index import family_of, is_family
 from conformance.spec.family_index import names as families
@@ -27,10 +27,10 @@ from conformance.spec.folding import FALSE
 from conformance.spec.kinds import Kind
 from conformance.spec.loader import read_text, shipped
 from conformance.spec.model import Draw, Edge, OpSpec
-from conformance.spec.reader import KEPT, parse
 from conformance.spec.scope import scope_of
-from conformance.spec.source import Path, Source
 from conformance.spec.vocabulary import vocabulary
+from conformance.spec.yaml_reader import KEPT, parse
+from conformance.spec.yaml_source import Path, Source
 
 INSIDE = "in_some_stratum"
 """The name of the definition that holds in every stratum, and nowhere else; with a number, of that
@@ -82,7 +82,7 @@ def load_text(text: str, file: str = "<text>") -> None:
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
     source = parse(text, file)
-    if structure.check(source, structure.STRATA):
+    if schema_check.check(source, schema_check.STRATA):
         family = source.data["family"]
         if not is_family(family):
             source.unknown(("family",), f"there is no family '{family}'", family, families())
@@ -134,7 +134,7 @@ def _of_family(family: str) -> Source | None:
     if not path.is_file():
         return None
     source = parse(read_text(path), str(path))
-    structure.check(source, structure.STRATA)
+    schema_check.check(source, schema_check.STRATA)
     source.check()
     return source
 

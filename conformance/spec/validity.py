@@ -12,10 +12,10 @@ from conformance.errors import EvaluationError
 from conformance.model import Case
 from conformance.spec.batch import Batch
 from conformance.spec.batch_values import BatchValue, Bools, code
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
+from conformance.spec.case_table import Table
 from conformance.spec.expressions import Expression
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.table import Table
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from conformance.spec.family import Words
 from conformance.spec.family_index import family_of
 from conformance.spec.folding import FALSE, folded
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import KEPT
 from conformance.spec.scope import scope_of
+from conformance.spec.yaml_reader import KEPT
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

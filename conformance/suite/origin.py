@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from conformance.spec import mutants, writer
+from conformance.spec import mutants, yaml_writer
 from conformance.spec.catalogue import Fault
 from conformance.spec.digest import digest
 from conformance.spec.model import OpSpec
@@ -88,8 +88,10 @@ def carried(spec: OpSpec, faults: Sequence[Fault]) -> Basis:
     """A specification, with all that it extends, and its mutants as files of the suite."""
     about = f"{spec.op}, as the vectors of this suite were made from it"
     texts = {
-        specification_file(spec.op): writer.write(spec.source, f"The specification of {about}."),
-        faults_file(spec.op): writer.write(
+        specification_file(spec.op): yaml_writer.write(
+            spec.source, f"The specification of {about}."
+        ),
+        faults_file(spec.op): yaml_writer.write(
             mutants.to_data(spec, faults), f"The mutants of {about}."
         ),
     }

@@ -20,7 +20,7 @@ from conformance.spec.catalogue import Fault
 from conformance.spec.digest import digest
 from conformance.spec.loader import load_whole, shipped
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import MAX_BYTES, parse
+from conformance.spec.yaml_reader import MAX_BYTES, parse
 from conformance.suite.archive import DAMAGED
 from conformance.suite.origin import Basis, Origin, faults_file, specification_file
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from conformance.audit import standing
+from conformance.audit import mutant_states
 from conformance.audit.inert import inert as worked_out
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec
@@ -28,5 +28,5 @@ def inert() -> Iterator[Inert]:
         return kept[key][2]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(standing, "inert", once)
+        patch.setattr(mutant_states, "inert", once)
         yield once

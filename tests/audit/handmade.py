@@ -13,7 +13,7 @@ from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.spec.catalogue import Fault
 from conformance.spec.loader import find
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 
 AVG, ADAPTIVE, MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 Array = np.ndarray[Any, Any]

@@ -14,12 +14,12 @@ from functools import cache
 import pytest
 import tiers
 
+from conformance.audit.audit_suite import audit, holdout
 from conformance.audit.coverage import coverage
 from conformance.audit.kills import Bank
-from conformance.audit.membership import base_type, within
-from conformance.audit.run import audit, holdout
+from conformance.audit.partitions import base_type, within
 from conformance.audit.score import Score, achievements
-from conformance.audit.vacuity import vacuous
+from conformance.audit.trivial_implementations import vacuous
 from conformance.model import Case
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find

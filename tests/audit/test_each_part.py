@@ -16,8 +16,8 @@ import pytest
 import tiers
 
 from conformance.audit.kills import Bank, Kill
-from conformance.audit.membership import parts, within
-from conformance.audit.standing import standings
+from conformance.audit.mutant_states import standings
+from conformance.audit.partitions import parts, within
 from conformance.generate import recorded
 from conformance.generate.attack import refuted
 from conformance.generate.disprover import settled

@@ -15,7 +15,7 @@ import pytest
 import tiers
 
 from conformance.audit.coverage import StrataCoverage, conditions, coverage
-from conformance.audit.wanted import wanted_pairs, wanted_types
+from conformance.audit.strata_targets import wanted_pairs, wanted_types
 from conformance.model import Case, Vector
 from conformance.spec.loader import find
 from conformance.spec.strata import strata_of

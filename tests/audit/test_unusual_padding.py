@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.audit.membership import within
+from conformance.audit.partitions import within
 from conformance.generate import recorded
 from conformance.model import Case
 from conformance.spec.loader import find, names

@@ -20,7 +20,7 @@ from pathlib import Path
 import psutil
 
 from conformance import parallel
-from conformance.audit import run as audits
+from conformance.audit import audit_suite as audits
 from conformance.cluster.workers import Cluster, connected
 from conformance.generate.drawn import Drawing, draw_all, pieces
 from conformance.spec.loader import find

@@ -28,8 +28,8 @@ from conformance.reference import answers
 from conformance.reference.build import build
 from conformance.reference.values import data_of
 from conformance.spec import loader
+from conformance.spec.case_table import table_of
 from conformance.spec.catalogue import faults
-from conformance.spec.table import table_of
 from conformance.suite.packing import container
 from conformance.suite.writer import listed
 

@@ -18,7 +18,7 @@ import tiers
 from squares import Mortal, Square, Wrong
 
 from conformance import parallel
-from conformance.audit import run as audits
+from conformance.audit import audit_suite as audits
 from conformance.cluster import fingerprint as prints
 from conformance.cluster import workers
 from conformance.cluster.workers import Cluster, connected

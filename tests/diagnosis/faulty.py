@@ -8,7 +8,7 @@ from functools import cache
 import tiers
 from stored import Kept
 
-from conformance.diagnosis.explaining import explanations
+from conformance.diagnosis.explain_failures import explanations
 from conformance.diagnosis.explanation import Explanation
 from conformance.dtypes import Array
 from conformance.grade.judge import judge, result

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from conformance.diagnosis.cause import candidates
+from conformance.diagnosis.code_path import Kernel, kernel_of
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.kernel import Kernel, kernel_of
+from conformance.diagnosis.wording import candidates
 from conformance.dtypes import Array
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges

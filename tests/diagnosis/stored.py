@@ -11,12 +11,12 @@ from math import prod
 from unittest.mock import patch
 
 from conformance.audit.kills import Bank
-from conformance.diagnosis import observed
+from conformance.diagnosis import operator_results
 from conformance.diagnosis.agreement import Asked
-from conformance.diagnosis.cause import candidates, is_named
-from conformance.diagnosis.explaining import explanations
+from conformance.diagnosis.code_path import Kernel, kernel_of
+from conformance.diagnosis.explain_failures import explanations
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.kernel import Kernel, kernel_of
+from conformance.diagnosis.wording import candidates, is_named
 from conformance.dtypes import Array
 from conformance.grade.compare import accepts
 from conformance.grade.precision import DEFAULT
@@ -144,7 +144,7 @@ class Operator:
         bank = [fault for fault in self.bank.values() if fault.id not in without]
         # The product works out places and references for each run; here all runs ask the same ones.
         with (
-            patch.object(observed, "kernel_of", self._place_of),
+            patch.object(operator_results, "kernel_of", self._place_of),
             patch.object(Asked, "whole", lambda asked: self.subject(asked.vector)),
         ):
             found = explanations(

@@ -9,14 +9,14 @@ import pytest
 from faulty import answered, bank, searched
 
 from conformance.diagnosis.agreement import Agreement, Asked
-from conformance.diagnosis.cause import by_faults
-from conformance.diagnosis.kernel import kernel_of
+from conformance.diagnosis.code_path import kernel_of
+from conformance.diagnosis.wording import by_faults
 from conformance.dtypes import Array
 from conformance.model import Vector
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.loader import find
 
 LP, MEAN, MAX = "onnx.LpPool-22", "onnx.AveragePool-22", "MaxPool-14"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.diagnosis.cause import by_conditions
 from conformance.diagnosis.conditions import MOST, Condition, Separation, _tail, separation
+from conformance.diagnosis.wording import by_conditions
 from conformance.model import Result, Status
 
 EDGES = tuple("abcdef")

@@ -8,8 +8,8 @@ import tiers
 from faulty import CORE, answered, bank, run, searched, vector
 
 from conformance.diagnosis.agreement import Agreement, Asked
-from conformance.diagnosis.kernel import kernel_of
-from conformance.diagnosis.observed import OperatorEvidence
+from conformance.diagnosis.code_path import kernel_of
+from conformance.diagnosis.operator_results import OperatorEvidence
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome

@@ -8,8 +8,8 @@ from experiment import Tally, arguments, measured, table
 from prediction import Fresh
 from stored import Operator
 
+from conformance.diagnosis.code_path import Kernel
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.kernel import Kernel
 
 OP = "onnx.GlobalMaxPool-22"
 HELD_OUT = 4

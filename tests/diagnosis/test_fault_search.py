@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.observed import LOOKED_AT
+from conformance.diagnosis.operator_results import LOOKED_AT
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome

@@ -12,17 +12,17 @@ import yaml
 
 import conformance
 from conformance.backends.capabilities import Capabilities, Exclusion
-from conformance.diagnosis.cause import MAX_NAMES
-from conformance.diagnosis.deciding import decider
-from conformance.diagnosis.kernel import Kernel
+from conformance.diagnosis.code_path import Kernel
+from conformance.diagnosis.distinguishing_vector import decider
+from conformance.diagnosis.wording import MAX_NAMES
 from conformance.dtypes import Array
 from conformance.grade.baseline import baseline
 from conformance.model import Finding, Result
 from conformance.reference import evaluate
 from conformance.reference.subject import Altered, Subject
 from conformance.run.engine import Options, run
+from conformance.spec.case_environment import case_of
 from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 
 OP = "AvgPool-1"

@@ -9,8 +9,8 @@ import pytest
 from faulty import answered, bank, searched, vector
 
 from conformance.diagnosis.agreement import Agreement, Asked
-from conformance.diagnosis.cause import by_faults
 from conformance.diagnosis.explanation import Explanation
+from conformance.diagnosis.wording import by_faults
 from conformance.dtypes import Array
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Result, Vector

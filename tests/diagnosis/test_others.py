@@ -11,8 +11,8 @@ from conformance.backends.capabilities import Capabilities
 from conformance.dtypes import Array
 from conformance.model import Finding
 from conformance.reference.subject import Altered, Subject
+from conformance.spec.case_environment import case_of
 from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 from conformance.suite.store import open_suite
 

@@ -8,7 +8,7 @@ import pytest
 from faulty import Kept, answered, bank, run, searched, vector
 
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.placing import placed
+from conformance.diagnosis.locate_errors import placed
 from conformance.dtypes import Array
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject

@@ -17,7 +17,7 @@ from itertools import combinations
 
 from stored import Operator
 
-from conformance.spec.variation import circular
+from conformance.spec.rule_change import circular
 from conformance.suite.store import open_suite
 
 OPS = ("onnx.AveragePool-22", "MaxPool-14", "AvgPool-1", "torch.max_pool-2")

@@ -10,8 +10,8 @@ import numpy as np
 from conformance.backends.capabilities import Capabilities
 from conformance.errors import Unsupported
 from conformance.reference.subject import Altered, Subject
+from conformance.spec.case_environment import case_of
 from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
 

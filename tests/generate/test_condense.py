@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.audit.cover import cover_rows
+from conformance.audit.set_cover import cover_rows
 from conformance.families.pooling.windows import WindowEnvironment
 from conformance.generate.chance import Chance
 from conformance.generate.condense import asked, breed, choose
@@ -23,10 +23,10 @@ from conformance.model import Case
 from conformance.reference import facts
 from conformance.reference.build import edges_of
 from conformance.reference.values import data_of
+from conformance.spec.case_table import table_of
+from conformance.spec.default_attributes import in_full
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
-from conformance.spec.spelling import in_full
-from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 
 AVG, MAX = find("AvgPool-1"), find("AdaptiveMaxPool-8")

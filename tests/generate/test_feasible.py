@@ -19,7 +19,7 @@ from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.reference.build import edges_of
 from conformance.reference.values import data_of
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Domain, Kind
 from conformance.spec.loader import find

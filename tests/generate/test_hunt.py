@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from conformance.audit.kills import SLICE, Bank
-from conformance.audit.membership import within
+from conformance.audit.partitions import within
 from conformance.audit.score import Score
-from conformance.audit.vacuity import vacuous
+from conformance.audit.trivial_implementations import vacuous
 from conformance.generate import hunt as hunting
 from conformance.generate.candidates import (
     Candidates,
@@ -28,8 +28,8 @@ from conformance.reference.build import build
 from conformance.spec.catalogue import Fault
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
+from conformance.spec.rule_change import variant
 from conformance.spec.validity import violations
-from conformance.spec.variation import variant
 from conformance.suite.parts import Part
 
 SPEC = find("AdaptiveAvgPool-8")

@@ -10,7 +10,7 @@ import pytest
 import tiers
 
 from conformance import parallel
-from conformance.audit.vacuity import vacuous
+from conformance.audit.trivial_implementations import vacuous
 from conformance.errors import SpecError
 from conformance.generate import candidates, killers, plan
 from conformance.generate.condense import SLACK
@@ -23,8 +23,8 @@ from conformance.generate.settle import settle
 from conformance.generate.suites import twins
 from conformance.model import Case, Vector
 from conformance.reference.build import build, describe
+from conformance.spec.case_table import table_of
 from conformance.spec.loader import find, load_text
-from conformance.spec.table import table_of
 from conformance.spec.validity import violations
 from conformance.suite.store import Suite
 

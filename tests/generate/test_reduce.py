@@ -8,9 +8,9 @@ from math import ceil
 import pytest
 
 from conformance.audit.kills import Bank, Kill
-from conformance.audit.membership import parts
+from conformance.audit.mutant_states import standings
+from conformance.audit.partitions import parts
 from conformance.audit.score import Score
-from conformance.audit.standing import standings
 from conformance.generate.candidates import any_case
 from conformance.generate.pairs import Effort
 from conformance.generate.reduce import reduced

@@ -15,10 +15,10 @@ from conformance.generate.crossing import case_of, crossed
 from conformance.generate.pool import draw
 from conformance.model import Case
 from conformance.reference.build import build
+from conformance.spec.case_table import table_of
+from conformance.spec.default_attributes import in_full, spelled
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Quantity
-from conformance.spec.spelling import in_full, spelled
-from conformance.spec.table import table_of
 
 # Spelling is one mechanism: three operators show it, one with a default per axis, one with a list
 # of two halves, and one with a default that is another attribute.

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from conformance.generate.pool import draw
 from conformance.generate.strategies import SEEDS, cases
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
+from conformance.spec.default_attributes import in_full
 from conformance.spec.expressions import Expression
 from conformance.spec.loader import shipped
 from conformance.spec.model import Draw, Edge, OpSpec
-from conformance.spec.spelling import in_full
 from conformance.spec.validity import violations
 
 SPECS = list(shipped().values())

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conformance.audit.membership import within
+from conformance.audit.partitions import within
 from conformance.generate.looking import sound
 from conformance.generate.pool import draw_at_edges
 from conformance.model import Case

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from own import AVERAGE, MAXIMUM, OPS, PARTS, file_of, spec_of
 
 from conformance.cli import main
-from conformance.diagnosis.explaining import explanations
+from conformance.diagnosis.explain_failures import explanations
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.reference.subject import Altered, Subject

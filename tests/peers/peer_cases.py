@@ -10,8 +10,8 @@ import numpy as np
 
 from conformance.dtypes import Array
 from conformance.reference.subject import Altered, Subject
+from conformance.spec.case_environment import case_of
 from conformance.spec.catalogue import Fault
-from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from conformance.dtypes import Array
 from conformance.reference import evaluate, facts
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
 

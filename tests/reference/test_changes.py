@@ -13,7 +13,7 @@ from conformance.reference.values import data_of
 from conformance.spec.catalogue import Fault, faults
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 
 OPS = ["AvgPool-1", "AdaptiveMaxPool-8", "MaxPool-8", "onnx.LpPool-18", "torch.avg_pool-2"]
 

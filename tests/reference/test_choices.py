@@ -11,7 +11,7 @@ from conformance.dtypes import DTYPES
 from conformance.families.pooling.maximum import _each_once
 from conformance.reference import answers, facts
 from conformance.reference.readings import readings
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.loader import find
 
 ELEMENTS = st.integers(2, 8).flatmap(

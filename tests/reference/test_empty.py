@@ -10,7 +10,7 @@ import pytest
 import conformance
 from conformance.errors import InvalidCase
 from conformance.reference import answers
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.loader import find, shipped
 from conformance.spec.validity import violations
 

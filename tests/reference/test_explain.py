@@ -101,7 +101,7 @@ def test_the_parts_of_a_description_agree(entry: Entry) -> None:
 
 
 def avg_pool(**attributes: Any) -> dict[str, Any]:
-    from conformance.spec.environment import case_of
+    from conformance.spec.case_environment import case_of
 
     data = np.arange(1, 6, dtype=np.float32).reshape(1, 1, 5)
     given = {"kernel": [3], "strides": [2], "exclude-pad": False, "rounding_type": "ceil"}

@@ -17,9 +17,9 @@ from conformance.families.pooling.patterns import fill
 from conformance.model import Answer
 from conformance.reference import facts
 from conformance.reference.mean_bounds import accumulator
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.loader import find
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 
 SPEC, WHOLE = find("torch.avg_pool-2"), find("AvgPool-16")
 PATTERNS = ("ramp", "negative", "cancel", "wide", "normal", "subnormal")

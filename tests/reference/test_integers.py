@@ -23,9 +23,9 @@ from conformance.reference import evaluate
 from conformance.reference.build import build
 from conformance.reference.values import data_of
 from conformance.spec.catalogue import faults
+from conformance.spec.default_attributes import in_full
 from conformance.spec.loader import find
 from conformance.spec.model import Draw
-from conformance.spec.spelling import in_full
 from conformance.spec.validity import violations
 
 INTEGERS = ("i8", "u8", "i32", "i64")

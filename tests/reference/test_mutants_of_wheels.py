@@ -13,8 +13,8 @@ import pytest
 
 from conformance.dtypes import Array
 from conformance.reference.subject import Altered, Subject
+from conformance.spec.case_environment import case_of
 from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 
 INF, NAN = float("inf"), float("nan")

@@ -18,7 +18,7 @@ from conformance.model import OPEN_BIT, Answer, Case
 from conformance.reference import answers
 from conformance.spec.loader import find
 from conformance.spec.model import Variant
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 
 Array = NDArray[Any]
 SPEC = find("onnx.LpPool-22")

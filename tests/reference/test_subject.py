@@ -20,7 +20,7 @@ from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
 from conformance.spec.model import OpSpec, Variant
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"
 OPERATORS = tuple(tiers.core().manifest.ops)

@@ -18,8 +18,8 @@ from conformance.families.pooling.picture import Window, described, window
 from conformance.model import Finding, Result, Status, Vector, Witness
 from conformance.reference.subject import Altered, Subject
 from conformance.run.illustrate import Illustrator, holding
+from conformance.spec.case_environment import case_of
 from conformance.spec.catalogue import Fault, faults
-from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 
 SUITE = tiers.smoke()
@@ -225,7 +225,7 @@ class Broken:
 
 @pytest.mark.parametrize(
     "broken",
-    ["conformance.run.conclusion.Illustrator", "conformance.diagnosis.explaining.Search"],
+    ["conformance.run.conclusion.Illustrator", "conformance.diagnosis.explain_failures.Search"],
 )
 def test_a_defect_costs_a_picture_or_a_name_and_not_the_run(
     broken: str, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,7 @@ from conformance.reference import evaluate
 from conformance.run.prediction import Prediction
 from conformance.spec.catalogue import faults
 from conformance.spec.loader import find
-from conformance.spec.variation import circular
+from conformance.spec.rule_change import circular
 
 OP = "onnx.AveragePool-22"
 CIRCULAR = ("ceil-drops-window-beyond-padding", "overhang-split-between-ends")

@@ -11,7 +11,7 @@ from conformance.dtypes import DTYPES
 from conformance.errors import InvalidCase
 from conformance.reference import evaluate
 from conformance.spec.loader import find
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 
 Arrays = list[Any]
 

@@ -10,8 +10,8 @@ import pytest
 import tiers
 from click.testing import CliRunner, Result
 
-from conformance.audit import run as audits
-from conformance.audit.membership import parts
+from conformance.audit import audit_suite as audits
+from conformance.audit.partitions import parts
 from conformance.cli import main
 from conformance.spec import catalogue
 from conformance.spec.catalogue import Stated, faults
@@ -222,7 +222,7 @@ class TestAPart:
         never = parts.survivors[Part("f32", 4, profile)].cannot_show("should")
         return counted(op) - len(never)
 
-    @pytest.mark.exhaustive  # of a profile in smoke see test_standing and test_images
+    @pytest.mark.exhaustive  # of a profile in smoke see test_mutant_states and test_images
     @pytest.mark.parametrize(
         ("op", "profile"), [(ADAPTIVE, "output-divides"), (OP, "pads-below-kernel")]
     )

@@ -17,7 +17,7 @@ from broken import honest, replacing, with_outputs
 import conformance
 from conformance.dtypes import DTYPES, name_of
 from conformance.reference import facts
-from conformance.spec.environment import Overlay, case_of
+from conformance.spec.case_environment import Overlay, case_of
 from conformance.spec.loader import find
 
 AVG, ADAPTIVE_AVG, ADAPTIVE_MAX = "AvgPool-1", "AdaptiveAvgPool-8", "AdaptiveMaxPool-8"

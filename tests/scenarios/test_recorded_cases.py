@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from conformance import data
-from conformance.audit.run import audit
+from conformance.audit.audit_suite import audit
 from conformance.audit.score import Score
 from conformance.cli import main
 from conformance.generate import recorded

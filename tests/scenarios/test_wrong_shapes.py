@@ -15,8 +15,8 @@ from conformance.families.pooling.oracle import LARGE
 from conformance.model import Finding, Vector
 from conformance.reference import answers
 from conformance.reference.subject import Altered, Subject
+from conformance.spec.case_environment import case_of
 from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
 from conformance.spec.loader import find
 
 BACKEND = """
@@ -24,7 +24,7 @@ from conformance.errors import InvalidCase
 from conformance.reference import evaluate
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.catalogue import faults
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.loader import find
 
 

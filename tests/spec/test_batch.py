@@ -12,10 +12,10 @@ from conformance.errors import EvaluationError
 from conformance.families.pooling.many import WindowBatch
 from conformance.spec.batch import Batch
 from conformance.spec.batch_values import Bools, Value, number
+from conformance.spec.case_table import joined, table_of
 from conformance.spec.expressions import Kind, compile_expression
 from conformance.spec.loader import find, shipped
 from conformance.spec.model import OpSpec
-from conformance.spec.table import joined, table_of
 from conformance.spec.validity import valid, violations
 
 COUNT = int(os.environ.get("CONFORMANCE_BATCH_CASES", "60"))

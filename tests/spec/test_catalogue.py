@@ -21,8 +21,8 @@ from conformance.spec.family_index import is_family
 from conformance.spec.loader import load_text as load_spec
 from conformance.spec.loader import shipped
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import parse
-from conformance.spec.structure import FAULTS, schema
+from conformance.spec.schema_check import FAULTS, schema
+from conformance.spec.yaml_reader import parse
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fault-format.md"
 FILES = sorted((directory("specs") / "faults").glob("*/*.yaml"))

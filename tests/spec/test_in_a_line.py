@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from conformance.spec.default_attributes import MAX_LINE, in_a_line
 from conformance.spec.loader import shipped
-from conformance.spec.spelling import MAX_LINE, in_a_line
 
 
 def asked(shape: tuple[int, ...], attributes: dict[str, Any]) -> dict[str, Any]:

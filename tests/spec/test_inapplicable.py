@@ -14,7 +14,7 @@ from conformance.spec import catalogue
 from conformance.spec.catalogue import Why, faults, left_out
 from conformance.spec.inapplicable import account
 from conformance.spec.loader import load_text, shipped
-from conformance.spec.reader import parse
+from conformance.spec.yaml_reader import parse
 
 MUTANTS = """\
 format: 1

@@ -16,8 +16,8 @@ from conformance.errors import Problem, SpecError
 from conformance.spec.inheritance import MAX_LINEAGE, extended
 from conformance.spec.lint import lint
 from conformance.spec.loader import load, shipped
-from conformance.spec.reader import parse
-from conformance.spec.source import Source
+from conformance.spec.yaml_reader import parse
+from conformance.spec.yaml_source import Source
 
 LATER = re.findall(r"```yaml\n(format: 1\n.*?)```", DOCUMENT.read_text(), re.DOTALL)[1]
 HEAD = (

@@ -11,13 +11,13 @@ from spec_examples import EXAMPLE, place, spoiled
 from conformance.errors import Problem, SpecError, UsageError
 from conformance.generate.pool import draw
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.expressions import Domain
 from conformance.spec.loader import find, lineage, load, load_text, shipped
 from conformance.spec.model import OpSpec
-from conformance.spec.reader import MAX_BYTES, parse
-from conformance.spec.structure import schema
+from conformance.spec.schema_check import schema
 from conformance.spec.validity import violations
+from conformance.spec.yaml_reader import MAX_BYTES, parse
 
 
 def problems_of(text: str) -> tuple[Problem, ...]:

@@ -13,7 +13,7 @@ import conformance
 from conformance.errors import InvalidCase, SpecError
 from conformance.generate.reject import reject_cases
 from conformance.model import Case
-from conformance.spec.environment import Environment
+from conformance.spec.case_environment import Environment
 from conformance.spec.former import respelled
 from conformance.spec.lint import untested
 from conformance.spec.loader import find, load_text

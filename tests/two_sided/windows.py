@@ -14,7 +14,7 @@ from conformance.dtypes import DTYPES, DType
 from conformance.errors import InvalidCase
 from conformance.families.pooling.facts import DataEnvironment
 from conformance.reference import facts
-from conformance.spec.environment import case_of
+from conformance.spec.case_environment import case_of
 from conformance.spec.loader import find
 from conformance.spec.validity import violations
 

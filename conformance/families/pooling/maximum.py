@@ -11,7 +11,7 @@ from conformance.dtypes import DTYPES, Array
 from conformance.families.pooling.facts import DataEnvironment
 from conformance.families.pooling.rounded_answer import open_bits
 from conformance.model import Answer
-from conformance.spec.environment import Overlay
+from conformance.spec.case_environment import Overlay
 from conformance.spec.model import OutputSpec
 
 

@@ -8,7 +8,7 @@ from itertools import compress
 
 from conformance.audit.inert import inert
 from conformance.audit.kills import Kill
-from conformance.audit.membership import left_out, parts, within
+from conformance.audit.partitions import left_out, parts, within
 from conformance.model import Case
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.diagnosis.places import Line, Shared, Wrong, lines, mostly, shared
+from conformance.diagnosis.error_regions import Line, Shared, Wrong, lines, mostly, shared
 from conformance.grade.match import decisive, matches
 from conformance.grade.returned import unpacked
 from conformance.model import Result, Vector

@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Any
 
 from conformance.diagnosis.agreement import Asked
-from conformance.diagnosis.kernel import Kernel, kernel_of
+from conformance.diagnosis.code_path import Kernel, kernel_of
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.model import OpSpec

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from conformance.diagnosis.code_path import Kernel
 from conformance.diagnosis.conditions import OMITTED, Separation
+from conformance.diagnosis.error_regions import Shared
 from conformance.diagnosis.explanation import Explanation, Faults
-from conformance.diagnosis.kernel import Kernel
-from conformance.diagnosis.places import Shared
 from conformance.replacement import unused
 from conformance.spec.catalogue import Fault
 from conformance.spec.model import OpSpec

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from conformance import parallel
 from conformance.audit.holdout import Held, hold_out
 from conformance.audit.kills import Bank, Kill
+from conformance.audit.mutant_states import Standing, standings
 from conformance.audit.score import Score
-from conformance.audit.standing import Standing, standings
 from conformance.errors import UsageError
 from conformance.grade.precision import matching
 from conformance.suite.store import Suite

@@ -13,8 +13,8 @@ import numpy as np
 from conformance.model import Case
 from conformance.reference.batches import batch_of
 from conformance.spec.batch_values import Bools, code
+from conformance.spec.case_table import Table, table_of
 from conformance.spec.model import Edge, OpSpec
-from conformance.spec.table import Table, table_of
 from conformance.suite.parts import Part
 
 COMMON = "f32"

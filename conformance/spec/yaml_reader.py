@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from conformance.errors import SpecError
-from conformance.spec.source import Path, Source
+from conformance.spec.yaml_source import Path, Source
 
 MAX_BYTES = 200_000
 MAX_DEPTH = 20

@@ -1,4 +1,4 @@
-"""Writes YAML that :mod:`conformance.spec.reader` reads back unchanged."""
+"""Writes YAML that :mod:`conformance.spec.yaml_reader` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from conformance.spec.reader import parse
+from conformance.spec.yaml_reader import parse
 
 WIDTH = 100
 INDENTED = 30

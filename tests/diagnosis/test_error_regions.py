@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import conformance
 from conformance.backends.numpy import NumPy
-from conformance.diagnosis.places import FILLED, GROUPS, Line, Region, Wrong, lines, shared
-from conformance.diagnosis.placing import placed
+from conformance.diagnosis.error_regions import FILLED, GROUPS, Line, Region, Wrong, lines, shared
+from conformance.diagnosis.locate_errors import placed
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations, product
 
-from conformance.audit.membership import base_type
+from conformance.audit.partitions import base_type
 from conformance.spec.model import OpSpec
 from conformance.spec.strata import Strata
 from conformance.suite.strength import Pair

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.model import Case
-from conformance.spec.environment import shapes_of
+from conformance.spec.case_environment import shapes_of
 from conformance.spec.model import OpSpec, Quantity
 
 

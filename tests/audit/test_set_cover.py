@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.audit.cover import cover
+from conformance.audit.set_cover import cover
 
 Member = tuple[frozenset[int], int]
 

@@ -8,16 +8,16 @@ from itertools import compress, product
 import pytest
 from tiers import first
 
-from conformance.audit.differs import with_differences
+from conformance.audit.difference_conditions import with_differences
 from conformance.audit.kills import Bank, Kill
-from conformance.audit.membership import base_type, parts, within
-from conformance.audit.standing import stand, standings
+from conformance.audit.mutant_states import stand, standings
+from conformance.audit.partitions import base_type, parts, within
 from conformance.generate.disprover import Disprover, settled
 from conformance.reference.values import data_of
 from conformance.spec.catalogue import Fault, Stated, faults
 from conformance.spec.loader import find, names
 from conformance.spec.model import OpSpec
-from conformance.spec.variation import variant
+from conformance.spec.rule_change import variant
 from conformance.suite import cases
 from conformance.suite.cases import Recorded
 from conformance.suite.parts import Part

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from conformance.diagnosis.agreement import Agreement
-from conformance.diagnosis.observed import OperatorEvidence
+from conformance.diagnosis.operator_results import OperatorEvidence
 from conformance.reference.subject import Altered
 from conformance.spec.catalogue import Fault
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from conformance.diagnosis.agreement import Agreement
+from conformance.diagnosis.code_path import kernel_of
+from conformance.diagnosis.error_regions import SOME, Region, Wrong, mostly
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.kernel import kernel_of
-from conformance.diagnosis.observed import LOOKED_AT, OperatorEvidence
-from conformance.diagnosis.places import SOME, Region, Wrong, mostly
-from conformance.diagnosis.placing import lines_of, wrong_elements
+from conformance.diagnosis.locate_errors import lines_of, wrong_elements
+from conformance.diagnosis.operator_results import LOOKED_AT, OperatorEvidence
 from conformance.diagnosis.search import Search
 from conformance.model import OPEN_BIT, Answer, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
@@ -41,7 +41,7 @@ def explanations(
     less, so such faults are told only where they explain most of what was left. So it is without
     the elements of a place, where most of what is left is wrong there alone. ``chosen`` as for
     :class:`conformance.diagnosis.search.Search`, the rest as for
-    :class:`conformance.diagnosis.observed.OperatorEvidence`.
+    :class:`conformance.diagnosis.operator_results.OperatorEvidence`.
     """
     arguments = _Arguments(noticed, precision, level)
     evidence = arguments.evidence(spec, results, read)

@@ -7,8 +7,8 @@ from itertools import islice
 
 import numpy as np
 
+from conformance.diagnosis.code_path import Kernel, kernel_of
 from conformance.diagnosis.explanation import Faults
-from conformance.diagnosis.kernel import Kernel, kernel_of
 from conformance.model import Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec

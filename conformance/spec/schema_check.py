@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.errors import closest
 from conformance.quick_schema import Check, accepts
-from conformance.spec.source import MAX_PROBLEMS, Path, Source
+from conformance.spec.yaml_source import MAX_PROBLEMS, Path, Source
 
 SPEC, FAULTS, MUTANTS, STRATA = "spec", "faults", "mutants", "strata"
 """The schemas: ``<name>.schema.json`` beside this module."""
