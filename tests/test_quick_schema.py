@@ -20,7 +20,7 @@ from conformance.grade import gate
 from conformance.log import schema as log
 from conformance.quick_schema import accepts
 from conformance.spec import schema_check
-from conformance.spec.yaml_reader import parse
+from conformance.spec.yaml_reader import parse_yaml
 from conformance.suite import schema as suite
 
 ROOT = Path(__file__).parents[1]
@@ -39,7 +39,7 @@ def documents() -> Iterator[tuple[str, dict[str, Any], Any]]:
         (schema_check.FAULTS, "specs/faults/pooling"),
     ):
         for path in sorted((ROOT / folder).glob("*.yaml")):
-            data = parse(path.read_text(), path.name).data
+            data = parse_yaml(path.read_text(), path.name).data
             if "extends" not in data:
                 yield path.stem, schema_check.schema(kind), data
     vectors = directory("vectors")

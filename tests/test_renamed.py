@@ -16,8 +16,8 @@ from conformance import renamed
 from conformance.data import directory
 from conformance.grade.gate import load_known
 from conformance.log.events import finding_from_event, result_from_event
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import shipped
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import shipped_specs
 from conformance.suite import manifest
 
 LOG = Path(__file__).parents[1] / "reports" / "sample" / "openvino" / "run.jsonl.gz"
@@ -88,7 +88,7 @@ class TestOldNames:
         ]
         path = tmp_path / "known.yaml"
         path.write_text(yaml.safe_dump({"known": entries}))
-        by_edge, by_title = load_known(path, shipped()).entries
+        by_edge, by_title = load_known(path, shipped_specs()).entries
         assert by_edge.selector.edges == ("odd-pad",)
         assert by_title.finding == "odd-pad: wrong values"
 
@@ -102,7 +102,7 @@ def event(kind: str, **having: str) -> Iterator[dict[str, Any]]:
 
 
 def test_nothing_has_a_name_that_another_had() -> None:
-    known = {fault.id for spec in shipped().values() for fault in faults(spec)}
+    known = {fault.id for spec in shipped_specs().values() for fault in mutants_of(spec)}
     assert known.isdisjoint(renamed.fault_names())
-    for op, spec in shipped().items():
+    for op, spec in shipped_specs().items():
         assert renamed.edge_names(op).keys().isdisjoint(edge.name for edge in spec.edges)

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from conformance import parallel
-from conformance.audit.holdout import Held, hold_out
-from conformance.audit.kills import Bank, Kill
-from conformance.audit.mutant_states import Standing, standings
-from conformance.audit.score import Score
+from conformance.audit.holdout import HeldOutScore, hold_out
+from conformance.audit.kills import Kill, MutantRunner
+from conformance.audit.mutant_states import MutantStates, mutant_states
+from conformance.audit.score import MutationScore
 from conformance.errors import UsageError
 from conformance.grade.precision import matching
 from conformance.suite.store import Suite
@@ -19,7 +19,7 @@ CHUNK = 40
 
 
 @dataclass(frozen=True)
-class Chunk:
+class KillsTask:
     """The kills of the vectors of an operator that a suite lists, which is a part of another."""
 
     suite: Suite
@@ -32,7 +32,7 @@ class Chunk:
     def run(self) -> dict[str, tuple[Kill, ...]]:
         specs = self.suite.specs
         vectors = list(self.suite.vectors())
-        kills = Bank(specs[self.op], specs.faults(self.op)).all_kills(vectors)
+        kills = MutantRunner(specs[self.op], specs.faults(self.op)).all_kills(vectors)
         return {vector.id: found for vector, found in zip(vectors, kills, strict=True)}
 
 
@@ -42,7 +42,7 @@ def audit(
     *,
     processes: int | parallel.Workers,
     progress: parallel.Progress,
-) -> list[Score]:
+) -> list[MutationScore]:
     """The score of a suite for each of some operators, whose specifications it has."""
     work = [chunk for op in ops for chunk in _chunks(suite, op)]
     done = list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
@@ -52,11 +52,11 @@ def audit(
         for chunk, kills in zip(work, done, strict=True):
             if chunk.op == op:
                 found |= kills
-        scores.append(counted(suite, Score(op, suite.specs.faults(op), found)))
+        scores.append(without_unkillable(suite, MutationScore(op, suite.specs.faults(op), found)))
     return scores
 
 
-def counted(suite: Suite, score: Score) -> Score:
+def without_unkillable(suite: Suite, score: MutationScore) -> MutationScore:
     """A score without the mutants that no vector kills and that, as the suite says, show in none
     of its parts; what is said when a suite is generated leaves them out too."""
     known = suite.manifest.strength.get(score.op)
@@ -64,7 +64,7 @@ def counted(suite: Suite, score: Score) -> Score:
     return score.less({name for name in never if not score.noticed[name]})
 
 
-def standings_of(suite: Suite, score: Score) -> list[Standing]:
+def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates]:
     """What becomes of each mutant of an operator in every part of it.
 
     What is proven to change nothing in a part is what the suite says.
@@ -76,10 +76,10 @@ def standings_of(suite: Suite, score: Score) -> list[Standing]:
         if entry.id in score.kills
     }
     proven = {part: one.inert for part, one in known.items()}
-    return standings(suite.specs[score.op], score.faults, cases, score.kills, proven)
+    return mutant_states(suite.specs[score.op], score.faults, cases, score.kills, proven)
 
 
-def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
+def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:
     """The operators to be measured: those named, some by a pattern, or all with a specification.
 
     Raises UsageError for one that the suite does not have, or has no specification of, and where
@@ -95,17 +95,17 @@ def operators(suite: Suite, ops: Sequence[str]) -> list[str]:
     return found or list(suite.specs)
 
 
-def holdout(suite: Suite, score: Score) -> list[Held]:
+def holdout(suite: Suite, score: MutationScore) -> list[HeldOutScore]:
     """The hold-out experiment on the vectors that a score was made of."""
     entries = [entry for entry in suite.manifest.of([score.op]) if entry.id in score.kills]
     ranks = {entry.id: suite.read(entry).inputs[0].ndim for entry in entries}
     return hold_out(score, entries, ranks)
 
 
-def _chunks(suite: Suite, op: str) -> Iterator[Chunk]:
+def _chunks(suite: Suite, op: str) -> Iterator[KillsTask]:
     measured = (entry for entry in suite.manifest.of([op]) if not entry.is_large)
     asked = [entry for entry in measured if entry.reject is None]
     for first in range(0, len(asked), CHUNK):
         # Not opened again for each: to read the manifest takes as long as the audit of a chunk.
         listed = tuple(asked[first : first + CHUNK])
-        yield Chunk(Suite(suite.path, replace(suite.manifest, listed=listed, strength={})), op)
+        yield KillsTask(Suite(suite.path, replace(suite.manifest, listed=listed, strength={})), op)

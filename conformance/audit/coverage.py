@@ -10,7 +10,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from conformance.audit.partitions import base_type
-from conformance.audit.strata_targets import wanted_pairs, wanted_types
+from conformance.audit.strata_targets import required_pairs, required_types
 from conformance.model import Vector
 from conformance.reference import facts
 from conformance.reference.batches import batch_of
@@ -157,7 +157,7 @@ def coverage(
     while some := list(islice(valued, SLICE)):
         for rank in spec.ranks:
             own = [vector for vector in some if vector.inputs[0].ndim == rank]
-            for vector, met in zip(own, conditions(strata.whole, rank, own), strict=True):
+            for vector, met in zip(own, covered_targets(strata.whole, rank, own), strict=True):
                 edges = tuple(name for name in met if name in names)
                 if edges != vector.edges:
                     lists = "lists coverage targets that its inputs and attributes do not meet"
@@ -187,7 +187,7 @@ def coverage(
     ], wrong
 
 
-def conditions(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
+def covered_targets(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
     """The edges of a specification that each of some vectors of a rank meets, by name: told by
     geometry for all at once, by the data for each alone."""
     if not spec.edges:
@@ -229,7 +229,7 @@ def _strata(
 ) -> StrataCoverage:
     """The strata that vectors of a rank, each with its type and targets, cover."""
     strata, base = strata_of(spec), base_type(spec)
-    wanted = {*wanted_pairs(strata, rank), *wanted_types(spec, strata, rank)}
+    wanted = {*required_pairs(strata, rank), *required_types(spec, strata, rank)}
     met: set[Pair] = set()
     for dtype, names in found:
         met |= {(dtype, name) for name in names} | set(_pairs(names, dtype == base))

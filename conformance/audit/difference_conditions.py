@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import cached_property
 
 from conformance.errors import ExpressionError
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.expressions import Expression, compile_expression
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import Edge, OpSpec
+from conformance.spec.model import CoverageTarget, OpSpec
 from conformance.spec.scope import scope_of
 
 MARK = "altered_"
@@ -28,7 +28,7 @@ _WORDS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
 
 
 def with_differences(
-    spec: OpSpec, faults: Sequence[Fault]
+    spec: OpSpec, faults: Sequence[Mutant]
 ) -> tuple[OpSpec, Mapping[str, tuple[str, ...]]]:
     """The specification with predicates more for each mutant, and their names by mutant; and with
     :data:`HOLDS_DATA`.
@@ -49,13 +49,13 @@ def with_differences(
             except ExpressionError:
                 continue
             name = f"mutant {fault.id} {step}"
-            edges.append(Edge(name, when, ""))
+            edges.append(CoverageTarget(name, when, ""))
             names.setdefault(fault.id, []).append(name)
         if (of_taps := altered.of_taps()) is not None:
-            edges.append(Edge(f"{TAPS}{fault.id}", of_taps, ""))
+            edges.append(CoverageTarget(f"{TAPS}{fault.id}", of_taps, ""))
         definitions |= altered.made
     some = compile_expression(spec.kin.telling, scope_of(spec), want=Kind("bool"))
-    edges.append(Edge(HOLDS_DATA, some, ""))
+    edges.append(CoverageTarget(HOLDS_DATA, some, ""))
     whole = replace(spec, edges=(*edges, *spec.profiles), definitions=definitions)
     return whole, {fault: tuple(own) for fault, own in names.items()}
 
@@ -63,7 +63,7 @@ def with_differences(
 class _Altered:
     """The definitions that a mutant changes, each under another name."""
 
-    def __init__(self, spec: OpSpec, fault: Fault, mark: str) -> None:
+    def __init__(self, spec: OpSpec, fault: Mutant, mark: str) -> None:
         self.spec, self.mark = spec, mark
         self.guard, self.replaced = fault.variant.where, fault.variant.replace
         self.scope = scope_of(spec)

@@ -11,15 +11,15 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from conformance.audit.score import Score, achievements, kinds
-from conformance.audit.set_cover import cover
+from conformance.audit.score import MutationScore, kill_levels, kinds
+from conformance.audit.set_cover import greedy_cover
 from conformance.suite.entries import Entry
 
 SUITES = ("core", "smoke")
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldOutScore:
     """Held-out mutants of one kind: how many of them a suite selected without them kills."""
 
     op: str
@@ -31,7 +31,9 @@ class Held:
     missed: tuple[str, ...]
 
 
-def hold_out(score: Score, entries: Sequence[Entry], ranks: dict[str, int]) -> list[Held]:
+def hold_out(
+    score: MutationScore, entries: Sequence[Entry], ranks: dict[str, int]
+) -> list[HeldOutScore]:
     """The experiment for each kind of faults of one operator, on both suites.
 
     ``entries`` are the value vectors of its core suite, ``ranks`` their ranks by id.
@@ -44,7 +46,7 @@ def hold_out(score: Score, entries: Sequence[Entry], ranks: dict[str, int]) -> l
             rest = score.without(entry.id for entry in entries if entry.id not in chosen)
             missed = tuple(sorted(name for name in held if not rest.noticed[name]))
             found.append(
-                Held(
+                HeldOutScore(
                     op=score.op,
                     suite=suite,
                     kind=kind,
@@ -58,13 +60,17 @@ def hold_out(score: Score, entries: Sequence[Entry], ranks: dict[str, int]) -> l
 
 
 def _select(
-    suite: str, score: Score, entries: Sequence[Entry], ranks: dict[str, int], held: set[str]
+    suite: str,
+    score: MutationScore,
+    entries: Sequence[Entry],
+    ranks: dict[str, int],
+    held: set[str],
 ) -> list[Entry]:
     """A cover of what a suite has its vectors for, without some mutants."""
 
     def shows(entry: Entry) -> Iterator[Hashable]:
         kills = (kill for kill in score.kills[entry.id] if kill.fault not in held)
-        yield from achievements(kills)
+        yield from kill_levels(kills)
         if suite == "smoke":
             yield from entry.edges
             return
@@ -72,4 +78,4 @@ def _select(
         yield from ((rank, entry.dtype, edge) for edge in entry.edges)
         yield from ((rank, *pair) for pair in combinations(sorted(entry.edges), 2))
 
-    return cover(entries, shows, lambda entry: entry.elements)
+    return greedy_cover(entries, shows, lambda entry: entry.elements)

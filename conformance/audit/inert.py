@@ -12,11 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from conformance.audit.partitions import profile
+from conformance.audit.partitions import profile_of
 from conformance.dtypes import DTYPES
 from conformance.spec.batch import Batch
 from conformance.spec.batch_values import UNKNOWN, BatchValue, Bools, Value, code, constant
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.expressions import Expression
 from conformance.spec.kinds import Kind
 from conformance.spec.model import OpSpec
@@ -28,13 +28,13 @@ MAYBE = BatchValue(np.False_, maybe=np.True_)
 """A truth value of which nothing is known."""
 
 
-class Everywhere(Batch):
+class PartitionCases(Batch):
     """All cases of a part: one row for each combination of the words and truth values that some
     conditions depend on."""
 
     def __init__(self, spec: OpSpec, part: Part, guards: Sequence[Expression]) -> None:
         self.spec, self.scope = spec, scope_of(spec)
-        met = profile(spec, part).when if part.profile else None
+        met = profile_of(spec, part).when if part.profile else None
         reached = spec.reach([*guards, *([met] if met is not None else [])])
         columns = {
             key: values for key, values in _columns(spec, part) if key in reached or len(values) < 2
@@ -110,11 +110,11 @@ def _conjuncts(node: Node) -> Iterator[Node]:
         yield node
 
 
-def inert(spec: OpSpec, part: Part, faults: Iterable[Fault]) -> frozenset[str]:
+def find_inert(spec: OpSpec, part: Part, faults: Iterable[Mutant]) -> frozenset[str]:
     """Of some mutants, by id, those that change nothing on any case of a part."""
     faults = tuple(faults)
     guards = [one.variant.where for one in faults if one.variant.where is not None]
-    everywhere = Everywhere(spec, part, guards)
+    everywhere = PartitionCases(spec, part, guards)
     rules = spec.kin.rules
     floating = {name for name, rule in rules.items() if rule.floating}
     whole = not DTYPES[part.dtype].is_float

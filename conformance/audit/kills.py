@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conformance.audit import PRECISION
-from conformance.audit.trivial_implementations import passing
+from conformance.audit.trivial_implementations import trivial_passes
 from conformance.dtypes import Array
 from conformance.grade.compare import accepted
 from conformance.model import OPEN_BIT, Answer, Case, Vector
@@ -20,7 +20,7 @@ from conformance.reference.batches import CaseBatch, batch_of
 from conformance.reference.changes import may_differ
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.case_table import table_of
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 
 SLICE = 500
@@ -40,15 +40,15 @@ class Kill:
     print: bytes
 
 
-class Bank:
+class MutantRunner:
     """The mutants of one operator, ready to be run on vectors."""
 
-    def __init__(self, spec: OpSpec, faults: Sequence[Fault]) -> None:
+    def __init__(self, spec: OpSpec, faults: Sequence[Mutant]) -> None:
         self.spec = spec
         self.faults = tuple(faults)
         self._altered = [(fault.id, Altered(spec, fault.variant)) for fault in faults]
 
-    def among(self, faults: Collection[str]) -> Bank:
+    def among(self, faults: Collection[str]) -> MutantRunner:
         """The same mutants as far as they are among these, as ready as they are here."""
         found = copy(self)
         found.faults = tuple(fault for fault in self.faults if fault.id in faults)
@@ -108,7 +108,7 @@ class Bank:
 
         Nor does one count that an impostor passes, though its geometry may exempt it.
         """
-        if vector.case.reject is not None or passing(self.spec, vector):
+        if vector.case.reject is not None or trivial_passes(self.spec, vector):
             return ()
         allowed = [answer for answers in vector.readings.values() for answer in answers]
         shapes = {answer.expected.shape for answer in allowed}

@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 
-from conformance.audit.inert import inert
+from conformance.audit.inert import find_inert
 from conformance.audit.kills import Kill
-from conformance.audit.partitions import left_out, parts, within
+from conformance.audit.partitions import cases_within, excluded_predicates, partitions_of_rank
 from conformance.model import Case
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 from conformance.suite.parts import Part, Parts, Survivors
 
 
 @dataclass(frozen=True)
-class Standing:
+class MutantStates:
     """The mutants of an operator in one part, by id and by what becomes of them there.
 
     ``killed`` are those that vectors of the part kill at level should; ``survivors`` tells of the
@@ -36,7 +36,7 @@ class Standing:
         """How many mutants could show in the part, as far as is known."""
         return len(self.killed | self.survivors.undetermined)
 
-    def knowing(self, inert: Collection[str]) -> Standing:
+    def knowing(self, inert: Collection[str]) -> MutantStates:
         """The same, with mutants that are proven to change nothing in the part."""
         survivors = replace(
             self.survivors,
@@ -55,12 +55,12 @@ class Standing:
         return not (self.survivors.undetermined or self.refuted)
 
 
-def stand(
+def classify_mutants(
     part: Part,
-    faults: Sequence[Fault],
+    faults: Sequence[Mutant],
     kills: Iterable[Sequence[Kill]],
     proven: Collection[str] = (),
-) -> Standing:
+) -> MutantStates:
     """What becomes of each mutant, by what the vectors of a part kill, and by what is ``proven`` to
     change nothing there. Those that nothing shows anywhere, by the catalogue, are left out."""
     killed, at_must = set(), set()
@@ -70,17 +70,17 @@ def stand(
             if kill.must:
                 at_must.add(kill.fault)
     faults = [fault for fault in faults if not fault.equivalent]
-    said = {fault.id: reason(fault, part, "should") for fault in faults}
+    said = {fault.id: stated_reason(fault, part, "should") for fault in faults}
     open_ = {fault.id: fault for fault in faults if fault.id not in killed}
     stated = {name: said[name] for name in open_ if said[name]}
     never = open_.keys() & set(proven) - stated.keys()
     alive = open_.keys() - never - stated.keys()
-    allowed = {fault.id for fault in faults if fault.reading or reason(fault, part, "must")}
+    allowed = {fault.id for fault in faults if fault.reading or stated_reason(fault, part, "must")}
     at_should_alone = killed - at_must
     missing = {("should", name) for name in alive}
     missing |= {("must", name) for name in (alive | at_should_alone) - allowed}
     refuted = {name for name in killed if said.get(name) or name in proven}
-    return Standing(
+    return MutantStates(
         part=part,
         killed=frozenset(killed & said.keys()),
         survivors=Survivors(
@@ -94,7 +94,7 @@ def stand(
     )
 
 
-def reason(fault: Fault, part: Part, level: str) -> str:
+def stated_reason(fault: Mutant, part: Part, level: str) -> str:
     """Why the catalogue says that nothing kills a mutant in a part; empty if it does not."""
     reasons = (
         one.why
@@ -104,28 +104,28 @@ def reason(fault: Fault, part: Part, level: str) -> str:
     return next(reasons, "")
 
 
-def standings(
+def mutant_states(
     spec: OpSpec,
-    faults: Sequence[Fault],
+    faults: Sequence[Mutant],
     cases: Mapping[str, Case],
     kills: Mapping[str, Sequence[Kill]],
     proven: Mapping[Part, Collection[str]],
-) -> list[Standing]:
+) -> list[MutantStates]:
     """What becomes of each mutant in every part of an operator, by what its vectors kill.
 
     ``cases`` and ``kills`` are by id; ``proven`` are by part the mutants that change nothing there.
     """
     found = []
     for rank in spec.ranks:
-        for part in parts(spec, rank):
-            inside = within(spec, part, list(cases.values()))
+        for part in partitions_of_rank(spec, rank):
+            inside = cases_within(spec, part, list(cases.values()))
             own = [kills.get(one, ()) for one in compress(cases, inside)]
-            never = inert(spec, part, faults) | set(proven.get(part, ()))
-            found.append(stand(part, faults, own, never))
+            never = find_inert(spec, part, faults) | set(proven.get(part, ()))
+            found.append(classify_mutants(part, faults, own, never))
     return found
 
 
-def parts_of(spec: OpSpec, found: Iterable[Standing]) -> Parts:
+def survivor_table(spec: OpSpec, found: Iterable[MutantStates]) -> Parts:
     """What survives in each part, as a suite tells it."""
-    without = {one.name: left_out(one) for one in spec.profiles}
+    without = {one.name: excluded_predicates(one) for one in spec.profiles}
     return Parts({one.part: one.survivors for one in found}, without)

@@ -14,7 +14,7 @@ from conformance.model import Case
 from conformance.reference.batches import batch_of
 from conformance.spec.batch_values import Bools, code
 from conformance.spec.case_table import Table, table_of
-from conformance.spec.model import Edge, OpSpec
+from conformance.spec.model import CoverageTarget, OpSpec
 from conformance.suite.parts import Part
 
 COMMON = "f32"
@@ -27,7 +27,7 @@ def base_type(spec: OpSpec) -> str:
     return COMMON if COMMON in dtypes else dtypes[0]
 
 
-def parts(spec: OpSpec, rank: int) -> Iterator[Part]:
+def partitions_of_rank(spec: OpSpec, rank: int) -> Iterator[Part]:
     """Each element type of a rank, the base type first, and each profile in that."""
     base = base_type(spec)
     yield Part(base, rank)
@@ -35,7 +35,7 @@ def parts(spec: OpSpec, rank: int) -> Iterator[Part]:
     yield from (Part(dtype, rank) for dtype in spec.types[spec.data.type] if dtype != base)
 
 
-def within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
+def cases_within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
     """Which cases belong to a part, (cases,)."""
     found = np.array(
         [
@@ -46,24 +46,26 @@ def within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
     )
     if part.profile and found.any():
         rows = np.flatnonzero(found)
-        found[rows] = inside(part, table_of(spec, [cases[int(row)] for row in rows], part.rank))
+        found[rows] = rows_within(
+            part, table_of(spec, [cases[int(row)] for row in rows], part.rank)
+        )
     return found
 
 
-def inside(part: Part, table: Table) -> Bools:
+def rows_within(part: Part, table: Table) -> Bools:
     """Which cases of a table of its rank belong to a part, (cases,)."""
     spec = table.spec
     found = (table.columns[spec.data.type] == code(part.dtype)) & ~table.odd
     if part.profile and found.any():
-        found[found] = batch_of(table.take(found)).truth(profile(spec, part).when)[0]
+        found[found] = batch_of(table.take(found)).truth(profile_of(spec, part).when)[0]
     return np.asarray(found)
 
 
-def left_out(profile: Edge) -> tuple[str, ...]:
+def excluded_predicates(profile: CoverageTarget) -> tuple[str, ...]:
     """The predicates of the cases that a profile leaves out, as a backend declares them."""
     return (" ".join(f"not ({profile.when.text})".split()),)
 
 
-def profile(spec: OpSpec, part: Part) -> Edge:
+def profile_of(spec: OpSpec, part: Part) -> CoverageTarget:
     """The profile of a part that has one."""
     return next(one for one in spec.profiles if one.name == part.profile)

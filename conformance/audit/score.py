@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from conformance.audit.kills import Kill
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 
 
 @dataclass(frozen=True)
-class Score:
+class MutationScore:
     """What the vectors of one operator notice of its faults.
 
     ``kills`` gives by vector id the faults that it notices. ``faults`` are all that were tried.
     """
 
     op: str
-    faults: tuple[Fault, ...]
+    faults: tuple[Mutant, ...]
     kills: Mapping[str, tuple[Kill, ...]] = field(repr=False)
 
     @cached_property
@@ -33,27 +33,27 @@ class Score:
         return Counter(kill.fault for found in self.kills.values() for kill in found if kill.must)
 
     @property
-    def equivalent(self) -> tuple[Fault, ...]:
+    def equivalent(self) -> tuple[Mutant, ...]:
         """The mutants that the catalogue marks equivalent; they do not count."""
         return tuple(fault for fault in self.faults if fault.equivalent)
 
     @property
-    def counted(self) -> tuple[Fault, ...]:
+    def counted(self) -> tuple[Mutant, ...]:
         """The mutants that the suite has to kill."""
         return tuple(fault for fault in self.faults if not fault.equivalent)
 
     @property
-    def excused(self) -> tuple[Fault, ...]:
+    def excused(self) -> tuple[Mutant, ...]:
         """The mutants that an interpretation of the document excuses at level must."""
         return tuple(fault for fault in self.counted if fault.reading)
 
     @property
-    def missed(self) -> tuple[Fault, ...]:
+    def missed(self) -> tuple[Mutant, ...]:
         """The mutants that survive at level should."""
         return tuple(fault for fault in self.counted if not self.noticed[fault.id])
 
     @property
-    def missed_at_must(self) -> tuple[Fault, ...]:
+    def missed_at_must(self) -> tuple[Mutant, ...]:
         """The mutants that survive at level must, and that no interpretation excuses."""
         return tuple(
             fault
@@ -62,12 +62,12 @@ class Score:
         )
 
     @property
-    def wrongly_equivalent(self) -> tuple[Fault, ...]:
+    def wrongly_equivalent(self) -> tuple[Mutant, ...]:
         """Mutants that the catalogue marks equivalent, and that a vector kills."""
         return tuple(fault for fault in self.equivalent if self.noticed[fault.id])
 
     @property
-    def wrongly_excused(self) -> tuple[Fault, ...]:
+    def wrongly_excused(self) -> tuple[Mutant, ...]:
         """Mutants excused by an interpretation that a vector kills at level must all the same."""
         return tuple(fault for fault in self.excused if self.noticed_at_must[fault.id])
 
@@ -93,21 +93,21 @@ class Score:
             self.missed or self.missed_at_must or self.wrongly_equivalent or self.wrongly_excused
         )
 
-    def less(self, names: Collection[str]) -> Score:
+    def less(self, names: Collection[str]) -> MutationScore:
         """The score without some mutants, which were not tested."""
-        return Score(
+        return MutationScore(
             self.op, tuple(fault for fault in self.faults if fault.id not in names), self.kills
         )
 
-    def without(self, ids: Iterable[str]) -> Score:
+    def without(self, ids: Iterable[str]) -> MutationScore:
         """The score of the suite without some vectors."""
         gone = set(ids)
-        return Score(
+        return MutationScore(
             self.op, self.faults, {i: found for i, found in self.kills.items() if i not in gone}
         )
 
 
-def achievements(kills: Iterable[Kill]) -> Iterator[Hashable]:
+def kill_levels(kills: Iterable[Kill]) -> Iterator[Hashable]:
     """The value of a vector: the mutants that it kills, at either level."""
     for kill in kills:
         yield "should", kill.fault
@@ -115,6 +115,6 @@ def achievements(kills: Iterable[Kill]) -> Iterator[Hashable]:
             yield "must", kill.fault
 
 
-def kinds(faults: Sequence[Fault]) -> tuple[str, ...]:
+def kinds(faults: Sequence[Mutant]) -> tuple[str, ...]:
     """The kinds of some mutants, in their order."""
     return tuple(dict.fromkeys(fault.kind for fault in faults))

@@ -13,7 +13,7 @@ Chosen = TypeVar("Chosen")
 Bits = NDArray[np.uint64]
 
 
-def cover(
+def greedy_cover(
     pool: Sequence[Chosen],
     shows: Callable[[Chosen], Iterable[Hashable]],
     cost: Callable[[Chosen], float],
@@ -39,18 +39,18 @@ def cover(
     flags[np.repeat(np.arange(len(items)), list(map(len, items))), across] = True
     begun = {id(member) for member in start}
     first = [index for index, member in enumerate(pool) if id(member) in begun]
-    chosen = cover_rows(flags, [cost(member) for member in pool], tries=tries, start=first)
+    chosen = greedy_cover_rows(flags, [cost(member) for member in pool], tries=tries, start=first)
     return [pool[index] for index in chosen]
 
 
-def cover_rows(
+def greedy_cover_rows(
     flags: NDArray[np.bool_],
     costs: Sequence[float] | NDArray[np.int64],
     *,
     tries: int = 0,
     start: Collection[int] = (),
 ) -> list[int]:
-    """:func:`cover` of a table (members, items) of which member covers which item, in numbers."""
+    """Choose members of a table (members, items) by number; see :func:`greedy_cover`."""
     return sorted(_Search(flags, costs).best(tries, list(start)))
 
 

@@ -15,7 +15,7 @@ IMAGES = 4
 backend runs."""
 
 
-def wanted_pairs(strata: Strata, rank: int) -> Iterator[Pair]:
+def required_pairs(strata: Strata, rank: int) -> Iterator[Pair]:
     """On the rank of images each remainder with each stratum, in the base type, and with each other
     where there is one stratum, and each stratum within each profile; on other ranks each remainder
     alone, in any stratum and type."""
@@ -30,7 +30,7 @@ def wanted_pairs(strata: Strata, rank: int) -> Iterator[Pair]:
         yield from ((left.name, left.name) for left in strata.remainders)
 
 
-def wanted_types(spec: OpSpec, strata: Strata, rank: int) -> Iterator[tuple[str, str]]:
+def required_types(spec: OpSpec, strata: Strata, rank: int) -> Iterator[tuple[str, str]]:
     """One more element type with each remainder, in any stratum, on the rank of images."""
     others = [one for one in spec.types[spec.data.type] if one != base_type(spec)]
     if rank == IMAGES and others:

@@ -17,17 +17,17 @@ from conformance.grade.compare import accepts
 from conformance.model import Answer, Vector
 from conformance.spec.model import OpSpec
 
-Impostor = Callable[[Vector], Sequence[Array] | None]
+TrivialImplementation = Callable[[Vector], Sequence[Array] | None]
 """The outputs of a trivial implementation; None if it is the function itself, or has none."""
 
 
-def vacuous(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
+def trivially_passed(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
     """Trivial implementations that pass a value vector at must and that no target exempts."""
     exempt = exemptions(spec, vector)
-    return tuple(name for name in passing(spec, vector) if name not in exempt)
+    return tuple(name for name in trivial_passes(spec, vector) if name not in exempt)
 
 
-class VacuityGate:
+class TrivialPassReport:
     """What is found of vectors that are looked at: those that are vacuous, each as a sentence, and
     how many are exempt.
 
@@ -42,7 +42,7 @@ class VacuityGate:
 
     def look(self, vector: Vector) -> None:
         op = vector.case.op
-        passed = passing(self._specs[op], vector) if op in self._specs else ()
+        passed = trivial_passes(self._specs[op], vector) if op in self._specs else ()
         excused = exemptions(self._specs[op], vector) if passed else {}
         left = [name for name in passed if name not in excused]
         if left:
@@ -50,12 +50,12 @@ class VacuityGate:
         self.exempt += bool(passed) and not left
 
 
-def passing(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
+def trivial_passes(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
     """The trivial implementations that pass a vector at level must; none for a negative test."""
     if vector.case.reject is not None:
         return ()
     found = []
-    for name, impostor in impostors(spec).items():
+    for name, impostor in trivial_implementations(spec).items():
         outputs = impostor(vector)
         if outputs is not None and any(
             accepts(answers, outputs, PRECISION)
@@ -74,7 +74,7 @@ def exemptions(spec: OpSpec, vector: Vector) -> Mapping[str, str]:
     return found
 
 
-def _filled(value: Callable[[Answer], object]) -> Impostor:
+def _filled(value: Callable[[Answer], object]) -> TrivialImplementation:
     def impostor(vector: Vector) -> list[Array]:
         return [
             np.full(answer.expected.shape, value(answer), DTYPES[answer.dtype].numpy)
@@ -134,7 +134,7 @@ def _shifted(vector: Vector) -> list[Array] | None:
     return [np.roll(output, 1, axis=-1) for output in _right(vector)]
 
 
-IMPOSTORS: Mapping[str, Impostor] = {
+TRIVIAL_IMPLEMENTATIONS: Mapping[str, TrivialImplementation] = {
     "zeros": _filled(lambda _answer: 0),
     "ones": _filled(lambda _answer: 1),
     "nan": _filled(_nan),
@@ -148,6 +148,6 @@ IMPOSTORS: Mapping[str, Impostor] = {
 specification exempts it by."""
 
 
-def impostors(spec: OpSpec) -> Mapping[str, Impostor]:
+def trivial_implementations(spec: OpSpec) -> Mapping[str, TrivialImplementation]:
     """The trivial implementations of an operator, those of its family last."""
-    return {**IMPOSTORS, **spec.kin.trivial}
+    return {**TRIVIAL_IMPLEMENTATIONS, **spec.kin.trivial}

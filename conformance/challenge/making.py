@@ -12,8 +12,8 @@ from conformance.log.run_log import RunLog
 from conformance.model import Result, Status
 from conformance.run.executor import Identity
 from conformance.run.strength import measured
-from conformance.spec.catalogue import faults
-from conformance.spec.digest import digest
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite.manifest import Manifest
 from conformance.suite.store import Suite
@@ -70,7 +70,7 @@ def record(
         suite=suite.name,
         level=options["level"],
         precision=options["precision"],
-        operators={op: digest(specs[op]) for op in suite.manifest.ops},
+        operators={op: spec_digest(specs[op]) for op in suite.manifest.ops},
         cases=tuple(cases),
         killed=killed(log.results, suite.manifest, specs, options["level"]),
         strength=measured(
@@ -97,6 +97,6 @@ def killed(
         if (entry.op, entry.id) in passed:
             found[entry.op] |= {*entry.kills} - ({*entry.excused} if level == "must" else set())
     counted = {
-        op: {fault.id for fault in faults(specs[op]) if not fault.equivalent} for op in found
+        op: {fault.id for fault in mutants_of(specs[op]) if not fault.equivalent} for op in found
     }
     return {op: (len(found[op] & counted[op]), len(counted[op])) for op in found}

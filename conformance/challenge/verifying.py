@@ -26,8 +26,8 @@ from conformance.run.executor import Executor
 from conformance.run.repeated import Repeated
 from conformance.run.strength import measured
 from conformance.safe_text import number_of
-from conformance.spec.catalogue import faults
-from conformance.spec.digest import digest
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import origin
 from conformance.suite.cases import Cases, Recorded
@@ -127,7 +127,7 @@ def _specifications(record: Record, means: Means) -> dict[str, OpSpec]:
     found = {}
     for op, stated in record.operators.items():
         found[op] = means.find(op)
-        if digest(found[op]) != stated:
+        if spec_digest(found[op]) != stated:
             raise UsageError(f"the specification of {op} is another one, made by {record.tool}")
     return found
 
@@ -158,7 +158,7 @@ def _evaluated(record: Record, specs: Mapping[str, OpSpec], folder: Path, means:
         name=record.suite,
         seed=record.seed,
         versions={},
-        bases=[origin.carried(spec, faults(spec)) for spec in specs.values()],
+        bases=[origin.carried(spec, mutants_of(spec)) for spec in specs.values()],
     )
 
 

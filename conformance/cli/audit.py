@@ -16,11 +16,11 @@ from conformance.cli.progress import Progress
 from conformance.replacement import unused
 
 if TYPE_CHECKING:
-    from conformance.audit.holdout import Held
-    from conformance.audit.mutant_states import Standing
-    from conformance.audit.score import Score
+    from conformance.audit.holdout import HeldOutScore
+    from conformance.audit.mutant_states import MutantStates
+    from conformance.audit.score import MutationScore
     from conformance.backends.capabilities import Capabilities
-    from conformance.spec.catalogue import Fault
+    from conformance.spec.catalogue import Mutant
 
 EXIT_INCOMPLETE = 1
 SHOWN = 12
@@ -112,7 +112,7 @@ def audit(
     from conformance.suite.store import open_suite
 
     suite = open_suite(name)
-    asked = audit_suite.operators(suite, ops)
+    asked = audit_suite.select_operators(suite, ops)
     claimed = capabilities(backend, dtypes, ranks, profile, suite.specs)
     whole = suite
     if claimed is not None:
@@ -158,7 +158,7 @@ def audit(
     if parts:
         for score in scores:
             spec = suite.specs[score.op]
-            every = audit_suite.standings_of(suite, score)
+            every = audit_suite.suite_mutant_states(suite, score)
             own = every if claimed is None else [*_selected(every, score.op, claimed)]
             found = settled(spec, score.faults, own)
             _tell_standings(score.op, found, len(every) - len(own))
@@ -169,7 +169,7 @@ def audit(
         ctx.exit(EXIT_INCOMPLETE)
 
 
-def _tell_open(score: Score, open_: Collection[str], backend: str | None) -> None:
+def _tell_open(score: MutationScore, open_: Collection[str], backend: str | None) -> None:
     """What is known where nobody knows how many mutants can show: no share of them."""
     counted = [fault for fault in score.counted if fault.id not in open_]
     must = [fault for fault in counted if not fault.reading]
@@ -191,7 +191,7 @@ def _tell_open(score: Score, open_: Collection[str], backend: str | None) -> Non
         )
 
 
-def _tell(score: Score, verbose: bool, open_: Collection[str]) -> None:
+def _tell(score: MutationScore, verbose: bool, open_: Collection[str]) -> None:
     """The score, unless it is ``open_`` of some mutants whether they can show, and its details."""
     counted = len(score.counted)
     noticed = counted - len(score.missed)
@@ -222,7 +222,7 @@ def _tell(score: Score, verbose: bool, open_: Collection[str]) -> None:
             click.echo(f"    {count:5} {fault.id}: {text}")
 
 
-def _list(label: str, faults: Sequence[Fault]) -> None:
+def _list(label: str, faults: Sequence[Mutant]) -> None:
     for fault in faults[:SHOWN]:
         click.echo(f"    {label}: {fault.id}: {fault.says}")
     if len(faults) > SHOWN:
@@ -233,12 +233,14 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({100 * part / whole:.1f}%)" if whole else "0 of 0"
 
 
-def _selected(found: Iterable[Standing], op: str, asked: Capabilities) -> Iterator[Standing]:
+def _selected(
+    found: Iterable[MutantStates], op: str, asked: Capabilities
+) -> Iterator[MutantStates]:
     """Those of parts whose element type and rank are asked for: others have no vectors."""
     return (one for one in found if asked.declares(op, one.part.dtype, one.part.rank))
 
 
-def _tell_standings(op: str, found: Sequence[Standing], left_out: int) -> None:
+def _tell_standings(op: str, found: Sequence[MutantStates], left_out: int) -> None:
     """A line for each part, and the mutants that nobody knows how to kill there."""
     more = f" ({left_out} parts of other types and ranks left out)" if left_out else ""
     click.echo(f"{op}, each part alone{more}:")
@@ -260,7 +262,7 @@ def _tell_standings(op: str, found: Sequence[Standing], left_out: int) -> None:
                 click.echo(f"        {label}: {', '.join(sorted(names))}")
 
 
-def _tell_holdout(found: Sequence[Held]) -> None:
+def _tell_holdout(found: Sequence[HeldOutScore]) -> None:
     for suite in dict.fromkeys(held.suite for held in found):
         among = [held for held in found if held.suite == suite]
         total = _share(sum(h.noticed for h in among), sum(h.faults for h in among))

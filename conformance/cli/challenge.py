@@ -209,7 +209,7 @@ def run(
         raise UsageError(
             f"{out / RECORD} exists, and a challenge is run once", hint="name another folder"
         )
-    specs = loader.chosen(ops)
+    specs = loader.select_specs(ops)
     runner = Isolation("process", jobs, timeout, memory, env, hashed=True)
     asked = runner.executor_for(backend)
     identity = _loaded(asked)
@@ -310,11 +310,11 @@ def verify(
     if env is not None and backend is None:
         raise UsageError("--env needs --backend", hint="add --backend NAME")
     found = record.read(file)
-    own = loader.chosen(ops, ()) if ops else {}
+    own = loader.select_specs(ops, ()) if ops else {}
     done: list[Step] = []
     with Progress(1, "verifying") as progress:
         means = Means(
-            find=lambda op: own.get(op) or loader.find(op),
+            find=lambda op: own.get(op) or loader.find_spec(op),
             published=commitment or "",
             executor=None
             if backend is None

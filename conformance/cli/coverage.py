@@ -83,7 +83,7 @@ def coverage(
                 "--prove cannot be combined with --suite, --why or options that select a part"
             )
         ctx.exit(EXIT_INCOMPLETE if _prove(ops, processes) else 0)
-    from conformance.audit.audit_suite import operators
+    from conformance.audit.audit_suite import select_operators
     from conformance.audit.coverage import coverage as measure
     from conformance.backends.claims import claimed
     from conformance.cli.part import capabilities, part, tell_part
@@ -91,7 +91,7 @@ def coverage(
     from conformance.suite.store import open_suite
 
     whole = suite = open_suite(name)
-    asked = operators(suite, ops)
+    asked = select_operators(suite, ops)
     asked_for = capabilities(backend, dtypes, ranks, profile, suite.specs)
     narrow = None
     if asked_for is not None:
@@ -138,7 +138,7 @@ def _prove(ops: tuple[str, ...], processes: int) -> bool:
     from conformance.spec import loader
     from conformance.suite import proofs
 
-    specs = loader.chosen(ops)
+    specs = loader.select_specs(ops)
     kept = {op: proofs.current(spec) for op, spec in specs.items()}
     for op in (op for op, found in kept.items() if found is None):
         _writable(proofs.file_of(specs[op]))

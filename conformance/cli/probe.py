@@ -123,7 +123,7 @@ def probe(
         return isolation.executor_for(backend)
 
     with Progress(1, "probing") as progress:
-        outcome = asked(executor, loader.chosen(ops), question, progress=progress.at)
+        outcome = asked(executor, loader.select_specs(ops), question, progress=progress.at)
     found = record.document(outcome, backend)
     record.check(found, str(out / record.FILE))
     try:

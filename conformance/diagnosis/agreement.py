@@ -11,14 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.diagnosis.elementwise import inside, is_nan, ordinals, same, ungraded_in
-from conformance.diagnosis.output_subset import SomeOutputs, of_each
+from conformance.diagnosis.elementwise import (
+    equal_values,
+    is_nan,
+    ordinals,
+    ungraded_elements,
+    values_between,
+)
+from conformance.diagnosis.output_subset import OutputSubset, select_outputs
 from conformance.grade.compare import accepts
 from conformance.grade.match import asked
 from conformance.model import Answer, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.model import OpSpec, Variant
-from conformance.spec.rule_change import circular
+from conformance.spec.model import OpSpec, RuleChange
+from conformance.spec.rule_change import find_cycle
 
 Array = NDArray[Any]
 Mask = NDArray[np.bool_]
@@ -45,7 +51,7 @@ class Agreement(enum.IntEnum):
     EQUAL = 2
 
 
-class Asked:
+class ObservedVector:
     """A vector with what one backend made of it; ``outputs`` is None where it passed.
 
     ``level`` and ``precision`` are what was asked: at level should no reading is accepted.
@@ -64,15 +70,15 @@ class Asked:
         only: Sequence[int] | None = None,
     ) -> None:
         if only is not None:
-            told = {name: of_each(only, one) for name, one in vector.readings.items()}
-            vector = replace(vector, answers=of_each(only, vector.answers), readings=told)
-            outputs = None if outputs is None else of_each(only, outputs)
+            told = {name: select_outputs(only, one) for name, one in vector.readings.items()}
+            vector = replace(vector, answers=select_outputs(only, vector.answers), readings=told)
+            outputs = None if outputs is None else select_outputs(only, outputs)
         self._only, self.followed = only, followed
         self.spec, self.vector, self.outputs, self.precision = spec, vector, outputs, precision
         self.level = level
 
     @property
-    def _subject(self) -> Subject | SomeOutputs:
+    def _subject(self) -> Subject | OutputSubset:
         """The reference on this vector, which takes a multiple of its memory: of large ones only
         the last few are kept.
         """
@@ -84,12 +90,12 @@ class Asked:
         return sum(array.size for array in arrays)
 
     @cached_property
-    def _small(self) -> Subject | SomeOutputs:
+    def _small(self) -> Subject | OutputSubset:
         return self.subject()
 
-    def subject(self) -> Subject | SomeOutputs:
+    def subject(self) -> Subject | OutputSubset:
         """The reference on this vector, as far as it is looked at."""
-        return self.whole() if self._only is None else SomeOutputs(self.whole(), self._only)
+        return self.whole() if self._only is None else OutputSubset(self.whole(), self._only)
 
     def whole(self) -> Subject:
         """The reference on this vector, ready to be asked under other rules."""
@@ -115,12 +121,12 @@ class Asked:
         return (self.vector.answers, *readings)
 
     @property
-    def alone(self) -> Asked | None:
+    def alone(self) -> ObservedVector | None:
         """The same with its wrong outputs alone; None where all are wrong, or none is by itself."""
         wrong = sorted(self.wrong_outputs)
         if not wrong or len(wrong) == len(self.vector.answers):
             return None
-        return Asked(
+        return ObservedVector(
             self.spec, self.vector, self.outputs, self.precision, self.level, self.followed, wrong
         )
 
@@ -157,11 +163,11 @@ class Asked:
         return frozenset(
             number
             for number, (got, other, correct, free) in enumerate(shown)
-            if (same(got, other) | free).all()
-            and not (got.shape == correct.shape and (same(got, correct) | free).all())
+            if (equal_values(got, other) | free).all()
+            and not (got.shape == correct.shape and (equal_values(got, correct) | free).all())
         )
 
-    def agreement(self, altered: Altered, readings: Mapping[str, Variant]) -> Agreement:
+    def agreement(self, altered: Altered, readings: Mapping[str, RuleChange]) -> Agreement:
         """How a failure agrees with an implementation, also one that follows a reading besides.
 
         ``readings`` are the operator's interpretations by name.
@@ -177,12 +183,12 @@ class Asked:
         return found
 
     def _beside(
-        self, altered: Altered, name: str, readings: Mapping[str, Variant]
+        self, altered: Altered, name: str, readings: Mapping[str, RuleChange]
     ) -> Altered | None:
         """An implementation that follows readings, too; None where one rules out the other."""
         followed = [readings[one] for one in name.split("+") if one in readings]
         variants = (*altered.variants, *followed)
-        if any(circular(self.spec, *(one.replace for one in variants))):
+        if any(find_cycle(self.spec, *(one.replace for one in variants))):
             return None
         return Altered(self.spec, *variants)
 
@@ -225,12 +231,12 @@ class Asked:
         """
         assert self.outputs is not None
         free = [
-            ungraded_in(answer, got, self._precision)
+            ungraded_elements(answer, got, self._precision)
             for answer, got in zip(self.vector.answers, self.outputs, strict=True)
         ]
         right = self._subject.outputs
         moved = any(a.shape != b.shape for a, b in zip(self.outputs, right, strict=True))
-        alike = [] if moved else list(map(same, self.outputs, predicted))
+        alike = [] if moved else list(map(equal_values, self.outputs, predicted))
         # Most implementations end here: what they leave open takes longer to be worked out.
         if not moved and not self._is_in_question(alike, free):
             return free
@@ -263,7 +269,7 @@ class Asked:
         """
         assert self.outputs is not None
         return [
-            ~(same(got, right) | ungraded_in(answer, got, self._precision))
+            ~(equal_values(got, right) | ungraded_elements(answer, got, self._precision))
             for got, right, answer in zip(
                 self.outputs, self._subject.outputs, self.vector.answers, strict=True
             )
@@ -326,7 +332,8 @@ class Asked:
         pairs = list(zip(self.outputs, predicted, strict=True))
         free = self._free(altered, predicted)
         alike = [
-            same(got, other) | ungraded for (got, other), ungraded in zip(pairs, free, strict=True)
+            equal_values(got, other) | ungraded
+            for (got, other), ungraded in zip(pairs, free, strict=True)
         ]
         if all(one.all() for one in alike):
             return Agreement.EQUAL
@@ -334,7 +341,7 @@ class Asked:
         if any(got.shape != lo.shape for got, (lo, _) in zip(self.outputs, ends, strict=True)):
             return Agreement.NONE  # too many taps for what is accepted to be worked out
         outside = [
-            ~(inside(got, lo, hi) | equal)
+            ~(values_between(got, lo, hi) | equal)
             for got, (lo, hi), equal in zip(self.outputs, ends, alike, strict=True)
         ]
         if not any(one.any() for one in outside):
@@ -383,13 +390,13 @@ class Asked:
             nan = is_nan(lo) & is_nan(low)
             meet = (ordinals(low) <= ordinals(hi)) & (ordinals(high) >= ordinals(lo))
             apart = ~nan & (~meet | is_nan(lo) | is_nan(low))
-            if (apart & ~ungraded_in(answer, low, self._precision)).any():
+            if (apart & ~ungraded_elements(answer, low, self._precision)).any():
                 return False
         return True
 
 
 @lru_cache(maxsize=4)
-def _large(asked: Asked) -> Subject | SomeOutputs:
+def _large(asked: ObservedVector) -> Subject | OutputSubset:
     return asked.subject()
 
 

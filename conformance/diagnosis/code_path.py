@@ -10,7 +10,7 @@ from conformance.spec.model import OpSpec
 
 
 @dataclass(frozen=True)
-class Kernel:
+class CodePath:
     """What a backend may have a kernel of its own for: an element type, a rank of the data, and
     whether the one window is the whole plane.
     """
@@ -25,6 +25,6 @@ class Kernel:
         return self.dtype, self.rank
 
 
-def kernel_of(spec: OpSpec, case: Case) -> Kernel:
+def code_path_of(spec: OpSpec, case: Case) -> CodePath:
     """The kernel that a vector may be computed by."""
-    return Kernel(case.types[spec.data.type], rank_of(case), spec.kin.oracle.is_whole(spec, case))
+    return CodePath(case.types[spec.data.type], rank_of(case), spec.kin.oracle.is_whole(spec, case))

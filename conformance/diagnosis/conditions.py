@@ -9,7 +9,7 @@ from itertools import combinations, product
 
 from conformance.model import Result
 
-MOST = 3
+MAX_CONDITIONS = 3
 """Conditions of one conjunction at most, and fewer than failures; more fit anything."""
 
 TOLERATED = 0.1
@@ -82,7 +82,7 @@ class Separation:
         return self.meet == 0
 
 
-def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation | None:
+def find_separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation | None:
     """The smallest conjunction of conditions that all failures meet and fewest passes do.
 
     Fewer conditions come first, then those that say what a vector has. One thing that it lacks is
@@ -101,7 +101,7 @@ def separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation
     absent = [Condition(feature, holds=False) for feature in lacking]
     met = {one: _met(one, seen) for one in (*present, *absent)}
     best: tuple[int, tuple[Condition, ...]] = (len(passed), ())
-    for count in range(1, min(MOST, len(failed) - 1) + 1):
+    for count in range(1, min(MAX_CONDITIONS, len(failed) - 1) + 1):
         found = _fewest(_some(present, count, met), met)
         # One more condition has to be worth it, or it describes the suite and not the failures.
         if found is not None and 2 * found[0] <= best[0]:
@@ -158,7 +158,7 @@ def _some(
     conditions: Sequence[Condition], count: int, met: Mapping[Condition, int]
 ) -> Iterator[tuple[Condition, ...]]:
     """That many of the conditions; of many, those that fewest passing vectors meet."""
-    if count >= MOST - 1:
+    if count >= MAX_CONDITIONS - 1:
         conditions = sorted(conditions, key=lambda one: met[one].bit_count())[:CONSIDERED]
     return combinations(conditions, count)
 

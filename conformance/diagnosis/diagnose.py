@@ -8,28 +8,28 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from conformance.diagnosis.conditions import Separation, separation
-from conformance.diagnosis.distinguishing_vector import decider, unasked
-from conformance.diagnosis.explain_failures import explanations, with_others
+from conformance.diagnosis.conditions import Separation, find_separation
+from conformance.diagnosis.distinguishing_vector import distinguishing_vector, untested_vectors
+from conformance.diagnosis.explain_failures import explain_failures, extend_explanations
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.locate_errors import Placed, placed
-from conformance.diagnosis.numbers import Numbers, comparison, numbers
-from conformance.diagnosis.operator_results import OperatorEvidence, case_of
-from conformance.diagnosis.resemblance import FEWEST, resembling
+from conformance.diagnosis.locate_errors import LocatedFailures, locate_failures
+from conformance.diagnosis.numbers import Numbers, best_comparison, case_numbers
+from conformance.diagnosis.operator_results import OperatorResults, case_from_request
+from conformance.diagnosis.resemblance import MIN_FAILURES, find_resemblance
 from conformance.diagnosis.wording import (
     UNKNOWN,
-    by_conditions,
-    by_faults,
-    by_place,
     candidates,
+    describe_ambiguous,
+    describe_conditions,
+    describe_mutants,
+    describe_region,
     is_named,
-    key,
-    undecided,
+    mutants_key,
 )
 from conformance.errors import ConformanceError
 from conformance.grade.outcome import describe
 from conformance.model import FAILED, Finding, Result, Status
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 from conformance.suite.entries import Entry
 from conformance.suite.store import Suite
 from conformance.verdict import FUZZ
@@ -41,7 +41,7 @@ NUMBERED = 2_000
 """Passed vectors whose numbers are compared with those of failures, the first of the suite."""
 
 
-class Diagnosis:
+class RunDiagnosis:
     """What the failures of a run come from.
 
     ``results`` are in the order of the suite; ``level`` is what was asked, ``precision`` what each
@@ -60,7 +60,7 @@ class Diagnosis:
     ) -> None:
         self._results, self._suite = results, suite
         self._level, self._precision = level, precision
-        self._seen: dict[str, OperatorEvidence] = {}
+        self._seen: dict[str, OperatorResults] = {}
         self._backends = backends
         self._numbered: dict[tuple[str, str], Numbers] = {}
         self._specs = suite.specs
@@ -84,7 +84,7 @@ class Diagnosis:
             if at not in self._explained or not is_named(self._explained[at]):
                 alike = failure.op, failure.reject is not None, failure.kind
                 self._unnamed[alike].append(failure)
-        self._placed: dict[tuple[str, str], Placed] = {}
+        self._placed: dict[tuple[str, str], LocatedFailures] = {}
         for op in ops:
             try:
                 self._placed |= self._places(op, level, precision)
@@ -95,10 +95,12 @@ class Diagnosis:
     def causes(self) -> Mapping[tuple[str, str], str]:
         """By operator and id, a name for the faults that explain a failure, or for the place of
         its wrong elements."""
-        named = {at: key(one.faults) for at, one in self._explained.items() if is_named(one)}
+        named = {
+            at: mutants_key(one.faults) for at, one in self._explained.items() if is_named(one)
+        }
         return {at: str(one.found.region) for at, one in self._placed.items()} | named
 
-    def variants(self, finding: Finding) -> list[Variant]:
+    def variants(self, finding: Finding) -> list[RuleChange]:
         """The rules that the backend is taken to have in place of its specification's."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         if explained is None or not is_named(explained):
@@ -116,8 +118,8 @@ class Diagnosis:
         decides = self._decides(explained) if open_ else None
         backend = self._backends.get(finding.op, "")
         if named:
-            return by_faults(explained, decides, backend)
-        return undecided(explained, self._without_faults(finding), decides, backend)
+            return describe_mutants(explained, decides, backend)
+        return describe_ambiguous(explained, self._without_faults(finding), decides, backend)
 
     def _is_lone(self, found: Explanation, others: Sequence[Explanation]) -> bool:
         """Whether one vector alone shows faults, though others exist that could speak against them.
@@ -139,7 +141,7 @@ class Diagnosis:
         op = found.faults[0].op
         asked = {result.id for result in self._results if result.op == op}
         dtypes = {place.dtype for place in found.places}
-        return list(unasked(self._suite.manifest.of([op]), op, asked, dtypes))
+        return list(untested_vectors(self._suite.manifest.of([op]), op, asked, dtypes))
 
     def _decides(self, found: Explanation) -> str | None:
         """A vector that was not asked and tells the candidates apart, by its id; of a single one
@@ -153,11 +155,13 @@ class Diagnosis:
             return None if smallest is None else smallest.id
         spec = self._specs.get(op)
         assert spec is not None  # it has faults
-        return decider(spec, candidates(found), entries, self._suite.get, found.places)
+        return distinguishing_vector(
+            spec, candidates(found), entries, self._suite.get, found.places
+        )
 
     def _places(
         self, op: str, level: str, precision: Mapping[str, str]
-    ) -> Mapping[tuple[str, str], Placed]:
+    ) -> Mapping[tuple[str, str], LocatedFailures]:
         """The places of the wrong elements of failures of an operator that no faults explain."""
         spec = self._specs.get(op)
         if spec is None:
@@ -168,7 +172,7 @@ class Diagnosis:
             if of == op and not rejected
             for one in some
         ]
-        found = placed(
+        found = locate_failures(
             spec,
             failed,
             self._passed.get((op, False), ()),
@@ -193,31 +197,31 @@ class Diagnosis:
             return told
         # What the vectors may have in common by chance says less than where they are wrong.
         told = None if told is None or told.get("by_chance") else told
-        return by_place(there.found, there.passing, told)
+        return describe_region(there.found, there.passing, told)
 
     def _like(self, finding: Finding) -> str:
         """What is said of failures that resemble a mutant which passed vectors speak against."""
         spec, bank = self._specs.get(finding.op), self._specs.faults(finding.op)
         failed = [self._failed[finding.op, name] for name in finding.ids]
-        if spec is None or not bank or len(failed) < FEWEST or failed[0].reject is not None:
+        if spec is None or not bank or len(failed) < MIN_FAILURES or failed[0].reject is not None:
             return ""
-        like = resembling(self._evidence(spec), bank, finding.ids)
+        like = find_resemblance(self._evidence(spec), bank, finding.ids)
         if like is None or not like.passing:
             return ""
         passed = self._passed.get((finding.op, False), ())
-        apart = separation(
+        apart = find_separation(
             [failure for failure in failed if failure.id in like.agree],
             [result for result in passed if result.id in like.passing],
         )
         conditions = "" if apart is None else " and ".join(map(str, apart.conditions))
         return like.sentence(conditions)
 
-    def _evidence(self, spec: OpSpec) -> OperatorEvidence:
+    def _evidence(self, spec: OpSpec) -> OperatorResults:
         """What the run shows of an operator in small cases; read once for all of its findings."""
         if spec.op not in self._seen:
             large = {entry.id for entry in self._suite.manifest.of([spec.op]) if entry.is_large}
             results = (r for r in self._results if r.op == spec.op and r.id not in large)
-            self._seen[spec.op] = OperatorEvidence(
+            self._seen[spec.op] = OperatorResults(
                 spec,
                 results,
                 read=self._suite.get,
@@ -231,7 +235,7 @@ class Diagnosis:
         failed = [self._failed[finding.op, name] for name in finding.ids]
         rejected = failed[0].reject is not None
         passed = self._passed.get((finding.op, rejected), ())
-        found = separation(failed, passed)
+        found = find_separation(failed, passed)
         kinds = {one.kind for one in failed}
         alike = [
             one for kind in kinds for one in self._unnamed.get((finding.op, rejected, kind), ())
@@ -243,7 +247,7 @@ class Diagnosis:
                 found, by_chance = better, False
         if found is None:
             return None
-        return by_conditions(found, self._specs.get(finding.op), rejected, by_chance)
+        return describe_conditions(found, self._specs.get(finding.op), rejected, by_chance)
 
     def _by_numbers(
         self, failed: Sequence[Result], alike: Sequence[Result], passed: Sequence[Result]
@@ -256,7 +260,7 @@ class Diagnosis:
             return None
         seen, own = self._numbers(passed[:NUMBERED]), self._numbers(failed)
         every = self._numbers(alike)
-        found = comparison(own, seen) if len(own) == len(failed) else None
+        found = best_comparison(own, seen) if len(own) == len(failed) else None
         if found is None:
             return None
         told, one, tried = found
@@ -271,7 +275,7 @@ class Diagnosis:
             if at not in self._numbered and one.asked is not None:
                 spec = self._specs.get(one.op)
                 assert spec is not None
-                self._numbered[at] = numbers(spec, case_of(one.op, one.asked))
+                self._numbered[at] = case_numbers(spec, case_from_request(one.op, one.asked))
             if at in self._numbered:
                 found.append(self._numbered[at])
         return found
@@ -306,7 +310,7 @@ def _explanations(
     small = [result for result in of_op if result.id not in large]
     others = [result for result in of_op if result.id in large or result.kind == "raised"]
     try:
-        by_small = explanations(
+        by_small = explain_failures(
             spec,
             small,
             bank,
@@ -316,6 +320,8 @@ def _explanations(
             level=level,
             chosen=suite.manifest.name == FUZZ,
         )
-        return with_others(by_small, spec, others, read=suite.get, precision=precision, level=level)
+        return extend_explanations(
+            by_small, spec, others, read=suite.get, precision=precision, level=level
+        )
     except ConformanceError:
         return []  # an old suite, of another version of the specification

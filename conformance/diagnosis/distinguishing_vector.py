@@ -7,23 +7,23 @@ from itertools import islice
 
 import numpy as np
 
-from conformance.diagnosis.code_path import Kernel, kernel_of
-from conformance.diagnosis.explanation import Faults
+from conformance.diagnosis.code_path import CodePath, code_path_of
+from conformance.diagnosis.explanation import Mutants
 from conformance.model import Vector
 from conformance.reference.subject import Altered, Subject
 from conformance.spec.model import OpSpec
 from conformance.suite.entries import Entry
 
-LOOKED_AT = 10
+MAX_EVALUATED = 10
 """Vectors that kill all candidates and whose outputs are worked out, at most."""
 
 
-def decider(
+def distinguishing_vector(
     spec: OpSpec,
-    candidates: Sequence[Faults],
+    candidates: Sequence[Mutants],
     entries: Sequence[Entry],
     read: Callable[[str], Vector],
-    places: Collection[Kernel],
+    places: Collection[CodePath],
 ) -> str | None:
     """The smallest of some vectors, by its id, on which two candidates give different outputs.
 
@@ -32,7 +32,7 @@ def decider(
     """
 
     def there(entry: Entry) -> bool:
-        return kernel_of(spec, read(entry.id).case) in places
+        return code_path_of(spec, read(entry.id).case) in places
 
     ids = [{fault.id for fault in one} for one in candidates]
     some = [one for one in sorted(entries, key=lambda one: (one.elements, one.id)) if one.kills]
@@ -44,13 +44,13 @@ def decider(
         elif any(killed) and there(entry):
             return entry.id
     altered = [Altered(spec, *(fault.variant for fault in one)) for one in candidates]
-    for entry in islice(filter(there, all_killed), LOOKED_AT):
+    for entry in islice(filter(there, all_killed), MAX_EVALUATED):
         if _differ(spec, read(entry.id), altered):
             return entry.id
     return None
 
 
-def unasked(
+def untested_vectors(
     entries: Sequence[Entry], op: str, asked: Collection[str], dtypes: Collection[str]
 ) -> Iterator[Entry]:
     """The value vectors of an operator that a run did not ask, of some element types."""

@@ -30,19 +30,19 @@ def is_nan(array: Array) -> Mask:
     return array != array
 
 
-def same(got: Array, other: Array) -> Mask:
+def equal_values(got: Array, other: Array) -> Mask:
     """Where two arrays of one shape and type have equal values; NaN equals NaN."""
     return (ordinals(got) == ordinals(other)) | (is_nan(got) & is_nan(other))
 
 
-def inside(got: Array, lo: Array, hi: Array) -> Mask:
+def values_between(got: Array, lo: Array, hi: Array) -> Mask:
     """Where values lie between two others, both included; where these are NaN only NaN does."""
     seen = ordinals(got)
     within: Mask = (seen >= ordinals(lo)) & (seen <= ordinals(hi))
     return np.where(is_nan(lo), is_nan(got), within)
 
 
-def ungraded_in(answer: Answer, got: Array, precision: str) -> Mask:
+def ungraded_elements(answer: Answer, got: Array, precision: str) -> Mask:
     """Elements that are not graded; none where the output has another shape."""
     if answer.open is None or answer.open.shape != got.shape:
         return np.zeros(got.shape, np.bool_)

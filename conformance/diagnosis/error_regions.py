@@ -24,7 +24,7 @@ FILLED = 0.5
 """Indices of a place that are wrong, of those that it has, at least; and vectors that are wrong at
 the index with which it begins."""
 
-SOME = 4
+MIN_SHARING = 4
 """Failures that share a place beside others that do not, at least."""
 
 SHARE = 1 / 3
@@ -35,7 +35,7 @@ BEGINNINGS = 3
 
 
 @dataclass(frozen=True)
-class Line:
+class IndexLine:
     """A way to count the elements of an output from 0 on: along the dimensions from ``first`` to
     before ``end``, which count from the end where they are negative (an ``end`` of 0 is the end).
 
@@ -84,7 +84,7 @@ class Region:
     ``tail`` that is left over after whole groups of so many.
     """
 
-    line: Line
+    line: IndexLine
     kind: str
     number: int = 0
 
@@ -133,7 +133,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Wrong:
+class WrongElements:
     """Which elements of the outputs of one failure are wrong, of outputs that have such."""
 
     masks: tuple[Mask, ...]
@@ -145,7 +145,7 @@ class Wrong:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedRegion:
     """A region in which all wrong ``elements`` of some ``vectors`` lie."""
 
     region: Region
@@ -158,23 +158,25 @@ class Shared:
         return any(length and self.region.size(length) for length in lengths)
 
 
-def lines(names: Sequence[str], planes: int, spread: bool) -> list[Line]:
+def index_lines(names: Sequence[str], planes: int, spread: bool) -> list[IndexLine]:
     """The lines of an output whose dimensions have these ``names``.
 
     ``planes`` dimensions come first that tell planes apart. Where ``spread``, an output may have
     any number of axes after these, which are counted from the last.
     """
     fixed = planes if spread else len(names)
-    found = [Line(name, at, at + 1) for at, name in enumerate(names[:fixed])]
+    found = [IndexLine(name, at, at + 1) for at, name in enumerate(names[:fixed])]
     if spread:
         axes = ("the last axis", "the last axis but one", "the last axis but two")
-        found += [Line(name, -1 - back, -back, planes) for back, name in enumerate(axes)]
-        found.append(Line("a plane", planes, 0))
-    found.append(Line("an output", 0, 0))
+        found += [IndexLine(name, -1 - back, -back, planes) for back, name in enumerate(axes)]
+        found.append(IndexLine("a plane", planes, 0))
+    found.append(IndexLine("an output", 0, 0))
     return found
 
 
-def shared(failures: Sequence[Wrong], along: Sequence[Line]) -> Shared | None:
+def shared_region(
+    failures: Sequence[WrongElements], along: Sequence[IndexLine]
+) -> SharedRegion | None:
     """The narrowest region that has all wrong elements of some failures; None where there is none,
     or where that may be chance, and of a single failure.
 
@@ -201,16 +203,18 @@ def shared(failures: Sequence[Wrong], along: Sequence[Line]) -> Shared | None:
         return None
     # One that is wider and surer is no better: the narrower holds as well.
     *_, region = min(found, key=lambda one: one[:2])
-    return Shared(region, len(failures), sum(one.count for one in failures))
+    return SharedRegion(region, len(failures), sum(one.count for one in failures))
 
 
-def mostly(failures: Sequence[Wrong], along: Sequence[Line]) -> tuple[Shared, list[int]] | None:
+def region_of_most(
+    failures: Sequence[WrongElements], along: Sequence[IndexLine]
+) -> tuple[SharedRegion, list[int]] | None:
     """The region that has all wrong elements of most of some failures, and which these are, by
     their places; None where there is none, or where that may be chance.
 
     A backend with several bugs fails elsewhere, too. A failure whose whole line is in the region
-    shows nothing and is none of them. Chance is that of :func:`shared`, for any choice of as many
-    failures.
+    shows nothing and is none of them. Chance is that of :func:`shared_region`, for any choice
+    of as many failures.
     """
     found: list[tuple[int, float, int, Region, list[int]]] = []
     for line in along:
@@ -224,7 +228,7 @@ def mostly(failures: Sequence[Wrong], along: Sequence[Line]) -> tuple[Shared, li
                 if some
                 and all(region.holds(hit) and region.size(len(hit)) < len(hit) for hit in some)
             ]
-            if len(at) < max(SOME, SHARE * len(failures)):
+            if len(at) < max(MIN_SHARING, SHARE * len(failures)):
                 continue
             own = [hit for number in at for hit in hits[number]]
             owners = [number for number in at for _ in hits[number]]
@@ -235,10 +239,10 @@ def mostly(failures: Sequence[Wrong], along: Sequence[Line]) -> tuple[Shared, li
     if not found:
         return None
     *_, region, at = min(found, key=lambda one: one[:3])
-    return Shared(region, len(at), sum(failures[number].count for number in at)), at
+    return SharedRegion(region, len(at), sum(failures[number].count for number in at)), at
 
 
-def _some_regions(line: Line, hits: Sequence[Sequence[Mask]]) -> Iterator[Region]:
+def _some_regions(line: IndexLine, hits: Sequence[Sequence[Mask]]) -> Iterator[Region]:
     """What may be of some of several failures, the plainest first."""
     yield Region(line, "last")
     yield Region(line, "first")
@@ -251,7 +255,7 @@ def _some_regions(line: Line, hits: Sequence[Sequence[Mask]]) -> Iterator[Region
         yield Region(line, "tail", group)
 
 
-def _regions(line: Line, hits: Sequence[Mask]) -> Iterator[Region]:
+def _regions(line: IndexLine, hits: Sequence[Mask]) -> Iterator[Region]:
     """What may be, the plainest first."""
     yield Region(line, "last")
     yield Region(line, "first")
@@ -270,7 +274,7 @@ def _filled(region: Region, hits: Sequence[Mask]) -> bool:
 
 
 def _chance(region: Region, hits: Sequence[Mask], owners: Sequence[int]) -> float:
-    """How likely it is that all that is hit lies in the region by itself; see :func:`shared`."""
+    """Estimate the chance that all hits lie in the region by themselves; see `shared_region`."""
     likely: dict[int, float] = {}
     for owner, hit in zip(owners, hits, strict=True):
         at = np.flatnonzero(hit)

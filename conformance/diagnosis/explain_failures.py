@@ -8,25 +8,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from conformance.diagnosis.agreement import Agreement
-from conformance.diagnosis.code_path import kernel_of
-from conformance.diagnosis.error_regions import SOME, Region, Wrong, mostly
+from conformance.diagnosis.code_path import code_path_of
+from conformance.diagnosis.error_regions import MIN_SHARING, Region, WrongElements, region_of_most
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.locate_errors import lines_of, wrong_elements
-from conformance.diagnosis.operator_results import LOOKED_AT, OperatorEvidence
+from conformance.diagnosis.locate_errors import index_lines_of, wrong_elements
+from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES, OperatorResults
 from conformance.diagnosis.search import Search
 from conformance.model import OPEN_BIT, Answer, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 
 EVERY = sum(OPEN_BIT.values())
 """An element that is not graded at any precision."""
 
 
-def explanations(
+def explain_failures(
     spec: OpSpec,
     results: Sequence[Result],
-    bank: Sequence[Fault],
+    bank: Sequence[Mutant],
     *,
     read: Callable[[str], Vector],
     noticed: Mapping[str, Sequence[str]],
@@ -41,7 +41,7 @@ def explanations(
     less, so such faults are told only where they explain most of what was left. So it is without
     the elements of a place, where most of what is left is wrong there alone. ``chosen`` as for
     :class:`conformance.diagnosis.search.Search`, the rest as for
-    :class:`conformance.diagnosis.operator_results.OperatorEvidence`.
+    :class:`conformance.diagnosis.operator_results.OperatorResults`.
     """
     arguments = _Arguments(noticed, precision, level)
     evidence = arguments.evidence(spec, results, read)
@@ -61,7 +61,7 @@ def explanations(
     return [*found, *(replace(one, outputs=names) for one in most)]
 
 
-def with_others(
+def extend_explanations(
     explained: Sequence[Explanation],
     spec: OpSpec,
     results: Sequence[Result],
@@ -79,7 +79,9 @@ def with_others(
     if not explained:
         return []
     evidence = _Arguments({}, precision, level).evidence(spec, results, read)
-    raised = [r.id for r in results if r.kind == "raised" and r.reject is None][:LOOKED_AT]
+    raised = [r.id for r in results if r.kind == "raised" and r.reject is None][
+        :MAX_COMPARED_FAILURES
+    ]
     vectors = {id: read(id) for id in raised}
     subjects = {id: Subject(spec, v.case, v.inputs) for id, v in vectors.items()}
     readings = {reading.name: reading for reading in spec.interpretations}
@@ -92,7 +94,7 @@ def with_others(
             if evidence.place(id) not in explanation.elsewhere:
                 agrees[id] = failure.agreement(altered, readings)
         for id, subject in subjects.items():
-            elsewhere = kernel_of(spec, vectors[id].case) in explanation.elsewhere
+            elsewhere = code_path_of(spec, vectors[id].case) in explanation.elsewhere
             if not elsewhere and not subject.answers(altered):
                 agrees[id] = Agreement.WITHIN
         agrees = {id: agreement for id, agreement in agrees.items() if agreement}
@@ -120,8 +122,8 @@ class _Arguments:
         results: Sequence[Result],
         read: Callable[[str], Vector],
         only: Sequence[int] | None = None,
-    ) -> OperatorEvidence:
-        return OperatorEvidence(
+    ) -> OperatorResults:
+        return OperatorResults(
             spec,
             results,
             read=read,
@@ -133,10 +135,10 @@ class _Arguments:
 
 
 def _beside_a_place(
-    evidence: OperatorEvidence,
+    evidence: OperatorResults,
     results: Sequence[Result],
     found: Sequence[Explanation],
-    bank: Sequence[Fault],
+    bank: Sequence[Mutant],
     read: Callable[[str], Vector],
     arguments: _Arguments,
     chosen: bool,
@@ -147,14 +149,14 @@ def _beside_a_place(
     Failures that are wrong nowhere else count as passed: whatever else the backend does, elsewhere
     their elements are right.
     """
-    spec, along = evidence.spec, lines_of(evidence.spec)
+    spec, along = evidence.spec, index_lines_of(evidence.spec)
     explained = {vector for one in found for vector in one.agrees}
     failed = [one for one in results if one.id in evidence.failed]
     left = [one for one in failed if one.id not in explained]
-    if along is None or len(left) <= SOME:
+    if along is None or len(left) <= MIN_SHARING:
         return None
     wrong = dict(wrong_elements(left, read, arguments.precision, arguments.level))
-    most = mostly(list(wrong.values()), along)
+    most = region_of_most(list(wrong.values()), along)
     if most is None or len(most[1]) == len(left):
         return None
     shared, at = most
@@ -176,7 +178,9 @@ def _beside_a_place(
     return [_with_place(one, shared.region, wrong) for one in more]
 
 
-def _with_place(found: Explanation, region: Region, wrong: Mapping[str, Wrong]) -> Explanation:
+def _with_place(
+    found: Explanation, region: Region, wrong: Mapping[str, WrongElements]
+) -> Explanation:
     """An explanation that says in how many of its failures elements of a place are wrong, too."""
     places = {
         vector: [(mask, region.elements(mask.shape)) for mask in wrong[vector].masks]

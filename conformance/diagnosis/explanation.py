@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from conformance.diagnosis.agreement import Agreement
-from conformance.diagnosis.code_path import Kernel
-from conformance.spec.catalogue import Fault
+from conformance.diagnosis.code_path import CodePath
+from conformance.spec.catalogue import Mutant
 
-Faults = tuple[Fault, ...]
+Mutants = tuple[Mutant, ...]
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Explanation:
     was asked that might have spoken against it.
     """
 
-    faults: Faults
+    faults: Mutants
     agrees: Mapping[str, Agreement]
-    places: frozenset[Kernel]
-    elsewhere: frozenset[Kernel]
+    places: frozenset[CodePath]
+    elsewhere: frozenset[CodePath]
     failing: int
     passing: int
     strained: int = 0
-    alternatives: tuple[Faults, ...] = ()
+    alternatives: tuple[Mutants, ...] = ()
     outputs: tuple[str, ...] = ()
     beside: str = ""
     with_more: int = 0
@@ -61,24 +61,26 @@ class Explanation:
         return sum(one is Agreement.EQUAL for one in self.agrees.values())
 
 
-def as_well(one: Explanation, found: Explanation, others: Sequence[Explanation]) -> Explanation:
+def with_alternatives_of(
+    one: Explanation, found: Explanation, others: Sequence[Explanation]
+) -> Explanation:
     """An explanation in place of ``found``, with those of its candidates that ``others`` allow."""
     if one.agrees.keys() != found.agrees.keys():
         return one
     choices = (some for other in others for some in (other.faults, *other.alternatives))
-    allowed = ids_of(chain(*choices))
-    more = (some for some in (found.faults, *found.alternatives) if ids_of(some) <= allowed)
-    return replace(one, alternatives=fewest(one.faults, (*one.alternatives, *more)))
+    allowed = mutant_ids(chain(*choices))
+    more = (some for some in (found.faults, *found.alternatives) if mutant_ids(some) <= allowed)
+    return replace(one, alternatives=minimal_alternatives(one.faults, (*one.alternatives, *more)))
 
 
-def ids_of(faults: Iterable[Fault]) -> set[str]:
+def mutant_ids(faults: Iterable[Mutant]) -> set[str]:
     return {fault.id for fault in faults}
 
 
-def fewest(best: Faults, alternatives: Iterable[Faults]) -> tuple[Faults, ...]:
+def minimal_alternatives(best: Mutants, alternatives: Iterable[Mutants]) -> tuple[Mutants, ...]:
     """The alternatives that say no more than what is there already."""
-    found: list[Faults] = []
+    found: list[Mutants] = []
     for some in sorted(alternatives, key=len):
-        if not any(ids_of(one) <= ids_of(some) for one in (best, *found)):
+        if not any(mutant_ids(one) <= mutant_ids(some) for one in (best, *found)):
             found.append(some)
     return tuple(found)

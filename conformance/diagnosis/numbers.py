@@ -32,7 +32,7 @@ PER_AXIS = {
 }
 
 
-def numbers(spec: OpSpec, case: Case) -> Numbers:
+def case_numbers(spec: OpSpec, case: Case) -> Numbers:
     """The numbers of a case by name: the largest of an axis, products, and the least differences
     between two attributes of one axis, whose name ends with ``-``.
     """
@@ -103,7 +103,7 @@ class Comparison:
                 return f"{self.number} no multiple of {self.value}"
 
 
-def comparison(
+def best_comparison(
     failed: Sequence[Numbers], passed: Sequence[Numbers]
 ) -> tuple[Separation, Comparison, int] | None:
     """The comparison that all failures meet and fewest passes do, as conditions and by itself, and

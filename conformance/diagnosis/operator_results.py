@@ -7,23 +7,23 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
-from conformance.diagnosis.agreement import Asked
-from conformance.diagnosis.code_path import Kernel, kernel_of
+from conformance.diagnosis.agreement import ObservedVector
+from conformance.diagnosis.code_path import CodePath, code_path_of
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Case, Result, Status, Vector
 from conformance.spec.model import OpSpec
 
-LOOKED_AT = 1_000
+MAX_COMPARED_FAILURES = 1_000
 """Failures of an operator that are looked at, the smallest first."""
 
-PASSED_LOOKED_AT = 2_000
+MAX_COMPARED_PASSES = 2_000
 """Passed vectors at a place that are held against faults, the first of the suite."""
 
-KEPT = 512
+CACHED_VECTORS = 512
 """Passed vectors that are kept in memory while faults are held against them."""
 
 
-class OperatorEvidence:
+class OperatorResults:
     """The value vectors of one operator that failed with outputs, and those that passed.
 
     ``failed`` are the failures by id, the smallest first. ``read`` gives a vector by its id;
@@ -46,7 +46,7 @@ class OperatorEvidence:
         self.spec = spec
         self._noticed, self._precision, self._vector = noticed, precision, read
         self._known = frozenset(chain(*noticed.values()))
-        self._passed: dict[Kernel, list[str]] = {}
+        self._passed: dict[CodePath, list[str]] = {}
         followed: dict[str, str] = {}
         failures = []
         for result in results:
@@ -58,29 +58,33 @@ class OperatorEvidence:
                     followed[result.id] = result.reading
             elif result.status in FAILED and result.returned is not None:
                 failures.append(result)
-        self.failed: dict[str, Asked] = {}
-        self._places: dict[str, Kernel] = {}
-        for result in sorted(failures, key=lambda one: (one.size, one.id))[:LOOKED_AT]:
+        self.failed: dict[str, ObservedVector] = {}
+        self._places: dict[str, CodePath] = {}
+        for result in sorted(failures, key=lambda one: (one.size, one.id))[:MAX_COMPARED_FAILURES]:
             outputs = unpacked(result.returned or ())
             vector = read(result.id)
             if outputs is not None and len(outputs) == len(vector.answers):
-                self.failed[result.id] = Asked(spec, vector, outputs, precision, level, only=only)
-                self._places[result.id] = kernel_of(spec, vector.case)
-        self._read = lru_cache(KEPT)(
-            lambda id: Asked(spec, read(id), None, precision, level, followed.get(id), only)
+                self.failed[result.id] = ObservedVector(
+                    spec, vector, outputs, precision, level, only=only
+                )
+                self._places[result.id] = code_path_of(spec, vector.case)
+        self._read = lru_cache(CACHED_VECTORS)(
+            lambda id: ObservedVector(
+                spec, read(id), None, precision, level, followed.get(id), only
+            )
         )
 
-    def _place(self, result: Result) -> Kernel:
+    def _place(self, result: Result) -> CodePath:
         """Where a result was computed; what was asked is kept by logs of today."""
         if result.asked is None:
-            return kernel_of(self.spec, self._vector(result.id).case)
-        return kernel_of(self.spec, case_of(result.op, result.asked))
+            return code_path_of(self.spec, self._vector(result.id).case)
+        return code_path_of(self.spec, case_from_request(result.op, result.asked))
 
-    def place(self, id: str) -> Kernel:
+    def place(self, id: str) -> CodePath:
         """Where a failure was computed."""
         return self._places[id]
 
-    def passed(self, place: Kernel, faults: Sequence[str]) -> Iterator[Asked]:
+    def passed(self, place: CodePath, faults: Sequence[str]) -> Iterator[ObservedVector]:
         """The passed vectors at a place; where the suite tells, only those that notice a fault.
 
         It tells nothing of a fault that is newer, and it tells for precision standard, so of
@@ -92,20 +96,20 @@ class OperatorEvidence:
             for vector in self._passed.get(place, ())
             if not told or not set(faults).isdisjoint(self._noticed[vector])
         )
-        yield from map(self._read, islice(those, PASSED_LOOKED_AT))
+        yield from map(self._read, islice(those, MAX_COMPARED_PASSES))
 
     @property
-    def places(self) -> frozenset[Kernel]:
+    def places(self) -> frozenset[CodePath]:
         """Where vectors passed or failed."""
         return frozenset(self._passed).union(self._places.values())
 
-    def count(self, places: Container[Kernel]) -> tuple[int, int]:
+    def count(self, places: Container[CodePath]) -> tuple[int, int]:
         """How many vectors failed, and how many passed, at some places."""
         failed = sum(place in places for place in self._places.values())
         return failed, sum(len(ids) for place, ids in self._passed.items() if place in places)
 
 
-def case_of(op: str, asked: Mapping[str, Any]) -> Case:
+def case_from_request(op: str, asked: Mapping[str, Any]) -> Case:
     """The case that a result asks, as :attr:`Case.asked` tells it."""
     shapes, operands = (
         {name: tuple(value) for name, value in asked.get(of, {}).items()}

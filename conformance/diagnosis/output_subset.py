@@ -16,29 +16,29 @@ T = TypeVar("T")
 Array = NDArray[Any]
 
 
-def of_each(numbers: Sequence[int], several: Sequence[T]) -> tuple[T, ...]:
+def select_outputs(numbers: Sequence[int], several: Sequence[T]) -> tuple[T, ...]:
     """What belongs to the outputs with these numbers, of what belongs to all."""
     return tuple(several[number] for number in numbers)
 
 
-class SomeOutputs:
+class OutputSubset:
     """As :class:`conformance.reference.subject.Subject`, of the outputs with these ``numbers``."""
 
     def __init__(self, subject: Subject, numbers: Sequence[int]) -> None:
         self._subject, self._numbers = subject, numbers
-        self.outputs = list(of_each(numbers, subject.outputs))
+        self.outputs = list(select_outputs(numbers, subject.outputs))
 
     def under(self, altered: Altered) -> list[Array]:
         """The outputs of an implementation; ``self.outputs`` where its variants change nothing."""
         found = self._subject.under(altered)
         if found is self._subject.outputs:
             return self.outputs
-        return list(of_each(self._numbers, found))
+        return list(select_outputs(self._numbers, found))
 
     def ends(self, altered: Altered, precision: str) -> list[tuple[Array, Array]]:
         """As :meth:`Subject.ends`."""
-        return list(of_each(self._numbers, self._subject.ends(altered, precision)))
+        return list(select_outputs(self._numbers, self._subject.ends(altered, precision)))
 
     def unspecified(self, altered: Altered, precision: str | None = None) -> list[Array]:
         """As :meth:`Subject.unspecified`."""
-        return list(of_each(self._numbers, self._subject.unspecified(altered, precision)))
+        return list(select_outputs(self._numbers, self._subject.unspecified(altered, precision)))

@@ -9,32 +9,32 @@ from dataclasses import dataclass
 from itertools import islice
 
 from conformance.diagnosis.agreement import Agreement
-from conformance.diagnosis.operator_results import OperatorEvidence
+from conformance.diagnosis.operator_results import OperatorResults
 from conformance.reference.subject import Altered
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 
-FEWEST = 10
+MIN_FAILURES = 10
 """Failures below which a likeness may be chance."""
 
 SHARE = 0.9
 """The least share of the failures that are what the mutant gives, half of these bit for bit."""
 
-LOOKED_AT = 6
+MAX_CATALOGUE_FAILURES = 6
 """Failures that are held against the whole catalogue: the smallest."""
 
-LIKELY = 3
+MAX_LIKELY_MUTANTS = 3
 """Mutants that are held against all failures, at most."""
 
-CONTRADICTING = 200
+MAX_CONTRADICTIONS = 200
 """Passed vectors that the mutant would fail, at most, that are counted."""
 
 
 @dataclass(frozen=True)
-class Resembling:
+class Resemblance:
     """A mutant that gives what ``agree``, by id, are of ``failing`` failures; ``passing`` vectors,
     by id, pass where an implementation with it could not."""
 
-    fault: Fault
+    fault: Mutant
     agree: frozenset[str]
     failing: int
     passing: frozenset[str]
@@ -43,7 +43,7 @@ class Resembling:
         """What is to be said; ``apart`` are conditions that those which pass do not meet, if any
         are known."""
         where = f" These fail only with {apart}." if apart else ""
-        least = "at least " if len(self.passing) == CONTRADICTING else ""
+        least = "at least " if len(self.passing) == MAX_CONTRADICTIONS else ""
         passing = f"{least}{len(self.passing)} vectors pass that it would fail"
         return (
             f"{len(self.agree)} of {self.failing} failures are what a mutant of the catalogue "
@@ -51,22 +51,22 @@ class Resembling:
         )
 
 
-def resembling(
-    evidence: OperatorEvidence, bank: Sequence[Fault], ids: Sequence[str]
-) -> Resembling | None:
+def find_resemblance(
+    evidence: OperatorResults, bank: Sequence[Mutant], ids: Sequence[str]
+) -> Resemblance | None:
     """The mutant that failures with these ids resemble most; None where they resemble none."""
     left = {id: evidence.failed[id] for id in ids if id in evidence.failed}
-    if len(left) < FEWEST:
+    if len(left) < MIN_FAILURES:
         return None
     implementations = [(fault, Altered(evidence.spec, fault.variant)) for fault in bank]
     seen: Counter[int] = Counter()
-    for failure in islice(left.values(), LOOKED_AT):
+    for failure in islice(left.values(), MAX_CATALOGUE_FAILURES):
         glanced: dict[tuple[str | bytes, ...], Agreement] = {}
         for number, (_, altered) in enumerate(implementations):
             seen[number] += failure.glance(altered, glanced) is Agreement.EQUAL
-    for number, count in seen.most_common(LIKELY):
+    for number, count in seen.most_common(MAX_LIKELY_MUTANTS):
         fault, altered = implementations[number]
-        if 2 * count < LOOKED_AT:
+        if 2 * count < MAX_CATALOGUE_FAILURES:
             break
         compared = {id: failure.agreement(altered, {}) for id, failure in left.items()}
         agree = frozenset(id for id, agreement in compared.items() if agreement)
@@ -79,6 +79,6 @@ def resembling(
                 for passed in evidence.passed(place, [fault.id])
                 if passed.consistency(altered) is Agreement.NONE
             )
-            passing = frozenset(islice(against, CONTRADICTING))
-            return Resembling(fault, agree, len(left), passing)
+            passing = frozenset(islice(against, MAX_CONTRADICTIONS))
+            return Resemblance(fault, agree, len(left), passing)
     return None

@@ -15,13 +15,19 @@ from dataclasses import replace
 from itertools import chain, combinations, product
 
 from conformance.diagnosis.agreement import Agreement
-from conformance.diagnosis.code_path import Kernel
-from conformance.diagnosis.explanation import Explanation, Faults, as_well, fewest, ids_of
-from conformance.diagnosis.operator_results import OperatorEvidence
+from conformance.diagnosis.code_path import CodePath
+from conformance.diagnosis.explanation import (
+    Explanation,
+    Mutants,
+    minimal_alternatives,
+    mutant_ids,
+    with_alternatives_of,
+)
+from conformance.diagnosis.operator_results import OperatorResults
 from conformance.dtypes import DTYPES
 from conformance.reference.subject import Altered
-from conformance.spec.catalogue import Fault
-from conformance.spec.rule_change import circular
+from conformance.spec.catalogue import Mutant
+from conformance.spec.rule_change import find_cycle
 
 GLANCES = 20_000
 """How often failures are held against faults of the whole catalogue, at most."""
@@ -66,7 +72,7 @@ class Search:
     """
 
     def __init__(
-        self, evidence: OperatorEvidence, bank: Sequence[Fault], *, chosen: bool = False
+        self, evidence: OperatorResults, bank: Sequence[Mutant], *, chosen: bool = False
     ) -> None:
         self._evidence, self._bank, self._chosen = evidence, bank, chosen
         self._readings = {one.name: one for one in evidence.spec.interpretations}
@@ -104,7 +110,7 @@ class Search:
             self._spare(fault)
         return self._kept()
 
-    def _by_output(self, catalogue: Sequence[Faults]) -> Iterator[Faults]:
+    def _by_output(self, catalogue: Sequence[Mutants]) -> Iterator[Mutants]:
         """Faults that may be together because each makes another output what it is: values and
         indices that are never wrong alone show no fault alone.
         """
@@ -115,7 +121,7 @@ class Search:
             if outputs < 2 or place in looked_at or len(looked_at) == DIFFERENT:
                 continue
             looked_at.add(place)
-            explain: list[list[Faults]] = [[] for _ in range(outputs)]
+            explain: list[list[Mutants]] = [[] for _ in range(outputs)]
             for faults in catalogue:
                 for number in asked.explained(self._implementation(faults)):
                     explain[number].append(faults)
@@ -166,14 +172,14 @@ class Search:
                     return False
         return True
 
-    def _pairs(self, some: Iterable[Faults], others: Iterable[Faults]) -> Iterator[Faults]:
+    def _pairs(self, some: Iterable[Mutants], others: Iterable[Mutants]) -> Iterator[Mutants]:
         """Faults that may be together: they replace different rules, none by what depends on it."""
         for pair in product(some, others):
             faults = tuple(chain(*pair))
             replacing = [fault.variant.replace for fault in faults]
             rules = list(chain(*replacing))
             apart = len(set(rules)) == len(rules)
-            if apart and not any(circular(self._evidence.spec, *replacing)):
+            if apart and not any(find_cycle(self._evidence.spec, *replacing)):
                 yield faults
 
     def _kept(self) -> list[Explanation]:
@@ -223,10 +229,13 @@ class Search:
             self._found = before
         else:
             for found in having:
-                self._found = {ids: as_well(one, found, others) for ids, one in self._found.items()}
+                self._found = {
+                    ids: with_alternatives_of(one, found, others)
+                    for ids, one in self._found.items()
+                }
         self._unexplained = unexplained
 
-    def _seek(self, hypotheses: Sequence[Faults], *, patience: int | None = None) -> None:
+    def _seek(self, hypotheses: Sequence[Mutants], *, patience: int | None = None) -> None:
         """Explain what is not explained yet by some hypotheses, the smallest failure first.
 
         ``patience`` bounds for how many failures of a type and rank this is tried in vain.
@@ -246,7 +255,7 @@ class Search:
             else:
                 in_vain[place.of_data] += 1
 
-    def _candidates(self, vector: str, hypotheses: Iterable[Faults]) -> Iterator[Explanation]:
+    def _candidates(self, vector: str, hypotheses: Iterable[Mutants]) -> Iterator[Explanation]:
         """The hypotheses that agree with a failure, and that nothing contradicts where it is."""
         asked, place = self._evidence.failed[vector], self._evidence.place(vector)
         seen: dict[tuple[str | bytes, ...], Agreement] = {}
@@ -264,12 +273,12 @@ class Search:
                 if vector in found.agrees and enough and in_order:
                     yield found
 
-    def _shown(self, faults: Faults) -> bool:
+    def _shown(self, faults: Mutants) -> bool:
         """Whether each of several faults is equal to a failure that it explains alone."""
         alone = [self._found.get((fault.id,)) for fault in faults]
         return len(alone) > 1 and all(one is not None and one.equal > 0 for one in alone)
 
-    def _explanation(self, faults: Faults, place: Kernel) -> Explanation:
+    def _explanation(self, faults: Mutants, place: CodePath) -> Explanation:
         """What some faults explain, at a place and as many others as nothing speaks against."""
         altered = self._implementation(faults)
         strain = {one: self._strain(faults, one) for one in self._evidence.places}
@@ -289,17 +298,17 @@ class Search:
 
     def _counted(
         self,
-        faults: Faults,
+        faults: Mutants,
         agrees: Mapping[str, Agreement],
-        places: frozenset[Kernel],
-        strain: Mapping[Kernel, int | None],
+        places: frozenset[CodePath],
+        strain: Mapping[CodePath, int | None],
     ) -> Explanation:
         failing, passing = self._evidence.count(places)
         strained = sum(strain[one] or 0 for one in places)
         elsewhere = self._evidence.places - places
         return Explanation(faults, agrees, places, elsewhere, failing, passing, strained)
 
-    def _strain(self, faults: Faults, place: Kernel) -> int | None:
+    def _strain(self, faults: Mutants, place: CodePath) -> int | None:
         """How many passed vectors at a place agree with faults by another order of their sums
         alone; None where one contradicts them.
         """
@@ -325,10 +334,10 @@ class Search:
             del self._unexplained[vector]
         # Of those that fit alike one comes first whose words are about what was asked.
         first, *others = sorted((best.faults, *alike), key=self._unasked_types)
-        best = replace(best, faults=first, alternatives=fewest(first, others))
+        best = replace(best, faults=first, alternatives=minimal_alternatives(first, others))
         self._found[best.ids] = self._joined(best)
 
-    def _unasked_types(self, faults: Faults) -> int:
+    def _unasked_types(self, faults: Mutants) -> int:
         """How often the words of faults name element types of which no vector was asked."""
         seen = {place.dtype for place in self._evidence.places}
         words = (word for fault in faults for word in re.findall(r"\w+", fault.says))
@@ -352,7 +361,7 @@ class Search:
             alternatives=tuple(one for one in earlier.alternatives if one in found.alternatives),
         )
 
-    def _implementation(self, faults: Faults) -> Altered:
+    def _implementation(self, faults: Mutants) -> Altered:
         key = tuple(fault.id for fault in faults)
         if key not in self._cache:
             self._cache[key] = Altered(self._evidence.spec, *(fault.variant for fault in faults))
@@ -363,17 +372,17 @@ def _of_known(found: Explanation, others: Sequence[Explanation]) -> bool:
     """Whether faults that are equal together to a failure each explain several without each other:
     then that they meet is to be expected.
     """
-    known = ids_of(chain(*(one.faults for one in others if len(one.agrees) > 1)))
+    known = mutant_ids(chain(*(one.faults for one in others if len(one.agrees) > 1)))
     return len(found.ids) > 1 and found.equal > 0 and known.issuperset(found.ids)
 
 
-def _choices(found: Explanation) -> list[Faults]:
+def _choices(found: Explanation) -> list[Mutants]:
     return [found.faults, *found.alternatives][:ALTERNATIVES]
 
 
 def _kernels(
-    agreeing: set[Kernel], free: frozenset[Kernel], known: frozenset[Kernel]
-) -> frozenset[Kernel]:
+    agreeing: set[CodePath], free: frozenset[CodePath], known: frozenset[CodePath]
+) -> frozenset[CodePath]:
     """The most of the known places that may share a kernel, if it is one of all that agree.
 
     All, those of some element types, of some ranks, or of both; of these the ones whose window is

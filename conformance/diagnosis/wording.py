@@ -6,12 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.diagnosis.code_path import Kernel
+from conformance.diagnosis.code_path import CodePath
 from conformance.diagnosis.conditions import OMITTED, Separation
-from conformance.diagnosis.error_regions import Shared
-from conformance.diagnosis.explanation import Explanation, Faults
+from conformance.diagnosis.error_regions import SharedRegion
+from conformance.diagnosis.explanation import Explanation, Mutants
 from conformance.replacement import unused
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
 
 MAX_NAMES = 3
@@ -35,7 +35,7 @@ UNKNOWN: Mapping[str, Any] = {
 """What is said of failures of which nothing is known."""
 
 
-def candidates(found: Explanation) -> tuple[Faults, ...]:
+def candidates(found: Explanation) -> tuple[Mutants, ...]:
     """All that explains the same failures as well."""
     return (found.faults, *found.alternatives)
 
@@ -47,7 +47,9 @@ def is_named(found: Explanation) -> bool:
     return len(candidates(found)) <= MAX_NAMES and not found.lone
 
 
-def by_faults(found: Explanation, decides: str | None = None, backend: str = "") -> dict[str, Any]:
+def describe_mutants(
+    found: Explanation, decides: str | None = None, backend: str = ""
+) -> dict[str, Any]:
     """The diagnosis of a finding that is what some faults do; see docs/run-log.md.
 
     ``decides`` is the id of a vector that tells the candidates apart, if there are several;
@@ -72,7 +74,7 @@ def by_faults(found: Explanation, decides: str | None = None, backend: str = "")
     }
 
 
-def undecided(
+def describe_ambiguous(
     found: Explanation,
     told: Mapping[str, Any] | None,
     decides: str | None = None,
@@ -80,8 +82,8 @@ def undecided(
 ) -> dict[str, Any]:
     """The diagnosis of a finding that more candidates explain than are named, or one vector alone.
 
-    ``told`` is what else can be said of it (:func:`by_conditions`); ``decides`` and ``backend`` as
-    above.
+    ``told`` is what else can be said of it (:func:`describe_conditions`); ``decides`` and
+    ``backend`` as above.
     """
     some = candidates(found)
     give = "mutant of the catalogue gives" if len(some) == 1 else "mutants of the catalogue give"
@@ -101,14 +103,14 @@ def undecided(
     }
 
 
-def by_place(
-    found: Shared, passing: tuple[int, int], told: Mapping[str, Any] | None
+def describe_region(
+    found: SharedRegion, passing: tuple[int, int], told: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The diagnosis of a finding whose wrong elements all lie in one place.
 
     Of the passed vectors that were looked at, of the same element types and ranks, ``passing`` says
     how many have elements there, and how many there are. ``told`` is what else can be said
-    (:func:`by_conditions`).
+    (:func:`describe_conditions`).
     """
     there, looked_at = passing
     sentence = f"Elements are wrong {found.region}."
@@ -125,7 +127,7 @@ def by_place(
     }
 
 
-def by_conditions(
+def describe_conditions(
     found: Separation, spec: OpSpec | None, rejected: bool, by_chance: bool
 ) -> dict[str, Any]:
     """The diagnosis of a finding of which only the cases where it fails are known.
@@ -179,7 +181,7 @@ def _deciding(found: Explanation, decides: str | None, backend: str) -> str:
     return f"This suite can't distinguish them. Try more vectors: `{command}`."
 
 
-def _alternatives(several: Sequence[Faults]) -> list[dict[str, Any]]:
+def _alternatives(several: Sequence[Mutants]) -> list[dict[str, Any]]:
     return [
         {"ids": [fault.id for fault in faults], "says": [fault.says for fault in faults]}
         for faults in several[:MAX_ALTERNATIVES]
@@ -201,13 +203,13 @@ def _in_common(found: Separation) -> str:
     return f"All have {conditions}; may be coincidence."
 
 
-def _look(found: Explanation, fault: Fault) -> str:
+def _look(found: Explanation, fault: Mutant) -> str:
     """Where to look for a fault; empty where an alternative is elsewhere."""
     kinds = {one.kind for faults in found.alternatives for one in faults}
     return fault.look if kinds <= {one.kind for one in found.faults} else ""
 
 
-def _fault(fault: Fault, look: str) -> dict[str, Any]:
+def _fault(fault: Mutant, look: str) -> dict[str, Any]:
     return {
         "id": fault.id,
         "kind": fault.kind,
@@ -235,7 +237,7 @@ def _scope(found: Explanation) -> Mapping[str, Sequence[Any]]:
     return outputs | told | windows
 
 
-def _place(place: Kernel, found: Explanation) -> str:
+def _place(place: CodePath, found: Explanation) -> str:
     """``f16 of rank 5``, and which windows of these have it if not all."""
     words = f"{place.dtype} of rank {place.rank}"
     elsewhere = any(other.of_data == place.of_data for other in found.elsewhere)
@@ -251,6 +253,6 @@ def _words(scope: Mapping[str, Sequence[Any]]) -> str:
     )
 
 
-def key(faults: Faults) -> str:
+def mutants_key(faults: Mutants) -> str:
     """What findings of the same faults share."""
     return "+".join(fault.id for fault in faults)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from conformance.spec.syntax import parse
+from conformance.spec.syntax import parse_expression
 
 MINUS, TIMES = "\N{MINUS SIGN}", "\N{MULTIPLICATION SIGN}"
 
@@ -44,7 +44,7 @@ def branches(text: str) -> tuple[Branch, ...]:
 
     The parts are texts in the language of specifications; ``text`` must be a sound expression.
     """
-    found, node = [], parse(text)
+    found, node = [], parse_expression(text)
     while isinstance(node, ast.Call) and _function(node) == "where":
         condition, value, node = node.args
         found.append(Branch(_source(text, value), _source(text, condition)))
@@ -53,7 +53,7 @@ def branches(text: str) -> tuple[Branch, ...]:
 
 def readable(text: str) -> str:
     """A sound expression in mathematical notation: brackets that round down or up, ≤ and ≠."""
-    return _written(parse(text), _OR)
+    return _written(parse_expression(text), _OR)
 
 
 def _source(text: str, node: ast.expr) -> str:

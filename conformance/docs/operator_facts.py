@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from conformance.docs.followers import Follower, followers
 from conformance.log.run_log import RunLog
 from conformance.model import Vector
-from conformance.spec.catalogue import Fault, faults
+from conformance.spec.catalogue import Mutant, mutants_of
 from conformance.spec.model import OpSpec
 from conformance.suite.store import Suite
 
@@ -25,7 +25,7 @@ class OperatorFacts:
 
     spec: OpSpec
     vectors: tuple[Vector, ...]
-    faults: tuple[Fault, ...]
+    faults: tuple[Mutant, ...]
     noticed: Mapping[str, int]
     followers: Mapping[str, Sequence[Follower]]
     show: str = "conformance show"
@@ -50,7 +50,7 @@ def account(
     own = suite.specs.made_from(spec)
     entries = suite.manifest.of([spec.op]) if own else ()
     kills = Counter(fault for entry in entries for fault in entry.kills)
-    catalogue = suite.specs.faults(spec.op) if own else faults(spec)
+    catalogue = suite.specs.faults(spec.op) if own else mutants_of(spec)
     return OperatorFacts(
         spec=spec,
         vectors=tuple(sorted(map(suite.read, entries), key=lambda one: (_elements(one), one.id))),

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from conformance.model import Vector
 from conformance.spec.expressions import Expression
-from conformance.spec.model import OpSpec, Quantity, Reject
+from conformance.spec.model import NegativeTest, OpSpec, Quantity
 
 
 def legal(quantity: Quantity) -> str:
@@ -52,7 +52,7 @@ def called(quantity: Quantity) -> str:
     return f"{quantity.key} in expressions" if quantity.key != quantity.name else ""
 
 
-def ways(reject: Reject) -> Iterator[str]:
+def ways(reject: NegativeTest) -> Iterator[str]:
     """How a must-reject case differs from a valid one."""
     if reject.rank is not None:
         yield f"data of rank {reject.rank}"

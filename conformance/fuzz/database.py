@@ -14,7 +14,7 @@ from conformance.generate.looking import askable
 from conformance.generate.suites import versions
 from conformance.model import Case
 from conformance.replacement import replacing
-from conformance.spec.digest import digest
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite import cases as recorded
 from conformance.suite.cases import Cases, Recorded
@@ -28,7 +28,7 @@ DIGITS = 16
 
 def file_of(folder: Path, spec: OpSpec) -> Path:
     """Where the failures of an operator are kept."""
-    return folder / f"{spec.op}-{digest(spec)[:DIGITS]}.jsonl"
+    return folder / f"{spec.op}-{spec_digest(spec)[:DIGITS]}.jsonl"
 
 
 def read(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
@@ -40,7 +40,7 @@ def read(folder: Path, spec: OpSpec) -> tuple[Case, ...]:
     if not file.is_file():
         return ()
     found = recorded.read(file)
-    if found.specification != digest(spec) or found.op != spec.op:
+    if found.specification != spec_digest(spec) or found.op != spec.op:
         raise SuiteError(f"{file}: is of another specification", hint=_HINT)
     cases = [one.case for one in found.recorded[:MOST]]
     for case in cases:
@@ -53,7 +53,7 @@ def keep(folder: Path, spec: OpSpec, new: Iterable[Case], old: Sequence[Case]) -
     """Keep failures of an operator before those that were known."""
     cases = list({case.id: case for case in (*new, *old)}.values())[:MOST]
     kept = tuple(Recorded(case, "must", ("fuzz",)) for case in cases)
-    content = recorded.dump(Cases(spec.op, digest(spec), 0, versions(), kept))
+    content = recorded.dump(Cases(spec.op, spec_digest(spec), 0, versions(), kept))
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(file_of(folder, spec)) as file:
         file.write_bytes(content)

@@ -22,7 +22,7 @@ from conformance.generate.strategies import Aim
 from conformance.model import Case
 from conformance.spec.case_environment import resized
 from conformance.spec.case_table import Table, table_of
-from conformance.spec.model import OpSpec, Reject
+from conformance.spec.model import NegativeTest, OpSpec
 
 CHOICE = 6
 """Cases among which each one of a batch is chosen."""
@@ -172,7 +172,7 @@ def _affordable(rows: Rows, size: Rows, count: int) -> Rows:
     return rows[fit]
 
 
-def _broken(spec: OpSpec, entry: Reject, valid: Case) -> Case | None:
+def _broken(spec: OpSpec, entry: NegativeTest, valid: Case) -> Case | None:
     """The negative test that an entry makes of a valid case, if it makes one."""
     try:
         return breaking(spec, entry, valid)

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.generate.looking import Seen
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec.batch_values import Bools
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 
 FEW = 80
@@ -34,14 +34,16 @@ class Guidance:
 
     def __init__(self, spec: OpSpec, level: str) -> None:
         self.spec = spec
-        self.bank = Bank(spec, [fault for fault in faults(spec) if not fault.equivalent])
+        self.bank = MutantRunner(
+            spec, [fault for fault in mutants_of(spec) if not fault.equivalent]
+        )
         self.killed: set[str] = set()
         self.types: set[str] = set()
         self._level = level
         self._open = self.bank
         self._turn = 0
         self._smallest = False
-        self._now: Bank | None = None
+        self._now: MutantRunner | None = None
         self._tried: Counter[str] = Counter()
         self._names = [edge.name for edge in spec.edges]
         self._place = {name: place for place, name in enumerate(self._names)}
@@ -75,7 +77,7 @@ class Guidance:
         chosen = sizes.argmin(axis=0) if self._smallest else may.argmax(axis=0)
         return np.unique(chosen[may.any(axis=0)])
 
-    def _some(self) -> Bank:
+    def _some(self) -> MutantRunner:
         """A few of the mutants that nothing has killed, the next ones each time."""
         ids = [fault.id for fault in self._open.faults]
         begin, self._turn = self._turn % max(1, len(ids)), self._turn + FEW
@@ -115,7 +117,7 @@ class Guidance:
             self._open = self._open.among({fault.id for fault in self._open.faults} - gone)
         return news
 
-    def kills(self, bank: Bank, vector: Vector, among: Bools) -> list[str]:
+    def kills(self, bank: MutantRunner, vector: Vector, among: Bools) -> list[str]:
         """The mutants of a bank with which a backend would fail a vector that may lack the answers
         of interpretations."""
         found = {kill.fault for kill in bank.kills(vector, among)}

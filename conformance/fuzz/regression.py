@@ -10,8 +10,8 @@ from conformance.fuzz.guidance import Guidance
 from conformance.generate.suites import versions
 from conformance.model import Vector
 from conformance.reference.build import build
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import shipped
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import shipped_specs
 from conformance.spec.model import OpSpec
 from conformance.suite import origin
 from conformance.suite.store import Suite
@@ -52,5 +52,5 @@ def written(
 
 
 def _basis(spec: OpSpec) -> origin.Basis:
-    same = shipped().get(spec.op) is spec
-    return origin.shipped(spec) if same else origin.carried(spec, faults(spec))
+    same = shipped_specs().get(spec.op) is spec
+    return origin.shipped(spec) if same else origin.carried(spec, mutants_of(spec))

@@ -8,15 +8,15 @@ from itertools import combinations
 
 import numpy as np
 
-from conformance.audit.kills import Bank
+from conformance.audit.kills import MutantRunner
 from conformance.complaint import alike
-from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.grade.returned import unpacked
 from conformance.model import FAILED, Result, Vector
 from conformance.reference.subject import Altered
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.spec.model import OpSpec
-from conformance.spec.rule_change import circular
+from conformance.spec.rule_change import find_cycle
 
 MOST_PAIRED = 6
 """Causes whose mutants are tried two at a time on a failure that none explains alone, at most."""
@@ -45,7 +45,9 @@ class FailureCause:
 class Causes:
     """The causes of one operator's failures, found so far."""
 
-    def __init__(self, spec: OpSpec, bank: Bank, level: str, precision: dict[str, str]) -> None:
+    def __init__(
+        self, spec: OpSpec, bank: MutantRunner, level: str, precision: dict[str, str]
+    ) -> None:
         self.found: list[FailureCause] = []
         self._spec, self._bank = spec, bank
         self._level, self._precision = level, precision
@@ -104,7 +106,7 @@ class Causes:
             return False
         return not any(one.faults and self.same(one, vector, result) for one in self.found)
 
-    def _together(self, asked: Asked) -> FailureCause | None:
+    def _together(self, asked: ObservedVector) -> FailureCause | None:
         """A cause that explains a failure with another one, each of which is known by others."""
         explained = [cause for cause in self.found if cause.faults][:MOST_PAIRED]
         for one, other in combinations(explained, 2):
@@ -112,14 +114,14 @@ class Causes:
             variants = [self._faults[name].variant for name in pair]
             rules = [name for variant in variants for name in variant.replace]
             apart = len(set(rules)) == len(rules)
-            apart = apart and not any(circular(self._spec, *(v.replace for v in variants)))
+            apart = apart and not any(find_cycle(self._spec, *(v.replace for v in variants)))
             if apart and self._agreeing(asked, [pair]):
                 return one
         return None
 
     def _agreeing(
         self,
-        asked: Asked,
+        asked: ObservedVector,
         several: Iterable[tuple[str, ...]],
         least: Agreement = Agreement.EQUAL,
     ) -> list[tuple[str, ...]]:
@@ -130,18 +132,18 @@ class Causes:
             if asked.agreement(self._implementation(names), readings) >= least
         ]
 
-    def _asked(self, vector: Vector, result: Result) -> Asked | None:
+    def _asked(self, vector: Vector, result: Result) -> ObservedVector | None:
         """A failure with outputs that can be compared with those of mutants."""
         if vector.case.reject is not None or result.returned is None:
             return None
         outputs = unpacked(result.returned)
         if outputs is None or len(outputs) != len(vector.answers):
             return None
-        return Asked(self._spec, vector, outputs, self._precision, self._level)
+        return ObservedVector(self._spec, vector, outputs, self._precision, self._level)
 
     def _implementation(self, names: tuple[str, ...]) -> Altered:
         if names not in self._altered:
-            faults: Sequence[Fault] = [self._faults[name] for name in names]
+            faults: Sequence[Mutant] = [self._faults[name] for name in names]
             self._altered[names] = Altered(self._spec, *(fault.variant for fault in faults))
         return self._altered[names]
 

@@ -11,7 +11,7 @@ from conformance.audit.partitions import base_type
 from conformance.generate.looking import sound
 from conformance.model import Case
 from conformance.spec.case_environment import dimensions
-from conformance.spec.default_attributes import case_of, in_full
+from conformance.spec.default_attributes import case_from_values, with_defaults
 from conformance.spec.model import OpSpec, Quantity
 
 Values = Mapping[str, Any]
@@ -24,7 +24,7 @@ def values_of(spec: OpSpec, case: Case) -> dict[str, Any]:
     """What a case says, attributes that it leaves out too."""
     found: dict[str, Any] = {**case.types, "pattern": case.pattern}
     found |= dimensions(spec, case.shapes)
-    found |= in_full(spec, case)
+    found |= with_defaults(spec, case)
     found |= {one.quantity.key: case.operands[one.name] for one in spec.operands}
     return {key: tuple(one) if isinstance(one, list) else one for key, one in found.items()}
 
@@ -68,9 +68,9 @@ def _made(spec: OpSpec, case: Case, ranks: Collection[int]) -> Iterator[Case]:
     for changed in _changed(spec, values, ranks):
         seed = changed.pop("seed", case.seed)
         if spec.fills(changed["pattern"], changed[spec.data.type]):
-            yield case_of(spec, changed, seed)
+            yield case_from_values(spec, changed, seed)
     for seed in {0, 1, case.seed // 2} - {case.seed}:
-        yield case_of(spec, values, seed)
+        yield case_from_values(spec, values, seed)
 
 
 def _changed(spec: OpSpec, values: Values, ranks: Collection[int]) -> Iterator[dict[str, Any]]:

@@ -79,6 +79,6 @@ def case_of(table: Table, row: int) -> Case:
         quantity = spec.quantities.get(key)
         return word(found) if quantity is None or quantity.type == "enum" else found
 
-    return default_attributes.case_of(
+    return default_attributes.case_from_values(
         spec, {key: value(key) for key in table.columns}, int(table.seeds[row])
     )

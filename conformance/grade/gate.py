@@ -25,7 +25,7 @@ from conformance.model import Result
 from conformance.spec import schema_check
 from conformance.spec.loader import read_text
 from conformance.spec.model import OpSpec
-from conformance.spec.yaml_reader import parse
+from conformance.spec.yaml_reader import parse_yaml
 from conformance.spec.yaml_source import Source
 
 Read = TypeVar("Read")
@@ -183,7 +183,7 @@ def _load(
     read: Callable[[Source, str, Mapping[str, OpSpec]], Read],
     specs: Mapping[str, OpSpec],
 ) -> Read:
-    source = parse(read_text(path), str(path), holds=f"a list '{name}'")
+    source = parse_yaml(read_text(path), str(path), holds=f"a list '{name}'")
     found = read(source, path.name, specs) if schema_check.check(source, schema(name)) else None
     source.check()
     assert found is not None

@@ -13,9 +13,9 @@ from math import prod
 from pathlib import Path
 
 from conformance import parallel
-from conformance.audit.kills import Bank, Kill
-from conformance.audit.mutant_states import parts_of, standings
-from conformance.audit.score import achievements
+from conformance.audit.kills import Kill, MutantRunner
+from conformance.audit.mutant_states import mutant_states, survivor_table
+from conformance.audit.score import kill_levels
 from conformance.generate import plan, recorded
 from conformance.generate.large import with_large
 from conformance.generate.looking import sound
@@ -25,7 +25,7 @@ from conformance.generate.twins import APART, other_data, with_twins
 from conformance.model import Case, Vector
 from conformance.reference.build import build
 from conformance.spec import loader
-from conformance.spec.catalogue import faults
+from conformance.spec.catalogue import mutants_of
 from conformance.spec.model import OpSpec
 from conformance.suite import origin, shipped_suite
 from conformance.suite.cases import Recorded
@@ -72,7 +72,7 @@ class CaseGroup:
         kills: dict[str, tuple[Kill, ...]] = {}
         asked = [one for one in vectors if self.measured and one.case.reject is None]
         if asked:
-            bank = Bank(self.spec, faults(self.spec))
+            bank = MutantRunner(self.spec, mutants_of(self.spec))
             kills = dict(zip((one.id for one in asked), bank.all_kills(asked), strict=True))
         return [(vector, kills.get(vector.id, ())) for vector in vectors]
 
@@ -91,7 +91,7 @@ def fresh_suite(
     ``suite`` is ``core`` or ``smoke``. An operator without recorded cases gets a
     selection of its own, which takes minutes. Raises what the generation of a suite raises.
     """
-    known = recorded.read(spec.op) if spec is loader.shipped().get(spec.op) else None
+    known = recorded.read(spec.op) if spec is loader.shipped_specs().get(spec.op) else None
     if known is None:
         return _selected(spec, out, seed=seed, suite=suite, processes=processes, progress=progress)
     there = [one for one in known.recorded if suite in one.suites and one.withdrawn is None]
@@ -101,7 +101,7 @@ def fresh_suite(
     measured = suite != SMOKE  # of a smoke suite nothing is claimed
     found = _built(spec, asked, measured=measured, processes=processes, progress=progress)
     wanted = [(one, _kills(spec, one.case, one.achieved)) for one in chosen] if measured else []
-    killed = {kill for v, own in found for kill in _kills(spec, v.case, achievements(own))}
+    killed = {kill for v, own in found for kill in _kills(spec, v.case, kill_levels(own))}
     for attempt in range(1, ROUNDS):
         wanted = [(one, kills) for one, kills in wanted if kills - killed]
         if not wanted:
@@ -112,7 +112,7 @@ def fresh_suite(
         for vector, own in _built(
             spec, again, measured=True, processes=processes, progress=progress
         ):
-            if gained := missing & _kills(spec, vector.case, achievements(own)):
+            if gained := missing & _kills(spec, vector.case, kill_levels(own)):
                 found.append((vector, own))
                 missing -= gained
                 killed |= gained
@@ -125,7 +125,7 @@ def fresh_suite(
         big = {case.id for case, _ in _reseeded(large, seed)}
         valued = {v.id: v.case for v, _ in found if v.case.reject is None and v.id not in big}
         inert = {part: one.inert for part, one in known.parts.survivors.items()}
-        parts = parts_of(spec, standings(spec, faults(spec), valued, kills, inert))
+        parts = survivor_table(spec, mutant_states(spec, mutants_of(spec), valued, kills, inert))
         strength = replace(strength, parts=parts)
     return _written(spec, out, [v for v, _ in found], kills, strength, seed=seed, suite=suite)
 
@@ -208,8 +208,8 @@ def _written(
         killed = {i: tuple(one.fault for one in own) for i, own in kills.items()}
         excused = {i: tuple(one.fault for one in own if not one.must) for i, own in kills.items()}
     name = SMOKE if suite == SMOKE else NAME
-    shipped = spec is loader.shipped().get(spec.op)
-    basis = origin.shipped(spec) if shipped else origin.carried(spec, faults(spec))
+    shipped = spec is loader.shipped_specs().get(spec.op)
+    basis = origin.shipped(spec) if shipped else origin.carried(spec, mutants_of(spec))
     ordered = with_large(spec, with_twins(spec, vectors, seed, suite), seed, suite)
     return write_suite(
         out,

@@ -154,7 +154,7 @@ def prepared(
     known(asked.convention, CONVENTIONS, "convention")
     known(asked.suite, SUITES, "suite")
     precision = parse_precision(asked.precision)
-    spec = loader.find(asked.op)
+    spec = loader.find_spec(asked.op)
     seed = secrets.randbelow(MOST_SEEDS) if asked.seed is None else asked.seed
     if not 0 <= seed < MOST_SEEDS:
         raise UsageError(f"seed {seed}", hint="give a number from 0 to 4294967295, or none")
@@ -246,7 +246,7 @@ def _inline(kernel: Any, asked: KernelRequest) -> Inline:
         name = getattr(kernel, "__name__", "kernel")
         version = "unknown"
         capabilities = Capabilities(
-            operators=(loader.find(asked.op).op,),
+            operators=(loader.find_spec(asked.op).op,),
             dtypes=tuple(asked.dtypes) or None,
             ranks=tuple(asked.ranks) or None,
         )

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from conformance.backends.capabilities import Capabilities
-from conformance.diagnosis.diagnose import Diagnosis
+from conformance.diagnosis.diagnose import RunDiagnosis
 from conformance.evidence import BAR, Evidence
 from conformance.grade.findings import SMALLEST_SPLIT, findings
 from conformance.grade.outcome import describe
@@ -22,7 +22,7 @@ from conformance.run.selection import Selection, untested
 from conformance.run.statement import RunScope, conclude
 from conformance.run.strength import measured
 from conformance.spec.default_attributes import in_a_line
-from conformance.spec.loader import names
+from conformance.spec.loader import shipped_operators
 from conformance.suite.store import Suite
 from conformance.verdict import FUZZ, ResultCounts
 
@@ -59,7 +59,7 @@ def found(
     """
     narrow = {op for op in suite.manifest.ops if declared is not None and declared.narrows(op)}
     advised = dict.fromkeys(narrow, spec)
-    diagnosis = Diagnosis(results, suite, level=level, precision=precision, backends=advised)
+    diagnosis = RunDiagnosis(results, suite, level=level, precision=precision, backends=advised)
     illustrator = Illustrator(suite, level, precision)
     by_id = {(result.op, result.id): result for result in results if result.status in FAILED}
     graded = _graded(results, {op for op, _ in by_id})
@@ -89,7 +89,7 @@ def _search(finding: Finding, suite: Suite, command: Sequence[str]) -> dict[str,
     known = finding.diagnosis or {}
     if known.get("faults") or known.get("conditions") or suite.name == FUZZ:
         return {}
-    if not command or finding.op not in names():
+    if not command or finding.op not in shipped_operators():
         return {}
     asked = [word for pair in pairwise(command) if pair[0] in SEARCHED for word in pair]
     return {"fuzz": shlex.join(["conformance", "fuzz", *asked, "--op", finding.op])}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from conformance.diagnosis.agreement import Agreement, Asked
+from conformance.diagnosis.agreement import Agreement, ObservedVector
 from conformance.grade.returned import unpacked
 from conformance.model import Result
 from conformance.reference.subject import Altered
-from conformance.spec.catalogue import Fault
+from conformance.spec.catalogue import Mutant
 from conformance.suite.store import Suite
 
 
@@ -49,7 +49,7 @@ class Prediction:
                 return list(dict.fromkeys(found))
         return []
 
-    def _agrees(self, asked: Asked, *faults: Fault) -> Agreement:
+    def _agrees(self, asked: ObservedVector, *faults: Mutant) -> Agreement:
         try:
             altered = Altered(asked.spec, *(fault.variant for fault in faults))
             readings = {one.name: one for one in asked.spec.interpretations}
@@ -59,10 +59,10 @@ class Prediction:
             # together. A defect of a mutant costs its name, never the run.
             return Agreement.NONE
 
-    def _known(self, op: str) -> dict[str, Fault]:
+    def _known(self, op: str) -> dict[str, Mutant]:
         return {fault.id: fault for fault in self.suite.specs.faults(op)}
 
-    def _asked(self, result: Result) -> Asked | None:
+    def _asked(self, result: Result) -> ObservedVector | None:
         """The vector with the outputs of a failure; None where there is nothing to compare."""
         outputs = None if result.returned is None else unpacked(result.returned)
         spec = self.suite.specs.get(result.op)
@@ -71,10 +71,10 @@ class Prediction:
         vector = self.suite.get(result.id)
         if len(outputs) != len(vector.answers):
             return None
-        return Asked(spec, vector, outputs, self.precision, self.level)
+        return ObservedVector(spec, vector, outputs, self.precision, self.level)
 
 
-def _ways(asked: Asked) -> Iterator[Asked]:
+def _ways(asked: ObservedVector) -> Iterator[ObservedVector]:
     """A failure with all of its outputs, then with those alone that are wrong."""
     yield asked
     if (alone := asked.alone) is not None:

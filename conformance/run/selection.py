@@ -12,7 +12,7 @@ from conformance.errors import SuiteError, UsageError, closest
 from conformance.grade.precision import matching
 from conformance.replacement import unused
 from conformance.run.shard import Shard, shuffled
-from conformance.spec.loader import names
+from conformance.spec.loader import shipped_operators
 from conformance.suite.entries import Entry
 from conformance.suite.listing import Listing
 from conformance.suite.manifest import Manifest
@@ -61,7 +61,7 @@ def select(
     if not manifest.vectors:
         raise SuiteError("the suite has no vectors", hint="Generate it again, or choose another.")
     for op in ops or ():
-        if op in names() and op not in manifest.ops:
+        if op in shipped_operators() and op not in manifest.ops:
             out = unused("mine")
             raise UsageError(
                 f"the suite has no vectors of {op}",
@@ -102,7 +102,7 @@ def untested(
     ``declared`` may hold patterns, which mean no operator in particular; None, as for ``ops``,
     means all.
     """
-    specified = names()
+    specified = shipped_operators()
     return [
         op
         for op in dict.fromkeys(declared or ())

@@ -94,7 +94,7 @@ class Environment(dict[str, Any]):
         return new
 
 
-class Overlay(dict[str, Any]):
+class EnvironmentOverlay(dict[str, Any]):
     """Another environment with some values in place of its own."""
 
     def __init__(self, env: Mapping[str, Value], **own: Any) -> None:
@@ -143,7 +143,7 @@ def resized(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> Case:
     return replace(case, shapes=shapes_of(spec, dict(reversed(found))))
 
 
-def case_of(
+def case_from_inputs(
     spec: OpSpec,
     inputs: list[Any],
     attributes: Mapping[str, Any],

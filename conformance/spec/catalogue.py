@@ -23,19 +23,19 @@ from conformance.errors import (
     closest,
 )
 from conformance.spec import schema_check
-from conformance.spec.each_entries import choices, filled
+from conformance.spec.each_entries import each_choices, fill_template
 from conformance.spec.family_index import family_of
 from conformance.spec.folding import FALSE, TRUE
-from conformance.spec.loader import find, lineage, names, read_text
-from conformance.spec.model import OpSpec, Variant
-from conformance.spec.rule_change import variant
+from conformance.spec.loader import find_spec, lineage, read_text, shipped_operators
+from conformance.spec.model import OpSpec, RuleChange
+from conformance.spec.rule_change import make_rule_change
 from conformance.spec.vocabulary import vocabulary
-from conformance.spec.yaml_reader import KEPT, parse
+from conformance.spec.yaml_reader import KEPT, parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedEquivalence:
     """Why nothing kills a fault in some parts of an operator: in each of these element types, ranks
     and profiles, where they are given.
 
@@ -55,7 +55,7 @@ class Stated:
 
 
 @dataclass(frozen=True)
-class Fault:
+class Mutant:
     """One way in which an implementation of one operator goes wrong.
 
     ``says`` is a sentence for whoever wrote the kernel, ``look`` where in it to look; ``threads``
@@ -69,13 +69,13 @@ class Fault:
     id: str
     kind: str
     op: str
-    variant: Variant
+    variant: RuleChange
     says: str
     look: str = ""
     threads: tuple[str, ...] = ()
     reading: str = ""
     equivalent: str = ""
-    stated: tuple[Stated, ...] = ()
+    stated: tuple[StatedEquivalence, ...] = ()
     cause: str = ""
     fixed: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -109,34 +109,36 @@ class Idle(ConformanceError):
     """A mutant changes nothing that an operator computes."""
 
 
-def load_text(text: str, file: str = "<text>") -> tuple[Fault, ...]:
+def load_catalogue_text(text: str, file: str = "<text>") -> tuple[Mutant, ...]:
     """The faults that a catalogue file holds, one for each operator that can have it.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    source = parse(text, file)
+    source = parse_yaml(text, file)
     sound = schema_check.check(source, schema_check.FAULTS)
     left: list[LeftOut] = []
-    found = tuple(_faults(source, tuple(map(find, names())), left)) if sound else ()
+    found = (
+        tuple(_faults(source, tuple(map(find_spec, shipped_operators())), left)) if sound else ()
+    )
     if sound and not source.problems:
         _check_used(source, {fault.id for fault in found}, left)
     source.check()
     return found
 
 
-def load(path: FilePath) -> tuple[Fault, ...]:
+def load_catalogue(path: FilePath) -> tuple[Mutant, ...]:
     """The faults in a file. Raises :class:`~conformance.errors.SpecError`."""
-    return load_text(read_text(path), str(path))
+    return load_catalogue_text(read_text(path), str(path))
 
 
 @lru_cache(maxsize=KEPT)
-def faults(spec: OpSpec) -> tuple[Fault, ...]:
+def mutants_of(spec: OpSpec) -> tuple[Mutant, ...]:
     """The faults of an operator, in the order of their files.
 
     Raises :class:`~conformance.errors.SpecError` if two have the same id, and where the
     specification says of one that it does not have that nothing can show it.
     """
-    found: dict[str, Fault] = {}
+    found: dict[str, Mutant] = {}
     for source in _of_family(spec.family):
         for fault in _faults(source, (spec,)):
             if found.setdefault(fault.id, fault) is not fault:
@@ -162,7 +164,7 @@ def left_out(spec: OpSpec) -> tuple[LeftOut, ...]:
 def _of_family(family: str) -> tuple[Source, ...]:
     """The files of a family; what they say of an operator is made when it is asked for."""
     files = sorted(family_of(family).mutants.glob("*.yaml"))
-    sources = tuple(parse(read_text(path), str(path)) for path in files)
+    sources = tuple(parse_yaml(read_text(path), str(path)) for path in files)
     for source in sources:
         schema_check.check(source, schema_check.FAULTS)
         source.check()
@@ -171,7 +173,7 @@ def _of_family(family: str) -> tuple[Source, ...]:
 
 def _faults(
     source: Source, specs: Sequence[OpSpec], left: list[LeftOut] | None = None
-) -> Iterator[Fault]:
+) -> Iterator[Mutant]:
     """What a sound file says of some operators; problems are noted in ``source``.
 
     ``left`` takes what an operator does not have.
@@ -181,15 +183,15 @@ def _faults(
     seen: set[tuple[str, str]] = set()
     for name, raw in source.data["faults"].items():
         path: Path = ("faults", name)
-        chosen = list(choices(raw.get("each", {})))
-        _check_operators(source, path, raw, {filled(name, keys) for keys, _ in chosen})
+        chosen = list(each_choices(raw.get("each", {})))
+        _check_operators(source, path, raw, {fill_template(name, keys) for keys, _ in chosen})
         having = tuple(_having_it(raw, specs))
         for spec in specs:
             if all(spec is not one for _, one in having):
-                left += (_not_for(spec, name, filled(name, keys), raw) for keys, _ in chosen)
+                left += (_not_for(spec, name, fill_template(name, keys), raw) for keys, _ in chosen)
         for named, spec in having:
             for keys, values in chosen:
-                fault_id = filled(name, keys)
+                fault_id = fill_template(name, keys)
                 if (spec.op, fault_id) in seen:
                     source.problem(path, f"two mutants are called '{fault_id}'", key=True)
                 seen.add((spec.op, fault_id))
@@ -204,12 +206,12 @@ def _faults(
                 equivalent = raw.get("equivalent", {})
                 dialect_of = () if named else map(_base, spec.lineage)
                 spelled = (fault_id, spec.op, _base(spec.op), *dialect_of, named)
-                yield Fault(
+                yield Mutant(
                     id=fault_id,
                     kind=kind,
                     op=spec.op,
                     variant=made,
-                    says=filled(raw["says"], keys),
+                    says=fill_template(raw["says"], keys),
                     look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
                     reading=_reading(source, path, spec, named, raw),
@@ -217,7 +219,7 @@ def _faults(
                         fault_id, next((equivalent[n] for n in spelled if n in equivalent), "")
                     ),
                     stated=tuple(stated(raw.get("stated", ()), spelled)),
-                    cause=filled(raw.get("cause", ""), keys),
+                    cause=fill_template(raw.get("cause", ""), keys),
                     fixed=raw.get("fixed", {}),
                 )
 
@@ -267,10 +269,10 @@ def _check_operators(
     listed = raw.get("operators", ())
     for number, named in enumerate(listed):
         if not _having(named):
-            hint = closest(named, (*names(), *map(_base, names())))
+            hint = closest(named, (*shipped_operators(), *map(_base, shipped_operators())))
             message = f"there is no operator '{named}'"
             source.problem((*path, "operators", number), message, hint=hint)
-    having = {op for named in listed for op in _having(named)} if listed else names()
+    having = {op for named in listed for op in _having(named)} if listed else shipped_operators()
     known = {*listed, *ids, *having, *map(_base, having)}
     for key in raw.get("equivalent", {}):
         if key not in known:
@@ -280,12 +282,12 @@ def _check_operators(
 
 @cache
 def _having(named: str) -> list[str]:
-    return [op for op in names() if _stands_for(named, op, lineage(op))]
+    return [op for op in shipped_operators() if _stands_for(named, op, lineage(op))]
 
 
 def _stands_for(named: str, op: str, builds_on: Sequence[str]) -> bool:
     """Whether a name is that of an operator, or of one that it ``builds_on``."""
-    if named not in names():
+    if named not in shipped_operators():
         return named in map(_base, builds_on)
     return op == named or (named in builds_on and _base(op) != _base(named))
 
@@ -296,14 +298,14 @@ def _base(op: str) -> str:
 
 def _is_dialect(op: str, named: str) -> bool:
     """Whether an operator only extends the named one: it may lack what a fault speaks of."""
-    return named not in (op, _base(op)) or op not in names()
+    return named not in (op, _base(op)) or op not in shipped_operators()
 
 
 def _check_used(source: Source, ids: Collection[str], left: Iterable[LeftOut]) -> None:
     """Note the entries that no shipped operator can have, with what the first one lacks."""
     lacking = {one.entry: one for one in reversed([*left]) if one.why is Why.LACKS}
     for name, raw in source.data["faults"].items():
-        if any(filled(name, keys) in ids for keys, _ in choices(raw.get("each", {}))):
+        if any(fill_template(name, keys) in ids for keys, _ in each_choices(raw.get("each", {}))):
             continue
         message, hint = "no shipped operator can have this mutant", ""
         if name in lacking and (error := lacking[name].error):
@@ -320,7 +322,7 @@ def _variant(
     fault_id: str,
     raw: Mapping[str, Any],
     values: Mapping[str, str],
-) -> Variant | None:
+) -> RuleChange | None:
     """The variant of one fault; None with a problem noted.
 
     An operator that is not named, or only extends one that is, may lack what the fault speaks of:
@@ -328,9 +330,10 @@ def _variant(
     then :class:`Idle` is.
     """
     texts = {
-        key.replace("-", "_"): filled(_text(raw), values) for key, raw in raw["replace"].items()
+        key.replace("-", "_"): fill_template(_text(raw), values)
+        for key, raw in raw["replace"].items()
     }
-    where = filled(_text(raw["where"]), values) if "where" in raw else None
+    where = fill_template(_text(raw["where"]), values) if "where" in raw else None
     if "{" in "".join((fault_id, where or "", *texts.values())):
         source.problem(path, "'each' does not give every {name} that is used", key=True)
         return None
@@ -341,7 +344,7 @@ def _variant(
             if where == FALSE or all(text in ("original", name) for name, text in texts.items()):
                 raise Idle(f"{spec.op} computes nothing with {fault_id}")
             where = None if where == TRUE else where
-        made = variant(spec, fault_id, texts, where=where, why=raw["says"])
+        made = make_rule_change(spec, fault_id, texts, where=where, why=raw["says"])
     except (ExpressionError, UsageError) as error:
         if _is_dialect(spec.op, named):
             raise
@@ -365,12 +368,14 @@ def _computed_with(spec: OpSpec) -> frozenset[str]:
     return spec.reach(spec.definitions[rule] for rule in rules).union(rules, types)
 
 
-def stated(raw: Iterable[Mapping[str, Any]], spelled: Collection[str]) -> Iterator[Stated]:
+def stated(
+    raw: Iterable[Mapping[str, Any]], spelled: Collection[str]
+) -> Iterator[StatedEquivalence]:
     """What entries say of the parts of one fault of one operator, which may be ``spelled`` so."""
     for one in raw:
         if "of" not in one or not {*one["of"]}.isdisjoint(spelled):
             given = (tuple(one.get(key, ())) for key in ("types", "ranks", "profiles"))
-            yield Stated(one["why"], one.get("level", "should"), *given)
+            yield StatedEquivalence(one["why"], one.get("level", "should"), *given)
 
 
 def _text(raw: Any) -> str:

@@ -10,8 +10,15 @@ from conformance.errors import closest
 from conformance.spec.expressions import Expression
 from conformance.spec.family import Family
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import Draw, Edge, Observation, Reject, Requirement, Variant
-from conformance.spec.quantities import Quantities, conditions
+from conformance.spec.model import (
+    CoverageTarget,
+    DrawBounds,
+    NegativeTest,
+    Observation,
+    Requirement,
+    RuleChange,
+)
+from conformance.spec.quantities import Quantities, quantity_conditions
 from conformance.spec.scope import Definitions, case_scope, compile_at
 from conformance.spec.yaml_source import Path, Source
 
@@ -61,7 +68,7 @@ class Clauses:
                 self.source.problem(at, what, expected="a condition on the case alone")
             yield Requirement(name, that, raw.get("level", "must"), raw["why"])
 
-    def interpretations(self) -> Iterable[Variant]:
+    def interpretations(self) -> Iterable[RuleChange]:
         for path, name, raw in self._section("interpretations"):
             where = None
             if "where" in raw:
@@ -70,7 +77,7 @@ class Clauses:
             replaced = self._replaced((*path, "replace"), raw["replace"])
             if where is not None:
                 self._guard((*path, "where"), where, replaced)
-            yield Variant(
+            yield RuleChange(
                 name=name,
                 replace=replaced,
                 where=where,
@@ -134,14 +141,14 @@ class Clauses:
         """Note that ``name`` is not known yet where a rule is needed."""
         self.source.problem(path, f"'{name}' is not known before this rule")
 
-    def edges(self, section: str = "edges") -> Iterable[Edge]:
+    def edges(self, section: str = "edges") -> Iterable[CoverageTarget]:
         """The named predicates of a section: coverage targets, or profiles."""
         for path, name, raw in self._section(section):
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
             aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))
             if when is not None:
                 usual = self._optional((*path, "usual"), raw)
-                yield Edge(
+                yield CoverageTarget(
                     name,
                     when,
                     raw["why"],
@@ -157,7 +164,7 @@ class Clauses:
             return None
         return compile_at(self.source, path, raw[str(path[-1])], self.scope, _ON_THE_CASE)
 
-    def _aims(self, path: Path, raw: Any) -> Iterator[Mapping[str, Draw]]:
+    def _aims(self, path: Path, raw: Any) -> Iterator[Mapping[str, DrawBounds]]:
         """One aim, or a list of them."""
         if isinstance(raw, dict):
             yield self.quantities.aim(path, raw)
@@ -165,8 +172,8 @@ class Clauses:
             for number, one in enumerate(raw):
                 yield self.quantities.aim((*path, number), one)
 
-    def rejects(self) -> Iterable[Reject]:
-        known = ["rank", *conditions(self.quantities.found.values())]
+    def rejects(self) -> Iterable[NegativeTest]:
+        known = ["rank", *quantity_conditions(self.quantities.found.values())]
         known += self.source.data.get("require", {})
         known += dict.fromkeys(f"{name.partition('.')[0]}.shape" for name in self._shared)
         for path, name, raw in self._section("reject"):
@@ -178,7 +185,7 @@ class Clauses:
                 message = f"'{name}' says in one way what is wrong"
                 expected = "one of 'set', 'length' and 'rank'"
                 self.source.problem(path, message, expected=expected, key=True)
-            yield Reject(
+            yield NegativeTest(
                 name=name,
                 breaks=breaks,
                 level=raw.get("level", "must"),
@@ -192,7 +199,7 @@ class Clauses:
             )
         yield from self._odd_lists()
 
-    def _odd_lists(self) -> Iterator[Reject]:
+    def _odd_lists(self) -> Iterator[NegativeTest]:
         """A list of two halves with an entry too few, and with one too many."""
         scope = case_scope(self.scope)
         for key, quantity in self.quantities.found.items():
@@ -203,7 +210,7 @@ class Clauses:
                 name = f"{quantity.name}-{how}"
                 if count is None or name in self.source.data.get("reject", {}):
                     continue
-                yield Reject(
+                yield NegativeTest(
                     name=name,
                     breaks=f"{quantity.whole}.length",
                     level=quantity.level,

@@ -10,20 +10,20 @@ from conformance.spec.case_environment import shapes_of
 from conformance.spec.model import OpSpec, Quantity
 
 
-def case_of(spec: OpSpec, values: Mapping[str, Any], seed: int) -> Case:
+def case_from_values(spec: OpSpec, values: Mapping[str, Any], seed: int) -> Case:
     """The case of these values: of the quantities by key, of the types by name, and ``pattern``."""
     return Case(
         op=spec.op,
         types={name: values[name] for name in spec.types},
         shapes=shapes_of(spec, values),
-        attributes=spelled(spec, values, seed),
+        attributes=without_defaults(spec, values, seed),
         operands={one.name: tuple(values[one.quantity.key]) for one in spec.operands},
         pattern=values["pattern"],
         seed=seed,
     )
 
 
-def spelled(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def without_defaults(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """Values by key as attributes of the document, without some of those that have their default.
 
     A backend may take the wrong default, or none; one that is always given hides that. Each bit of
@@ -46,7 +46,7 @@ def spelled(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict[str, Any
     return written
 
 
-def in_full(spec: OpSpec, case: Case) -> dict[str, Any]:
+def with_defaults(spec: OpSpec, case: Case) -> dict[str, Any]:
     """The values of a case's attributes by key, with the defaults of those that it leaves out."""
     axes = spec.axes_of(case)
     return {quantity.key: quantity.of(case.attributes, axes) for quantity in spec.attributes}

@@ -35,7 +35,7 @@ LATER_RULES = {"index_axes": "own", "pooled": "own", "zero_divisor": "one"}
 
 
 @lru_cache(maxsize=KEPT)
-def digest(spec: OpSpec) -> str:
+def spec_digest(spec: OpSpec) -> str:
     """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
 
     It stays the same when prose, comments, the order of keys in a table or the files that a

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 
-def choices(
+def each_choices(
     each: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
     """Every choice that ``each`` leaves: its keys by name, and its values by name."""
@@ -16,7 +16,7 @@ def choices(
         yield keys, {name: str(value) for name, (_, value) in zip(each, entries, strict=True)}
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
+def fill_template(text: str, values: Mapping[str, str]) -> str:
     """A text with the value of each name in the place of ``{name}``."""
     for name, value in values.items():
         text = text.replace("{" + name + "}", value)

@@ -21,7 +21,7 @@ from conformance.spec.closures import Run, closure
 from conformance.spec.compiler import Compiler
 from conformance.spec.functions import of_type, repeated
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.syntax import parse
+from conformance.spec.syntax import parse_expression
 from conformance.spec.tree import Node
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def compile_expression(
     if known is not None:
         return known
     try:
-        tree = Compiler(text, scope, enums).compile(parse(text))
+        tree = Compiler(text, scope, enums).compile(parse_expression(text))
     except ExpressionError as error:
         if want is None or not want.values or not text.strip().isidentifier():
             raise
@@ -158,7 +158,7 @@ def compile_expression(
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[str, ...]:
     """The names in an expression, which are all that it asks its scope about."""
-    return tuple({one.id for one in ast.walk(parse(text)) if isinstance(one, ast.Name)})
+    return tuple({one.id for one in ast.walk(parse_expression(text)) if isinstance(one, ast.Name)})
 
 
 def reach(names: Iterable[str], speaks_of: Mapping[str, Iterable[str]]) -> frozenset[str]:

@@ -105,11 +105,11 @@ class Layout:
         return found
 
 
-Told = Callable[[Collection[str]], Iterable[tuple[str, str]]]
+DerivedWords = Callable[[Collection[str]], Iterable[tuple[str, str]]]
 
 
 @dataclass(frozen=True)
-class Words:
+class FamilyVocabulary:
     """What mutants and strata may speak of, in the names of one specification.
 
     ``shown`` are words for what its rules show to have a role, ``derived`` gives, for the names
@@ -122,7 +122,7 @@ class Words:
 
     kind: str = ""
     shown: Mapping[str, str] = field(default_factory=dict)
-    derived: Told = lambda _names: ()
+    derived: DerivedWords = lambda _names: ()
     through: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     strata: Mapping[str, str] = field(default_factory=dict)
     several: str = "true"
@@ -231,9 +231,9 @@ class Family(ABC):
         """What the key ``only`` of a mutant may ask of an operator, and what this one is."""
         return {}
 
-    def words(self, spec: OpSpec) -> Words:  # noqa: ARG002
+    def words(self, spec: OpSpec) -> FamilyVocabulary:  # noqa: ARG002
         """The words of mutants and strata, in the names of a specification."""
-        return Words()
+        return FamilyVocabulary()
 
     @property
     def picture(self) -> Picture | None:

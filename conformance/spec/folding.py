@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from conformance.spec.expressions import compile_expression
 from conformance.spec.kinds import Kind
-from conformance.spec.syntax import parse
+from conformance.spec.syntax import parse_expression
 
 TRUE, FALSE = "true", "false"
 
@@ -28,7 +28,7 @@ def folded(text: str, ranks: Sequence[int], axes: Callable[[int], int]) -> str:
     The text stays as it is where nothing is settled. Raises
     :class:`~conformance.errors.ExpressionError` for what is no expression.
     """
-    tree = parse(text)
+    tree = parse_expression(text)
     if not _OPEN.search(text):
         return text
     after = ast.unparse(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from conformance.dtypes import DTYPES
-from conformance.spec.catalogue import LeftOut, Why, faults, left_out
+from conformance.spec.catalogue import LeftOut, Why, left_out, mutants_of
 from conformance.spec.model import OpSpec
 
 MOST = 6
@@ -16,12 +16,12 @@ ROLE = "missing role"
 ADVICE = "; where the operator has such a thing, name it under 'roles'"
 
 
-def account(spec: OpSpec) -> Iterator[str]:
+def inapplicable_lines(spec: OpSpec) -> Iterator[str]:
     """How many mutants do not apply to an operator, and a line for each reason, most first.
 
-    Raises :class:`~conformance.errors.SpecError` as :func:`~conformance.spec.catalogue.faults`.
+    Raises :class:`~conformance.errors.SpecError` as :func:`~conformance.spec.catalogue.mutants_of`.
     """
-    applied, left = len(faults(spec)), left_out(spec)
+    applied, left = len(mutants_of(spec)), left_out(spec)
     if not left:
         return
     yield f"{len(left)} of {applied + len(left)} mutants do not apply:"

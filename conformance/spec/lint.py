@@ -8,8 +8,8 @@ from pathlib import PurePath
 
 from conformance.errors import Problem
 from conformance.spec.expressions import Expression
-from conformance.spec.model import Bound, Draw, OpSpec, Quantity
-from conformance.spec.quantities import conditions
+from conformance.spec.model import Bound, DrawBounds, OpSpec, Quantity
+from conformance.spec.quantities import quantity_conditions
 
 Place = tuple[str | int, ...]
 MOST_COMMON = 0.25
@@ -37,7 +37,7 @@ def lint(spec: OpSpec) -> tuple[Problem, ...]:
     return _in_order(spec, notes)
 
 
-def untested(spec: OpSpec) -> dict[str, Problem]:
+def untested_conditions(spec: OpSpec) -> dict[str, Problem]:
     """The conditions that no negative test breaks, by name in file order. In a first draft that is
     work to be done, not a mistake."""
     broken = Counter(reject.breaks for reject in spec.reject)
@@ -148,7 +148,7 @@ def _bounds(spec: OpSpec) -> Iterator[Note]:
                 yield from _draw(quantities[key], draw, ("edges", edge.name, "aim"))
 
 
-def _draw(quantity: Quantity, draw: Draw, place: Place) -> Iterator[Note]:
+def _draw(quantity: Quantity, draw: DrawBounds, place: Place) -> Iterator[Note]:
     """Constant bounds only: what depends on the case is checked when cases are drawn."""
     low, high = _constant(quantity.min), _constant(quantity.max)
     least, most = _constant(draw.min), _constant(draw.max)
@@ -179,7 +179,7 @@ def _conditions(spec: OpSpec) -> Mapping[str, tuple[str, Place]]:
         if not (known - {spec.layout.spread}).isdisjoint(tensor.shape):
             found[f"{tensor.name}.shape"] = (tensor.level, ("inputs",))
         known |= {*tensor.shape}
-    for name, quantity in conditions(spec.quantities.values()).items():
+    for name, quantity in quantity_conditions(spec.quantities.values()).items():
         # Data have as many sizes as axes, none of them below 0.
         never = {f"{quantity.whole}.length"}
         if _constant(quantity.min) == 0:

@@ -15,12 +15,12 @@ from conformance.spec import schema_check
 from conformance.spec.assemble import assemble
 from conformance.spec.inheritance import extended
 from conformance.spec.model import OpSpec
-from conformance.spec.yaml_reader import KEPT, MAX_BYTES, parse
+from conformance.spec.yaml_reader import KEPT, MAX_BYTES, parse_yaml
 
 NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
 
 
-def load_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSpec:
+def load_spec_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSpec:
     """The specification that ``text`` holds; ``file`` names it in messages.
 
     What it extends is looked for beside ``path``, then among the shipped specifications. Raises
@@ -29,9 +29,9 @@ def load_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSp
     return _assembled(tuple(_lineage(text, file, path)))
 
 
-def load(path: Path) -> OpSpec:
+def load_spec(path: Path) -> OpSpec:
     """The specification in a file. Raises :class:`~conformance.errors.SpecError`."""
-    return load_text(read_text(path), str(path), path)
+    return load_spec_text(read_text(path), str(path), path)
 
 
 def load_whole(text: str, file: str) -> OpSpec:
@@ -47,7 +47,7 @@ def _lineage(text: str, file: str, path: Path | None) -> Iterator[tuple[str, str
     read: list[Path] = [] if path is None else [path]
     while True:
         yield file, text
-        data = parse(text, file).data
+        data = parse_yaml(text, file).data
         op = data.get("extends") if isinstance(data, dict) else None
         if not (isinstance(op, str) and NAME.fullmatch(op)):
             return
@@ -68,7 +68,7 @@ def _assembled(files: tuple[tuple[str, str], ...]) -> OpSpec:
     for file, text in reversed(files):
         if source is not None:
             source.check()
-        source = extended(parse(text, file), source)
+        source = extended(parse_yaml(text, file), source)
     assert source is not None
     spec = assemble(source) if schema_check.check(source) else None
     source.check()
@@ -94,27 +94,27 @@ def read_text(path: Path) -> str:
 
 class _Shipped(Mapping[str, OpSpec]):
     def __getitem__(self, op: str) -> OpSpec:
-        if op not in names():
+        if op not in shipped_operators():
             raise KeyError(op)
         return _named(op)
 
     def __contains__(self, op: object) -> bool:
-        return op in names()
+        return op in shipped_operators()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(names())
+        return iter(shipped_operators())
 
     def __len__(self) -> int:
-        return len(names())
+        return len(shipped_operators())
 
 
-def shipped() -> Mapping[str, OpSpec]:
+def shipped_specs() -> Mapping[str, OpSpec]:
     """The specifications that come with the package, by operator; each is read when asked for."""
     return _Shipped()
 
 
 @cache
-def names() -> tuple[str, ...]:
+def shipped_operators() -> tuple[str, ...]:
     """The operators that come with the package; each has a file of its name."""
     return tuple(path.stem for path in sorted(directory("specs").glob("*.yaml")))
 
@@ -127,25 +127,25 @@ def lineage(op: str) -> tuple[str, ...]:
     return (op, *(lineage(extends[1]) if extends else ()))
 
 
-def find(op: str) -> OpSpec:
+def find_spec(op: str) -> OpSpec:
     """The specification of an operator: a shipped one by name, or a YAML file by path.
 
     A shipped one is read once. A file is looked at each time, and so is what it extends.
     Raises :class:`~conformance.errors.UsageError` for a name that is not known.
     """
-    return load(Path(op)) if op.endswith((".yaml", ".yml")) else _named(op)
+    return load_spec(Path(op)) if op.endswith((".yaml", ".yml")) else _named(op)
 
 
-def chosen(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, OpSpec]:
+def select_specs(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, OpSpec]:
     """The specifications that are asked for, by operator.
 
     ``ops`` are names, patterns of names, and files; none means ``default``, or all names. Raises
     :class:`~conformance.errors.UsageError` where two specify one operator.
     """
     found: dict[str, OpSpec] = {}
-    named = (fnmatch.filter(names(), one) or [one] for one in ops)
-    for source in chain.from_iterable(named) if ops else default or names():
-        spec = find(source)
+    named = (fnmatch.filter(shipped_operators(), one) or [one] for one in ops)
+    for source in chain.from_iterable(named) if ops else default or shipped_operators():
+        spec = find_spec(source)
         other = found.setdefault(spec.op, spec)
         if other.file != spec.file:
             raise UsageError(
@@ -157,9 +157,9 @@ def chosen(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str
 @cache
 def _named(op: str) -> OpSpec:
     # One file, not all of them: a check asks for one operator at a time.
-    known = names()
+    known = shipped_operators()
     if op in known:
-        return load(directory("specs") / f"{op}.yaml")
+        return load_spec(directory("specs") / f"{op}.yaml")
     near = {name.lower(): name for name in known}.get(op.lower())
     hint = f"did you mean '{near}'?" if near else closest(op, known)
     raise UsageError(

@@ -38,7 +38,7 @@ class Erratum:
 
 
 @dataclass(frozen=True)
-class Draw:
+class DrawBounds:
     """Bounds, inclusive, within which a value is drawn for vectors; narrower than what is legal."""
 
     min: Bound = None
@@ -70,7 +70,7 @@ class Quantity:
     min: Bound = None
     max: Bound = None
     level: str = "must"
-    draw: Draw = field(default_factory=Draw)
+    draw: DrawBounds = field(default_factory=DrawBounds)
     twin: str | bool | None = None
     why: str = ""
     alias: str = ""
@@ -193,7 +193,7 @@ class Requirement:
 
 
 @dataclass(frozen=True)
-class Variant:
+class RuleChange:
     """The reference with rules replaced, where ``where`` holds (always, if None).
 
     An interpretation is one with a ``question`` that the document leaves open; ``adopted`` is what
@@ -225,7 +225,7 @@ class Observation:
 
 
 @dataclass(frozen=True)
-class Edge:
+class CoverageTarget:
     """A named predicate over cases. Each of ``aims`` narrows what is drawn so that it is met.
 
     A coverage target, or a profile: a restriction that real backends have.
@@ -240,14 +240,14 @@ class Edge:
     name: str
     when: Expression
     why: str
-    aims: tuple[Mapping[str, Draw], ...] = ()
+    aims: tuple[Mapping[str, DrawBounds], ...] = ()
     vacuous: Mapping[str, str] = field(default_factory=dict)
     usual: Expression | None = None
     common: str = ""
 
 
 @dataclass(frozen=True)
-class Reject:
+class NegativeTest:
     """How a valid case is made invalid, breaking exactly the condition ``breaks``.
 
     ``set`` gives a quantity another value (an expression, or text for an enum) on one axis;
@@ -264,7 +264,7 @@ class Reject:
     length: Mapping[str, Expression] = field(default_factory=dict)
     rank: int | None = None
     ranks: tuple[int, ...] = ()
-    aim: Mapping[str, Draw] = field(default_factory=dict)
+    aim: Mapping[str, DrawBounds] = field(default_factory=dict)
     within: Expression | None = None
 
 
@@ -284,11 +284,11 @@ class OpSpec:
     definitions: Mapping[str, Expression]
     require: tuple[Requirement, ...]
     outputs: tuple[OutputSpec, ...]
-    interpretations: tuple[Variant, ...]
+    interpretations: tuple[RuleChange, ...]
     observe: tuple[Observation, ...]
-    edges: tuple[Edge, ...]
-    profiles: tuple[Edge, ...]
-    reject: tuple[Reject, ...]
+    edges: tuple[CoverageTarget, ...]
+    profiles: tuple[CoverageTarget, ...]
+    reject: tuple[NegativeTest, ...]
     errata: tuple[Erratum, ...]
     file: str = ""
     positions: Mapping[tuple[str | int, ...], Position] = field(
@@ -365,7 +365,7 @@ class OpSpec:
         return self.kin.fills(pattern, dtype)
 
     @property
-    def aims(self) -> tuple[Mapping[str, Draw], ...]:
+    def aims(self) -> tuple[Mapping[str, DrawBounds], ...]:
         """The aims of all edges."""
         return tuple(aim for edge in self.edges for aim in edge.aims)
 

@@ -14,17 +14,17 @@ from typing import Any
 
 from conformance.errors import ExpressionError, UsageError, closest
 from conformance.spec import schema_check
-from conformance.spec.catalogue import Fault, Stated, stated
+from conformance.spec.catalogue import Mutant, StatedEquivalence, stated
 from conformance.spec.model import OpSpec
-from conformance.spec.rule_change import variant
-from conformance.spec.yaml_reader import KEPT, parse
+from conformance.spec.rule_change import make_rule_change
+from conformance.spec.yaml_reader import KEPT, parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
 FORMAT = 1
 
 
-def to_data(spec: OpSpec, faults: Sequence[Fault]) -> dict[str, Any]:
-    """The mutants of an operator as plain data, in their order; :func:`load_text` reads them."""
+def mutants_to_data(spec: OpSpec, faults: Sequence[Mutant]) -> dict[str, Any]:
+    """Return the mutants of an operator as plain data, as :func:`load_mutants_text` reads it."""
     kinds = {}
     for kind, group in groupby(faults, key=lambda fault: fault.kind):
         alike = list(group)
@@ -35,7 +35,7 @@ def to_data(spec: OpSpec, faults: Sequence[Fault]) -> dict[str, Any]:
     return {"format": FORMAT, "op": spec.op, "kinds": kinds}
 
 
-def _entry(fault: Fault) -> Iterator[tuple[str, Any]]:
+def _entry(fault: Mutant) -> Iterator[tuple[str, Any]]:
     yield "says", fault.says
     yield "replace", {name: rule.text for name, rule in fault.variant.replace.items()}
     if fault.variant.where is not None:
@@ -54,25 +54,25 @@ def _entry(fault: Fault) -> Iterator[tuple[str, Any]]:
         yield "stated", [_plain(one) for one in fault.stated]
 
 
-def _plain(stated: Stated) -> dict[str, Any]:
+def _plain(stated: StatedEquivalence) -> dict[str, Any]:
     limits = ((key, list(getattr(stated, key))) for key in ("types", "ranks", "profiles"))
     said = {"level": stated.level} if stated.level != "should" else {}
     return said | {key: given for key, given in limits if given} | {"why": stated.why}
 
 
 @lru_cache(maxsize=KEPT)
-def load_text(text: str, spec: OpSpec, file: str = "<text>") -> tuple[Fault, ...]:
+def load_mutants_text(text: str, spec: OpSpec, file: str = "<text>") -> tuple[Mutant, ...]:
     """The mutants of ``spec`` that ``text`` holds; ``file`` names it in messages.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
     """
-    source = parse(text, file, holds="the mutants of an operator")
+    source = parse_yaml(text, file, holds="the mutants of an operator")
     found = tuple(_faults(source, spec)) if schema_check.check(source, schema_check.MUTANTS) else ()
     source.check()
     return found
 
 
-def _faults(source: Source, spec: OpSpec) -> Iterator[Fault]:
+def _faults(source: Source, spec: OpSpec) -> Iterator[Mutant]:
     if source.data["op"] != spec.op:
         message = f"these are mutants of {source.data['op']}"
         source.problem(("op",), message, expected=spec.op)
@@ -89,7 +89,7 @@ def _faults(source: Source, spec: OpSpec) -> Iterator[Fault]:
 
 def _fault(
     source: Source, path: Path, spec: OpSpec, kind: str, look: str, raw: Mapping[str, Any]
-) -> Iterator[Fault]:
+) -> Iterator[Mutant]:
     name = str(path[-1])
     known = [one.name for one in spec.interpretations]
     reading = raw.get("reading", "")
@@ -97,11 +97,11 @@ def _fault(
         message = f"{spec.op} has no interpretation '{reading}'"
         source.problem((*path, "reading"), message, hint=closest(reading, known))
     try:
-        made = variant(spec, name, raw["replace"], where=raw.get("where"), why=raw["says"])
+        made = make_rule_change(spec, name, raw["replace"], where=raw.get("where"), why=raw["says"])
     except (ExpressionError, UsageError) as error:
         source.problem(path, f"{name}: {error.message}", hint=error.hint or "", key=True)
         return
-    yield Fault(
+    yield Mutant(
         id=name,
         kind=kind,
         op=spec.op,

@@ -12,7 +12,7 @@ from conformance.spec.expressions import Expression
 from conformance.spec.family import Family
 from conformance.spec.functions import FUNCTIONS
 from conformance.spec.kinds import Kind
-from conformance.spec.model import Bound, Draw, Quantity
+from conformance.spec.model import Bound, DrawBounds, Quantity
 from conformance.spec.scope import compile_at
 from conformance.spec.yaml_source import Path, Source
 
@@ -203,7 +203,7 @@ class Quantities:
         assert isinstance(found, dict)
         return found
 
-    def aim(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Draw]:
+    def aim(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, DrawBounds]:
         """What an edge or a must-reject case narrows, by key."""
         patterns = self.scope["pattern"].values or frozenset()
         aimed = {"pattern": Quantity("pattern", "enum", values=tuple(sorted(patterns)))}
@@ -218,12 +218,12 @@ class Quantities:
                 self.source.unknown((*path, name), f"'{name}' is not drawn", key, aimed, key=True)
         return found
 
-    def _draw(self, path: Path, raw: Any, quantity: Quantity) -> Draw:
+    def _draw(self, path: Path, raw: Any, quantity: Quantity) -> DrawBounds:
         """One value, a list of values, ``{values: [...]}`` or ``{min, max}``."""
         values: Any = raw.get("values", ()) if isinstance(raw, dict) else raw
         if quantity.type == "int" and not isinstance(values, list | tuple):
             bound = self._number(path, raw, quantity)
-            return Draw(bound, bound)
+            return DrawBounds(bound, bound)
         if quantity.type != "int" and isinstance(raw, dict) and raw.keys() & {"min", "max"}:
             self.source.problem(path, f"'{quantity.name}' has no order", expected=_values(quantity))
         where = (*path, "values") if isinstance(raw, dict) else path
@@ -234,7 +234,7 @@ class Quantities:
             self._member(where, quantity, values)
             values = (values,)
         bounds = raw if isinstance(raw, dict) and quantity.type == "int" else {}
-        return Draw(
+        return DrawBounds(
             self._bound((*path, "min"), bounds, quantity),
             self._bound((*path, "max"), bounds, quantity),
             tuple(values),
@@ -282,7 +282,7 @@ def _whole(name: str, raw: Mapping[str, Any]) -> Quantity:
     )
 
 
-def conditions(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
+def quantity_conditions(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
     """The conditions on single quantities by name, each with its quantity.
 
     ``NAME.min`` and ``NAME.max`` where there is such a bound, ``NAME.length`` for one value per

@@ -8,11 +8,11 @@ from itertools import chain
 from conformance.errors import UsageError, closest
 from conformance.spec.expressions import Expression, compile_expression, reach
 from conformance.spec.kinds import Domain, Kind
-from conformance.spec.model import OpSpec, Variant
+from conformance.spec.model import OpSpec, RuleChange
 from conformance.spec.scope import scope_of
 
 
-def variant(
+def make_rule_change(
     spec: OpSpec,
     name: str,
     replace: Mapping[str, str],
@@ -20,7 +20,7 @@ def variant(
     where: str | None = None,
     level: str = "must",
     why: str = "",
-) -> Variant:
+) -> RuleChange:
     """The variant of ``spec`` with other expressions in place of some definitions.
 
     Attributes and integer inputs may be replaced too: they are then misread, and the replacement
@@ -48,7 +48,7 @@ def variant(
         replaced[target] = compile_expression(
             text, {**scope, "original": want}, want=want, repeat=True
         )
-    for target in circular(spec, replaced):
+    for target in find_cycle(spec, replaced):
         raise UsageError(
             f"'{target}' is replaced by what depends on '{target}'",
             hint="'original' is the value that is replaced",
@@ -56,10 +56,10 @@ def variant(
     guard = None
     if where is not None:
         guard = compile_expression(where, scope, want=Kind("bool", domain=Domain.ELEMENT))
-    return Variant(name, replaced, guard, level, why)
+    return RuleChange(name, replaced, guard, level, why)
 
 
-def circular(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str]:
+def find_cycle(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str]:
     """What would depend on itself if all of these were replaced, one after the other."""
     names = {name: expression.names for name, expression in spec.definitions.items()}
     for target, expression in chain.from_iterable(one.items() for one in replacing):
@@ -72,7 +72,7 @@ def circular(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str
             yield target
 
 
-def held(variants: Sequence[Variant]) -> Mapping[str, frozenset[str]]:
+def implied_changes(variants: Sequence[RuleChange]) -> Mapping[str, frozenset[str]]:
     """For each variant, by name, the others whose rules it replaces alike, and more besides."""
     return {
         one.name: frozenset(

@@ -19,17 +19,17 @@ from typing import Any
 
 from conformance.errors import ExpressionError, closest
 from conformance.spec import schema_check
-from conformance.spec.each_entries import choices, filled
+from conformance.spec.each_entries import each_choices, fill_template
 from conformance.spec.expressions import compile_expression
 from conformance.spec.family_index import family_of, is_family
 from conformance.spec.family_index import names as families
 from conformance.spec.folding import FALSE
 from conformance.spec.kinds import Kind
-from conformance.spec.loader import read_text, shipped
-from conformance.spec.model import Draw, Edge, OpSpec
+from conformance.spec.loader import read_text, shipped_specs
+from conformance.spec.model import CoverageTarget, DrawBounds, OpSpec
 from conformance.spec.scope import scope_of
 from conformance.spec.vocabulary import vocabulary
-from conformance.spec.yaml_reader import KEPT, parse
+from conformance.spec.yaml_reader import KEPT, parse_yaml
 from conformance.spec.yaml_source import Path, Source
 
 INSIDE = "in_some_stratum"
@@ -39,7 +39,7 @@ of one of them."""
 STRATUM, REMAINDER, PROFILE = "stratum", "remainder", "profile"
 
 
-Aim = Mapping[str, Draw]
+Aim = Mapping[str, DrawBounds]
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class Strata:
     of them among its edges. ``meaning`` is a digest of what they are, empty where there are none.
     """
 
-    strata: tuple[Edge, ...]
-    remainders: tuple[Edge, ...]
+    strata: tuple[CoverageTarget, ...]
+    remainders: tuple[CoverageTarget, ...]
     whole: OpSpec = field(repr=False)
     meaning: str = ""
-    profiles: tuple[Edge, ...] = ()
+    profiles: tuple[CoverageTarget, ...] = ()
 
     @property
-    def all(self) -> tuple[Edge, ...]:
+    def all(self) -> tuple[CoverageTarget, ...]:
         """Strata, remainders and profiles."""
         return (*self.strata, *self.remainders, *self.profiles)
 
@@ -76,24 +76,24 @@ class Strata:
         return [{**left[(turn + n) % len(left)], **aim} for n, aim in enumerate(inside)]
 
 
-def load_text(text: str, file: str = "<text>") -> None:
+def load_strata_text(text: str, file: str = "<text>") -> None:
     """Check a file of strata against the shipped operators of its family.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
-    source = parse(text, file)
+    source = parse_yaml(text, file)
     if schema_check.check(source, schema_check.STRATA):
         family = source.data["family"]
         if not is_family(family):
             source.unknown(("family",), f"there is no family '{family}'", family, families())
         else:
-            _check_used(source, [one for one in shipped().values() if one.family == family])
+            _check_used(source, [one for one in shipped_specs().values() if one.family == family])
     source.check()
 
 
-def load(path: FilePath) -> None:
-    """:func:`load_text` of a file."""
-    load_text(read_text(path), str(path))
+def load_strata(path: FilePath) -> None:
+    """:func:`load_strata_text` of a file."""
+    load_strata_text(read_text(path), str(path))
 
 
 def is_stratum(name: str) -> bool:
@@ -133,7 +133,7 @@ def _of_family(family: str) -> Source | None:
     path = family_of(family).strata
     if not path.is_file():
         return None
-    source = parse(read_text(path), str(path))
+    source = parse_yaml(read_text(path), str(path))
     schema_check.check(source, schema_check.STRATA)
     source.check()
     return source
@@ -141,23 +141,23 @@ def _of_family(family: str) -> Source | None:
 
 def _edges(
     source: Source, spec: OpSpec, section: str, before: str = "true"
-) -> Iterator[tuple[str, Edge]]:
+) -> Iterator[tuple[str, CoverageTarget]]:
     """The entries of a section that an operator can have, each with the key of its entry."""
     kind = STRATUM if section == "strata" else REMAINDER
     for key, raw in source.data[section].items():
-        for keys, values in choices(raw.get("each", {})):
+        for keys, values in each_choices(raw.get("each", {})):
             try:
                 edge = _edge(source, spec, raw, values, before)
             except ExpressionError:
                 continue
             if edge is not None:
-                name = f"{kind} {filled(key, keys)}"
-                yield key, replace(edge, name=name, why=filled(raw["why"], keys))
+                name = f"{kind} {fill_template(key, keys)}"
+                yield key, replace(edge, name=name, why=fill_template(raw["why"], keys))
 
 
 def _edge(
     source: Source, spec: OpSpec, raw: Mapping[str, Any], values: Mapping[str, str], before: str
-) -> Edge | None:
+) -> CoverageTarget | None:
     """An entry of an operator; None where its windows are of another kind, or nothing can meet it.
 
     Raises ExpressionError where the operator lacks what the entry speaks of.
@@ -165,16 +165,18 @@ def _edge(
     words = vocabulary(spec)
     if words.given.kind not in raw.get("windows", [words.given.kind]):
         return None
-    said = words.spoken(_in_own_words(spec, f"{before} and ({filled(raw['when'], values)})"))
+    said = words.spoken(_in_own_words(spec, f"{before} and ({fill_template(raw['when'], values)})"))
     if said == FALSE:
         return None
     when = compile_expression(said, scope_of(spec), want=Kind("bool"))
     aim = {
-        words.words.get(word, word): Draw(values=tuple(_value(one, values) for one in drawn))
+        words.words.get(word, word): DrawBounds(values=tuple(_value(one, values) for one in drawn))
         for word, drawn in raw.get("aim", {}).items()
     }
     known = {name: draw for name, draw in aim.items() if name in spec.quantities}
-    return Edge("", when, "", ({**known, "pattern": Draw(values=_patterns(source, spec))},))
+    return CoverageTarget(
+        "", when, "", ({**known, "pattern": DrawBounds(values=_patterns(source, spec))},)
+    )
 
 
 def _in_own_words(spec: OpSpec, text: str) -> str:
@@ -184,7 +186,7 @@ def _in_own_words(spec: OpSpec, text: str) -> str:
     return text
 
 
-def _profiles(spec: OpSpec) -> Iterator[Edge]:
+def _profiles(spec: OpSpec) -> Iterator[CoverageTarget]:
     """The profiles of an operator, as far as a case has several windows."""
     words = vocabulary(spec)
     several = words.spoken(_in_own_words(spec, words.given.several))
@@ -196,7 +198,7 @@ def _profiles(spec: OpSpec) -> Iterator[Edge]:
 
 def _value(raw: int | str, values: Mapping[str, str]) -> int | str:
     """What is drawn: a whole number, or a word."""
-    text = filled(str(raw), values)
+    text = fill_template(str(raw), values)
     return int(text) if text.removeprefix("-").isdecimal() else text
 
 
@@ -235,7 +237,7 @@ def _check_used(source: Source, specs: list[OpSpec]) -> None:
 def _refusal(source: Source, specs: list[OpSpec], raw: Mapping[str, Any]) -> tuple[str, str | None]:
     """Why no operator can have an entry."""
     for spec in specs:
-        for _, values in choices(raw.get("each", {})):
+        for _, values in each_choices(raw.get("each", {})):
             try:
                 _edge(source, spec, raw, values, "true")
             except ExpressionError as error:

@@ -51,7 +51,7 @@ _REFUSED = {
 
 
 @lru_cache(maxsize=4096)
-def parse(text: str) -> ast.expr:
+def parse_expression(text: str) -> ast.expr:
     """The syntax tree of an expression; the column of a node is its offset in ``text``.
 
     The same text, as bounds and operators of one kind repeat it, gives the same tree again.

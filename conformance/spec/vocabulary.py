@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from conformance.errors import UsageError, closest
-from conformance.spec.family import Words
+from conformance.spec.family import FamilyVocabulary
 from conformance.spec.family_index import family_of
 from conformance.spec.folding import FALSE, folded
 from conformance.spec.model import OpSpec
@@ -31,7 +31,7 @@ class Vocabulary:
     """
 
     spec: OpSpec
-    given: Words
+    given: FamilyVocabulary
     words: Mapping[str, str]
 
     def spoken(self, text: str) -> str:

@@ -24,7 +24,7 @@ _ALIKE = re.compile("[\n ->@-~]*")
 """Text that libyaml and PyYAML read alike: ASCII without tabs, other line breaks and '?'."""
 
 
-def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
+def parse_yaml(text: str, file: str, *, holds: str = "a specification") -> Source:
     """Read YAML text: mappings, lists, text, whole numbers, ``true`` and ``false``, nothing else.
 
     ``holds`` says what the file is expected to hold. Anchors, aliases and tags are refused, since
@@ -37,7 +37,7 @@ def parse(text: str, file: str, *, holds: str = "a specification") -> Source:
 
 @lru_cache(maxsize=KEPT)
 def _parsed(text: str, file: str, holds: str) -> Source:
-    """What :func:`parse` gives. Files are asked for again and again, for what extends them."""
+    """What :func:`parse_yaml` gives. Files are asked for again and again, for what extends them."""
     source = Source(file)
     if len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         source.problem((), "the file is too large", expected=f"at most {MAX_BYTES} bytes")

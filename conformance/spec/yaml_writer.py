@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from conformance.spec.yaml_reader import parse
+from conformance.spec.yaml_reader import parse_yaml
 
 WIDTH = 100
 INDENTED = 30
@@ -32,7 +32,7 @@ def write(data: Mapping[str, Any], about: str) -> str:
         width=WIDTH,
     )
     text = f"{comment}\n{body}"
-    if parse(text, "<written>").data != data:
+    if parse_yaml(text, "<written>").data != data:
         raise ValueError("this cannot be written as YAML that is read as the same")
     return text
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from conformance.spec import mutants, yaml_writer
-from conformance.spec.catalogue import Fault
-from conformance.spec.digest import digest
+from conformance.spec.catalogue import Mutant
+from conformance.spec.digest import spec_digest
 from conformance.spec.model import OpSpec
 from conformance.suite.strict_json import JsonObject
 
@@ -24,8 +24,8 @@ class Origin:
     """What the vectors of an operator were made from, by digests in hexadecimal.
 
     Either ``digest`` is that of the shipped specification
-    (:func:`conformance.spec.digest.digest`), whose mutants are those of the shipped catalogue; or
-    the suite carries two files, and ``specification`` and ``faults`` are their SHA-256.
+    (:func:`conformance.spec.digest.spec_digest`), whose mutants are those of the shipped catalogue;
+    or the suite carries two files, and ``specification`` and ``faults`` are their SHA-256.
     """
 
     digest: str = ""
@@ -81,10 +81,10 @@ class Basis:
 
 def shipped(spec: OpSpec) -> Basis:
     """A shipped specification, which the suite only names."""
-    return Basis(spec.op, Origin(digest=digest(spec)))
+    return Basis(spec.op, Origin(digest=spec_digest(spec)))
 
 
-def carried(spec: OpSpec, faults: Sequence[Fault]) -> Basis:
+def carried(spec: OpSpec, faults: Sequence[Mutant]) -> Basis:
     """A specification, with all that it extends, and its mutants as files of the suite."""
     about = f"{spec.op}, as the vectors of this suite were made from it"
     texts = {
@@ -92,7 +92,7 @@ def carried(spec: OpSpec, faults: Sequence[Fault]) -> Basis:
             spec.source, f"The specification of {about}."
         ),
         faults_file(spec.op): yaml_writer.write(
-            mutants.to_data(spec, faults), f"The mutants of {about}."
+            mutants.mutants_to_data(spec, faults), f"The mutants of {about}."
         ),
     }
     files = {path: text.encode() for path, text in texts.items()}

@@ -15,7 +15,7 @@ from conformance import __version__
 from conformance.errors import SuiteError
 from conformance.model import LEVELS, Case, Vector
 from conformance.spec.former import respelled
-from conformance.spec.loader import find, names
+from conformance.spec.loader import find_spec, shipped_operators
 from conformance.suite import members, schema, strict_json
 from conformance.suite.archive import DAMAGED, Archive, pack
 from conformance.suite.cases import case_of
@@ -162,7 +162,7 @@ def _answered(vector: Vector, record: JsonObject, reader: members.Reader) -> Vec
 
 def _as_documented(case: Case) -> Case:
     """The case as its document spells it now; files of before may spell it otherwise."""
-    return respelled(find(case.op), case) if case.op in names() else case
+    return respelled(find_spec(case.op), case) if case.op in shipped_operators() else case
 
 
 def _inputs(record: JsonObject, case: Case, reader: members.Reader) -> tuple[Array, ...]:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.audit.kills import Kill
-from conformance.audit.score import Score, achievements, kinds
-from conformance.spec.catalogue import Fault
+from conformance.audit.score import MutationScore, kill_levels, kinds
+from conformance.spec.catalogue import Mutant
 
 A = fault("a", {"divisor": "1"}, kind="divisor")
 B = fault("b", {"divisor": "2"}, kind="divisor")
@@ -25,11 +25,11 @@ def kill(name: str, *, must: bool = True, mark: bytes = b"") -> Kill:
     return Kill(name, must, mark or name.encode())
 
 
-def score(**kills: tuple[Kill, ...]) -> Score:
-    return Score("AvgPool-1", ALL, kills)
+def score(**kills: tuple[Kill, ...]) -> MutationScore:
+    return MutationScore("AvgPool-1", ALL, kills)
 
 
-def ids(faults: Iterable[Fault]) -> set[str]:
+def ids(faults: Iterable[Mutant]) -> set[str]:
     return {one.id for one in faults}
 
 
@@ -61,7 +61,7 @@ class TestScore:
         ],
     )
     def test_without_a_vector_what_it_alone_notices_is_missed(
-        self, gone: str, missed: tuple[Fault, ...], missed_at_must: tuple[Fault, ...]
+        self, gone: str, missed: tuple[Mutant, ...], missed_at_must: tuple[Mutant, ...]
     ) -> None:
         rest = WHOLE.without([gone])
         assert rest.missed == missed
@@ -84,7 +84,7 @@ class TestScore:
         ],
     )
     def test_a_claim_of_the_catalogue_that_does_not_hold(
-        self, vector: tuple[Kill, ...], names: tuple[Fault, ...], attribute: str
+        self, vector: tuple[Kill, ...], names: tuple[Mutant, ...], attribute: str
     ) -> None:
         assert getattr(WHOLE, attribute) == ()
         found = score(**{**WHOLE.kills, "more": vector})
@@ -116,7 +116,7 @@ class TestIndistinguishable:
 
 
 def test_achievements_are_faults_at_each_level() -> None:
-    found = list(achievements([kill("a"), kill("b", must=False)]))
+    found = list(kill_levels([kill("a"), kill("b", must=False)]))
     assert found == [("should", "a"), ("must", "a"), ("should", "b")]
 
 
@@ -139,7 +139,7 @@ KILLS = st.dictionaries(
 def test_deleting_a_vector_never_raises_a_score(
     kills: dict[str, tuple[Kill, ...]], data: st.DataObject
 ) -> None:
-    whole = Score("AvgPool-1", ALL, kills)
+    whole = MutationScore("AvgPool-1", ALL, kills)
     gone = data.draw(st.sets(st.sampled_from(sorted(kills)))) if kills else set()
     rest = whole.without(gone)
     assert ids(whole.missed) <= ids(rest.missed)

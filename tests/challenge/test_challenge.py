@@ -65,7 +65,7 @@ def steps(
         return Isolation("process", hashed=True).executor_for(one.backend)
 
     means = Means(
-        find=lambda _: loader.find(one.spec),
+        find=lambda _: loader.find_spec(one.spec),
         published=one.published,
         executor=executor if backend else None,
         reselect=reselect,

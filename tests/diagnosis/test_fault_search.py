@@ -16,13 +16,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.operator_results import LOOKED_AT
+from conformance.diagnosis.operator_results import MAX_COMPARED_FAILURES
 from conformance.dtypes import Array
 from conformance.grade.judge import judge
 from conformance.grade.outcome import Ending, Outcome
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.entries import Entry
 
 COMPOSITES = yaml.safe_load(Path(__file__).with_name("composites.yaml").read_text())["backends"]
@@ -67,7 +67,7 @@ def check(op: str, faults: list[str]) -> list[Explanation]:
     assert failed
     agreeing = {vector for one in found for vector in one.agrees}
     assert agreeing <= told
-    assert len(agreeing) == min(LOOKED_AT, len(told))
+    assert len(agreeing) == min(MAX_COMPARED_FAILURES, len(told))
     for one in found:
         assert named(one, op, faults), (one.ids, faults)
     for fault in faults:
@@ -145,7 +145,7 @@ def wrong(vector_id: str) -> Result:
 def test_faults_that_would_depend_on_each_other_are_not_tried_together() -> None:
     """Where windows start may be taken from how many there are, or the other way round."""
     spec, fault = (
-        find("onnx.AveragePool-22"),
+        find_spec("onnx.AveragePool-22"),
         bank("onnx.AveragePool-22")["overhang-split-between-ends"],
     )
     altered = Altered(spec, fault.variant)

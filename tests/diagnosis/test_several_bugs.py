@@ -8,11 +8,11 @@ import pytest
 from faulty import Kept, answered, bank, run, searched, vector
 
 from conformance.diagnosis.explanation import Explanation
-from conformance.diagnosis.locate_errors import placed
+from conformance.diagnosis.locate_errors import locate_failures
 from conformance.dtypes import Array
 from conformance.model import FAILED, Result, Status, Vector
 from conformance.reference.subject import Altered, Subject
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.entries import Entry
 
 LOST = 17
@@ -21,7 +21,7 @@ LOST = 17
 
 def results(op: str, mutants: Sequence[str], group: int) -> list[Result]:
     """Those of a backend with some mutants that loses the rest of a row after full groups."""
-    spec = find(op)
+    spec = find_spec(op)
     altered = Altered(spec, *(bank(op)[one].variant for one in mutants))
 
     def made(one: Vector, _: list[Array]) -> list[Array]:
@@ -63,7 +63,9 @@ def test_failures_with_a_lost_tail_alone_share_its_place() -> None:
     explained = {name for one in found for name in one.agrees}
     failed = [one for one in seen if one.status in FAILED and one.id not in explained]
     passed = [one for one in seen if one.status is Status.PASS]
-    (there,) = placed(find(op), failed, passed, read=vector, precision={}, level="must")
+    (there,) = locate_failures(
+        find_spec(op), failed, passed, read=vector, precision={}, level="must"
+    )
     assert str(there.found.region) == (
         "only in the last elements of the last axis that fill no group of 8"
     )

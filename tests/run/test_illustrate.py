@@ -18,9 +18,9 @@ from conformance.families.pooling.picture import Window, described, window
 from conformance.model import Finding, Result, Status, Vector, Witness
 from conformance.reference.subject import Altered, Subject
 from conformance.run.illustrate import Illustrator, holding
-from conformance.spec.case_environment import case_of
-from conformance.spec.catalogue import Fault, faults
-from conformance.spec.loader import find
+from conformance.spec.case_environment import case_from_inputs
+from conformance.spec.catalogue import Mutant, mutants_of
+from conformance.spec.loader import find_spec
 
 SUITE = tiers.smoke()
 HOW = {
@@ -29,11 +29,11 @@ HOW = {
 }
 """Rules that say how an element is worked out of its window, which no picture shows."""
 
-MUTANTS = [(op, fault) for op in SUITE.manifest.ops for fault in faults(find(op))]
+MUTANTS = [(op, fault) for op in SUITE.manifest.ops for fault in mutants_of(find_spec(op))]
 EACH = pytest.mark.parametrize("op", SUITE.manifest.ops)
 
 
-def replaced(asked: tuple[str, Fault]) -> list[Hashable]:
+def replaced(asked: tuple[str, Mutant]) -> list[Hashable]:
     """What a sample of mutants has each of."""
     op, fault = asked
     of_reading = [(fault.id, "LpPool" in op)] if "reads" in fault.variant.replace else []
@@ -41,7 +41,7 @@ def replaced(asked: tuple[str, Fault]) -> list[Hashable]:
 
 
 @pytest.fixture(scope="module")
-def mutants(exhaustive: bool) -> list[tuple[str, Fault]]:
+def mutants(exhaustive: bool) -> list[tuple[str, Mutant]]:
     return MUTANTS if exhaustive else tiers.sample(MUTANTS, replaced)
 
 
@@ -61,20 +61,20 @@ def vectors(op: str) -> tuple[Vector, ...]:
 @cache
 def subject(vector_id: str) -> Subject:
     vector = SUITE.get(vector_id)
-    return Subject(find(vector.case.op), vector.case, vector.inputs)
+    return Subject(find_spec(vector.case.op), vector.case, vector.inputs)
 
 
 def changed(
-    op: str, mutants: list[tuple[str, Fault]]
-) -> Iterator[tuple[Fault, Vector, list[Array]]]:
+    op: str, mutants: list[tuple[str, Mutant]]
+) -> Iterator[tuple[Mutant, Vector, list[Array]]]:
     """Mutants of an operator, few vectors on which each gives other outputs, and these outputs."""
     for of, fault in mutants:
         if of == op:
             yield from ((fault, *one) for one in islice(shown(op, fault), 3))
 
 
-def shown(op: str, fault: Fault) -> Iterator[tuple[Vector, list[Array]]]:
-    altered = Altered(find(op), fault.variant)
+def shown(op: str, fault: Mutant) -> Iterator[tuple[Vector, list[Array]]]:
+    altered = Altered(find_spec(op), fault.variant)
     for vector in vectors(op):
         right = subject(vector.id)
         given = right.under(altered)
@@ -103,9 +103,9 @@ def reduced(vector: Vector, seen: Window) -> Any:
 
 @EACH
 def test_the_taps_are_those_that_a_mutant_computes_with(
-    op: str, mutants: list[tuple[str, Fault]]
+    op: str, mutants: list[tuple[str, Mutant]]
 ) -> None:
-    spec = find(op)
+    spec = find_spec(op)
     for fault, vector, (values, *_) in changed(op, mutants):
         if not values.size or not any(values.strides):
             continue  # nothing to draw, or larger than is worked out
@@ -154,7 +154,7 @@ def finding(vector: Vector, index: tuple[int, ...]) -> tuple[Finding, Result]:
 
 
 @EACH
-def test_taps_that_count_are_drawn_on_the_data(op: str, mutants: list[tuple[str, Fault]]) -> None:
+def test_taps_that_count_are_drawn_on_the_data(op: str, mutants: list[tuple[str, Mutant]]) -> None:
     illustrator = Illustrator(SUITE, "must", {})
     for fault, vector, _ in changed(op, mutants):
         size = vector.inputs[0].shape[2:]
@@ -172,7 +172,7 @@ def test_a_repeated_edge_is_drawn_where_it_reads() -> None:
     (fault,) = (
         one for op, one in MUTANTS if (op, one.id) == ("AvgPool-1", "edge-repeated-as-padding")
     )
-    spec, data = find("AvgPool-1"), np.arange(1, 4, dtype="f4").reshape(1, 1, 3)
+    spec, data = find_spec("AvgPool-1"), np.arange(1, 4, dtype="f4").reshape(1, 1, 3)
     attributes = {
         "kernel": [3],
         "strides": [1],
@@ -180,7 +180,7 @@ def test_a_repeated_edge_is_drawn_where_it_reads() -> None:
         "pads_end": [1],
         "exclude-pad": True,
     }
-    case = case_of(spec, [data], attributes)
+    case = case_from_inputs(spec, [data], attributes)
     seen = window(spec, case, [data], (0, 0, 0), (fault.variant,))
     assert (seen.coordinates, seen.read, seen.counted) == (
         ((-2, -1, 0),),
@@ -196,7 +196,7 @@ def test_an_element_of_another_plane_is_not_drawn_over_its_own() -> None:
     (fault,) = (
         one for op, one in MUTANTS if (op, one.id) == ("AvgPool-1", "last-corner-unwritten")
     )
-    spec, data = find("AvgPool-1"), np.arange(1, 5, dtype="f4").reshape(1, 1, 2, 2)
+    spec, data = find_spec("AvgPool-1"), np.arange(1, 5, dtype="f4").reshape(1, 1, 2, 2)
     attributes = {
         "kernel": [1, 1],
         "strides": [1, 1],
@@ -204,7 +204,7 @@ def test_an_element_of_another_plane_is_not_drawn_over_its_own() -> None:
         "pads_end": [0, 0],
         "exclude-pad": True,
     }
-    case = case_of(spec, [data], attributes)
+    case = case_from_inputs(spec, [data], attributes)
     there = (replace(fault.variant, where=None),)
     seen = window(spec, case, [data], (0, 0, 1, 1), there)
     assert (seen.written, described(seen, [data])) == (False, None)

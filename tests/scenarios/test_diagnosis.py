@@ -15,8 +15,8 @@ from conformance.log.reader import read
 from conformance.log.run_log import RunLog
 from conformance.model import Finding
 from conformance.report.registry import report_format
-from conformance.spec.catalogue import faults
-from conformance.spec.loader import find
+from conformance.spec.catalogue import mutants_of
+from conformance.spec.loader import find_spec
 from conformance.suite.store import open_suite
 
 COUNTS_NO_PADDING = """
@@ -27,7 +27,9 @@ class Faulty(NumPy):
     def run(self, op, inputs, attributes):
         return super().run(op, inputs, {**attributes, "exclude-pad": True})
 """
-FAULT = next(one for one in faults(find("AvgPool-1")) if one.id == "exclude-pad-taken-for-true")
+FAULT = next(
+    one for one in mutants_of(find_spec("AvgPool-1")) if one.id == "exclude-pad-taken-for-true"
+)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from conformance.log.reader import read
 from conformance.model import FAILED
 from conformance.reference.build import build
 from conformance.run.selection import select
-from conformance.spec.loader import find
+from conformance.spec.loader import find_spec
 from conformance.suite.store import Suite, open_suite
 from conformance.suite.vector_ids import FILE_NAME, current, means
 from conformance.suite.writer import write_suite
@@ -60,7 +60,7 @@ def today(former: Suite, tmp_path_factory: pytest.TempPathFactory) -> Suite:
     for entry in former.manifest.vectors:
         case = former.read(entry).case
         if entry.id != ODD:
-            found.append((build(find(case.op), case, entry.level), ("core",)))
+            found.append((build(find_spec(case.op), case, entry.level), ("core",)))
     out = tmp_path_factory.mktemp("today") / "suite"
     return write_suite(out, found, name="today", seed=0, versions={})
 
@@ -90,14 +90,14 @@ class TestVectors:
     ) -> None:
         vector, written = former.get(file.stem), as_written(file)
         assert vector.id == file.stem == written["id"]
-        known = {quantity.name for quantity in find(vector.case.op).attributes}
+        known = {quantity.name for quantity in find_spec(vector.case.op).attributes}
         assert vector.case.attributes.keys() <= known
         given, zeros = written["attributes"], [0] * (vector.inputs[0].ndim - 2)
         pads = [*given.get("pads_begin", zeros), *given.get("pads_end", zeros)]
         explicit = "pads" in known and given.get("auto_pad", "NOTSET") == "NOTSET"
         assert vector.case.attributes.get("pads") == (pads if explicit else None)
         if vector.answers:
-            again = build(find(vector.case.op), vector.case)
+            again = build(find_spec(vector.case.op), vector.case)
             for one, other in zip(again.answers, vector.answers, strict=True):
                 np.testing.assert_array_equal(one.expected, other.expected)
 

@@ -27,7 +27,7 @@ PIECES = (
 def outcome(text: str) -> object:
     """What is read, or all that is said of it."""
     try:
-        return yaml_reader.parse(text, "x")
+        return yaml_reader.parse_yaml(text, "x")
     except SpecError as error:
         return error.problems
 
