@@ -32,8 +32,8 @@ class KillsTask:
     def run(self) -> dict[str, tuple[Kill, ...]]:
         specs = self.suite.specs
         vectors = list(self.suite.vectors())
-        kills = MutantRunner(specs[self.op], specs.faults(self.op)).all_kills(vectors)
-        return {vector.id: found for vector, found in zip(vectors, kills, strict=True)}
+        all_kills = MutantRunner(specs[self.op], specs.faults(self.op)).all_kills(vectors)
+        return {vector.id: kills for vector, kills in zip(vectors, all_kills, strict=True)}
 
 
 def audit(
@@ -48,19 +48,21 @@ def audit(
     done = list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
     scores = []
     for op in ops:
-        found: dict[str, tuple[Kill, ...]] = {}
+        kills_by_vector: dict[str, tuple[Kill, ...]] = {}
         for chunk, kills in zip(work, done, strict=True):
             if chunk.op == op:
-                found |= kills
-        scores.append(without_unkillable(suite, MutationScore(op, suite.specs.faults(op), found)))
+                kills_by_vector |= kills
+        scores.append(
+            without_unkillable(suite, MutationScore(op, suite.specs.faults(op), kills_by_vector))
+        )
     return scores
 
 
 def without_unkillable(suite: Suite, score: MutationScore) -> MutationScore:
     """A score without the mutants that no vector kills and that, as the suite says, show in none
     of its parts; what is said when a suite is generated leaves them out too."""
-    known = suite.manifest.strength.get(score.op)
-    never = known.parts.nowhere if known is not None else frozenset()
+    unreachable = suite.manifest.strength.get(score.op)
+    never = unreachable.parts.nowhere if unreachable is not None else frozenset()
     return score.less({name for name in never if not score.noticed[name]})
 
 
@@ -69,13 +71,13 @@ def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates
 
     What is proven to change nothing in a part is what the suite says.
     """
-    known = suite.manifest.strength[score.op].parts.survivors
+    survivors = suite.manifest.strength[score.op].parts.survivors
     cases = {
         entry.id: suite.read(entry).case
         for entry in suite.manifest.of([score.op])
         if entry.id in score.kills
     }
-    proven = {part: one.inert for part, one in known.items()}
+    proven = {partition: state.inert for partition, state in survivors.items()}
     return mutant_states(suite.specs[score.op], score.faults, cases, score.kills, proven)
 
 
@@ -85,14 +87,14 @@ def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:
     Raises UsageError for one that the suite does not have, or has no specification of, and where
     none is left to measure.
     """
-    found = matching(ops, suite.manifest.ops, "operator of this suite")
-    unknown = [op for op in found or suite.manifest.ops if op not in suite.specs]
-    if unknown and (found or len(unknown) == len(suite.manifest.ops)):
+    selected = matching(ops, suite.manifest.ops, "operator of this suite")
+    unknown = [op for op in selected or suite.manifest.ops if op not in suite.specs]
+    if unknown and (selected or len(unknown) == len(suite.manifest.ops)):
         raise UsageError(
             f"the suite has no specification of {', '.join(unknown)}",
             hint="generate it again from its specifications: suites now carry them",
         )
-    return found or list(suite.specs)
+    return selected or list(suite.specs)
 
 
 def holdout(suite: Suite, score: MutationScore) -> list[HeldOutScore]:
@@ -104,8 +106,8 @@ def holdout(suite: Suite, score: MutationScore) -> list[HeldOutScore]:
 
 def _chunks(suite: Suite, op: str) -> Iterator[KillsTask]:
     measured = (entry for entry in suite.manifest.of([op]) if not entry.is_large)
-    asked = [entry for entry in measured if entry.reject is None]
-    for first in range(0, len(asked), CHUNK):
+    value_entries = [entry for entry in measured if entry.reject is None]
+    for first in range(0, len(value_entries), CHUNK):
         # Not opened again for each: to read the manifest takes as long as the audit of a chunk.
-        listed = tuple(asked[first : first + CHUNK])
+        listed = tuple(value_entries[first : first + CHUNK])
         yield KillsTask(Suite(suite.path, replace(suite.manifest, listed=listed, strength={})), op)

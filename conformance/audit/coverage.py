@@ -29,7 +29,7 @@ class StrataCoverage:
     """Which remainders the vectors of a rank meet in which strata: pairs of their names; a
     remainder with itself, in any stratum; an element type with a remainder, in that type."""
 
-    asked: frozenset[Pair] = field(repr=False)
+    required: frozenset[Pair] = field(repr=False)
     met: frozenset[Pair] = field(repr=False)
     infeasible: frozenset[Pair] = field(repr=False)
     unsettled: frozenset[Pair] = field(repr=False)
@@ -37,7 +37,7 @@ class StrataCoverage:
     @cached_property
     def missing(self) -> tuple[Pair, ...]:
         """What can be met, and is not."""
-        return tuple(sorted(self.asked - self.met - self.infeasible - self.unsettled))
+        return tuple(sorted(self.required - self.met - self.infeasible - self.unsettled))
 
     @cached_property
     def undecided(self) -> tuple[Pair, ...]:
@@ -79,23 +79,23 @@ class RankCoverage:
 
     @cached_property
     def feasible_edges(self) -> tuple[str, ...]:
-        return tuple(edge for edge in self.edges if (edge, edge) not in self.infeasible)
+        return tuple(target for target in self.edges if (target, target) not in self.infeasible)
 
     @cached_property
     def missing_edges(self) -> tuple[str, ...]:
         """Coverage targets that are feasible and not covered."""
         settled = self.pairs | self.unsettled
-        return tuple(edge for edge in self.feasible_edges if (edge, edge) not in settled)
+        return tuple(target for target in self.feasible_edges if (target, target) not in settled)
 
     @cached_property
     def missing_types(self) -> tuple[tuple[str, str], ...]:
         """Element types, each with a target that is feasible and not covered in that type."""
         settled = self.typed | self.infeasible | self.unsettled
         return tuple(
-            (dtype, edge)
-            for edge in self.feasible_edges
+            (dtype, target)
+            for target in self.feasible_edges
             for dtype in self.dtypes
-            if (dtype, edge) not in settled
+            if (dtype, target) not in settled
         )
 
     @cached_property
@@ -150,40 +150,44 @@ def coverage(
     lists are compared with them.
     """
     strata = strata_of(spec)
-    names = {edge.name for edge in spec.edges}
-    shown: dict[int, list[tuple[str, tuple[str, ...]]]] = {rank: [] for rank in spec.ranks}
+    names = {target.name for target in spec.edges}
+    targets_by_rank: dict[int, list[tuple[str, tuple[str, ...]]]] = {
+        rank: [] for rank in spec.ranks
+    }
     wrong = []
     valued = (vector for vector in vectors if vector.case.reject is None)
-    while some := list(islice(valued, SLICE)):
+    while batch := list(islice(valued, SLICE)):
         for rank in spec.ranks:
-            own = [vector for vector in some if vector.inputs[0].ndim == rank]
-            for vector, met in zip(own, covered_targets(strata.whole, rank, own), strict=True):
-                edges = tuple(name for name in met if name in names)
-                if edges != vector.edges:
+            rank_vectors = [vector for vector in batch if vector.inputs[0].ndim == rank]
+            for vector, met in zip(
+                rank_vectors, covered_targets(strata.whole, rank, rank_vectors), strict=True
+            ):
+                targets = tuple(name for name in met if name in names)
+                if targets != vector.edges:
                     lists = "lists coverage targets that its inputs and attributes do not meet"
                     wrong.append(f"{vector.id}: {lists}")
-                shown[rank].append((vector.case.types[spec.data.type], met))
+                targets_by_rank[rank].append((vector.case.types[spec.data.type], met))
     strength = manifest.strength.get(spec.op, Strength())
     current = bool(strength.strata) and strength.strata == strata.meaning
     types = spec.types[spec.data.type]
-    known = {*names, *types}
+    names_and_types = {*names, *types}
     return [
         RankCoverage(
             op=spec.op,
             rank=rank,
-            vectors=len(found),
-            edges=tuple(edge.name for edge in spec.edges),
+            vectors=len(covered),
+            edges=tuple(target.name for target in spec.edges),
             dtypes=types,
             pairs=_of(
-                (pair for dtype, met in found for pair in _pairs(met, dtype == base_type(spec))),
+                (pair for dtype, met in covered for pair in _pairs(met, dtype == base_type(spec))),
                 names,
             ),
-            typed=_of(((dtype, one) for dtype, met in found for one in met), known),
-            infeasible=_of(strength.infeasible.get(rank, ()), known),
-            unsettled=_of(_unsettled(manifest, spec.op, rank), known),
-            strata=_strata(spec, manifest, rank, found) if current else None,
+            typed=_of(((dtype, name) for dtype, met in covered for name in met), names_and_types),
+            infeasible=_of(strength.infeasible.get(rank, ()), names_and_types),
+            unsettled=_of(_unsettled(manifest, spec.op, rank), names_and_types),
+            strata=_strata(spec, manifest, rank, covered) if current else None,
         )
-        for rank, found in shown.items()
+        for rank, covered in targets_by_rank.items()
     ], wrong
 
 
@@ -193,30 +197,34 @@ def covered_targets(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[
     if not spec.edges:
         return [()] * len(vectors)
     batch = batch_of(table_of(spec, [vector.case for vector in vectors], rank))
-    told = [batch.truth(edge.when) for edge in spec.edges]
-    shows, may = (np.stack(columns, axis=1) for columns in zip(*told, strict=True))
+    truths = [batch.truth(target.when) for target in spec.edges]
+    shows, may = (np.stack(columns, axis=1) for columns in zip(*truths, strict=True))
     for row, vector in enumerate(vectors):
         unsure = np.flatnonzero(may[row] & ~shows[row])
         if len(unsure):
             env = facts(spec, vector.case, vector.inputs)
-            shows[row, unsure] = [spec.edges[edge].when.evaluate(env) for edge in unsure]
+            shows[row, unsure] = [spec.edges[target].when.evaluate(env) for target in unsure]
     return [
-        tuple(edge.name for edge, holds in zip(spec.edges, row, strict=True) if holds)
+        tuple(target.name for target, holds in zip(spec.edges, row, strict=True) if holds)
         for row in shows
     ]
 
 
-def _pairs(edges: Sequence[str], paired: bool) -> Iterator[Pair]:
-    yield from ((edge, edge) for edge in edges)
+def _pairs(targets: Sequence[str], paired: bool) -> Iterator[Pair]:
+    yield from ((target, target) for target in targets)
     if paired:
-        yield from combinations(sorted(edges), 2)
+        yield from combinations(sorted(targets), 2)
 
 
 def _unsettled(manifest: Manifest, op: str, rank: int) -> Iterator[Pair]:
     """What the manifest lists as undecided: pairs, single targets, targets in a type."""
-    for one in manifest.uncovered:
-        if (one.op, one.rank) == (op, rank):
-            yield (one.dtype, one.edges[0]) if one.dtype else (one.edges[0], one.edges[-1])
+    for target in manifest.uncovered:
+        if (target.op, target.rank) == (op, rank):
+            yield (
+                (target.dtype, target.edges[0])
+                if target.dtype
+                else (target.edges[0], target.edges[-1])
+            )
 
 
 def _of(pairs: Iterable[Pair], names: Collection[str]) -> frozenset[Pair]:
@@ -225,17 +233,17 @@ def _of(pairs: Iterable[Pair], names: Collection[str]) -> frozenset[Pair]:
 
 
 def _strata(
-    spec: OpSpec, manifest: Manifest, rank: int, found: Sequence[tuple[str, tuple[str, ...]]]
+    spec: OpSpec, manifest: Manifest, rank: int, covered: Sequence[tuple[str, tuple[str, ...]]]
 ) -> StrataCoverage:
     """The strata that vectors of a rank, each with its type and targets, cover."""
     strata, base = strata_of(spec), base_type(spec)
-    wanted = {*required_pairs(strata, rank), *required_types(spec, strata, rank)}
+    required = {*required_pairs(strata, rank), *required_types(spec, strata, rank)}
     met: set[Pair] = set()
-    for dtype, names in found:
+    for dtype, names in covered:
         met |= {(dtype, name) for name in names} | set(_pairs(names, dtype == base))
     return StrataCoverage(
-        asked=frozenset(wanted),
-        met=frozenset(met & wanted),
-        infeasible=frozenset(wanted & manifest.strength[spec.op].infeasible.get(rank, {}).keys()),
-        unsettled=frozenset(wanted & {*_unsettled(manifest, spec.op, rank)}),
+        required=frozenset(required),
+        met=frozenset(met & required),
+        infeasible=frozenset(required & manifest.strength[spec.op].infeasible.get(rank, {}).keys()),
+        unsettled=frozenset(required & {*_unsettled(manifest, spec.op, rank)}),
     )

@@ -38,14 +38,14 @@ def hold_out(
 
     ``entries`` are the value vectors of its core suite, ``ranks`` their ranks by id.
     """
-    found = []
+    results = []
     for suite in SUITES:
         for kind in kinds(score.counted):
-            held = {fault.id for fault in score.counted if fault.kind == kind}
+            held = {mutant.id for mutant in score.counted if mutant.kind == kind}
             chosen = {entry.id for entry in _select(suite, score, entries, ranks, held)}
-            rest = score.without(entry.id for entry in entries if entry.id not in chosen)
-            missed = tuple(sorted(name for name in held if not rest.noticed[name]))
-            found.append(
+            remaining = score.without(entry.id for entry in entries if entry.id not in chosen)
+            missed = tuple(sorted(name for name in held if not remaining.noticed[name]))
+            results.append(
                 HeldOutScore(
                     op=score.op,
                     suite=suite,
@@ -56,7 +56,7 @@ def hold_out(
                     missed=missed,
                 )
             )
-    return found
+    return results
 
 
 def _select(
@@ -75,7 +75,7 @@ def _select(
             yield from entry.edges
             return
         rank = ranks[entry.id]
-        yield from ((rank, entry.dtype, edge) for edge in entry.edges)
+        yield from ((rank, entry.dtype, target) for target in entry.edges)
         yield from ((rank, *pair) for pair in combinations(sorted(entry.edges), 2))
 
     return greedy_cover(entries, shows, lambda entry: entry.elements)

@@ -43,37 +43,39 @@ class Kill:
 class MutantRunner:
     """The mutants of one operator, ready to be run on vectors."""
 
-    def __init__(self, spec: OpSpec, faults: Sequence[Mutant]) -> None:
+    def __init__(self, spec: OpSpec, mutants: Sequence[Mutant]) -> None:
         self.spec = spec
-        self.faults = tuple(faults)
-        self._altered = [(fault.id, Altered(spec, fault.variant)) for fault in faults]
+        self.faults = tuple(mutants)
+        self._altered = [(mutant.id, Altered(spec, mutant.variant)) for mutant in mutants]
 
-    def among(self, faults: Collection[str]) -> MutantRunner:
+    def among(self, mutants: Collection[str]) -> MutantRunner:
         """The same mutants as far as they are among these, as ready as they are here."""
-        found = copy(self)
-        found.faults = tuple(fault for fault in self.faults if fault.id in faults)
-        found._altered = [one for one in self._altered if one[0] in faults]
-        return found
+        subset = copy(self)
+        subset.faults = tuple(mutant for mutant in self.faults if mutant.id in mutants)
+        subset._altered = [
+            implementation for implementation in self._altered if implementation[0] in mutants
+        ]
+        return subset
 
     def may_differ(self, cases: Sequence[Case]) -> NDArray[np.bool_]:
         """Which faults may give other outputs than the right ones on which case, (cases, faults).
 
         Told from the geometry of all at once, which is much faster than working outputs out.
         """
-        found = np.ones((len(cases), len(self.faults)), np.bool_)
+        may = np.ones((len(cases), len(self.faults)), np.bool_)
         ranks = np.array([self.spec.rank_of(case) for case in cases])
         for rank in np.unique(ranks):
             for rows in _slices(np.flatnonzero(ranks == rank)):
                 table = table_of(self.spec, [cases[row] for row in rows], int(rank))
-                found[rows] = self.may_differ_in(batch_of(table))
-        return found
+                may[rows] = self.may_differ_in(batch_of(table))
+        return may
 
     def may_differ_in(self, batch: CaseBatch) -> NDArray[np.bool_]:
         """:meth:`may_differ` of cases of one rank, no more than a :data:`SLICE`."""
-        found = np.empty((batch.count, len(self.faults)), np.bool_)
-        for place, (_, altered) in enumerate(self._altered):
-            found[:, place] = may_differ(batch, altered)
-        return found
+        table = np.empty((batch.count, len(self.faults)), np.bool_)
+        for column, (_, implementation) in enumerate(self._altered):
+            table[:, column] = may_differ(batch, implementation)
+        return table
 
     def prints(
         self, case: Case, inputs: Sequence[Array], among: NDArray[np.bool_] | None = None
@@ -84,14 +86,14 @@ class MutantRunner:
         """
         subject = Subject(self.spec, case, inputs)
         right = _print((), subject.outputs)
-        found = {}
-        for fault, altered in self._among(among):
-            outputs = subject.under(altered)
+        fingerprints = {}
+        for mutant, implementation in self._among(among):
+            outputs = subject.under(implementation)
             if outputs is not subject.outputs:
                 other = _print((), outputs)
                 if other != right:
-                    found[fault] = other
-        return found
+                    fingerprints[mutant] = other
+        return fingerprints
 
     def _among(self, among: NDArray[np.bool_] | None) -> Iterable[tuple[str, Altered]]:
         return self._altered if among is None else compress(self._altered, among)
@@ -110,16 +112,26 @@ class MutantRunner:
         """
         if vector.case.reject is not None or trivial_passes(self.spec, vector):
             return ()
-        allowed = [answer for answers in vector.readings.values() for answer in answers]
-        shapes = {answer.expected.shape for answer in allowed}
+        allowed = [
+            expected_output
+            for expected_outputs in vector.readings.values()
+            for expected_output in expected_outputs
+        ]
+        shapes = {expected_output.expected.shape for expected_output in allowed}
         subject = Subject(self.spec, vector.case, vector.inputs, shapes)
-        given = {fault: subject.under(altered) for fault, altered in self._among(among)}
+        outputs_by_mutant = {
+            mutant: subject.under(implementation) for mutant, implementation in self._among(among)
+        }
         # What the subject gives keeps its id.
-        several = {id(one): one for one in given.values() if one is not subject.outputs}
+        several = {
+            id(outputs): outputs
+            for outputs in outputs_by_mutant.values()
+            if outputs is not subject.outputs
+        }
         noticed = dict(_noticed(vector, list(several.values())))
         return tuple(
-            Kill(fault, *noticed[id(outputs)])
-            for fault, outputs in given.items()
+            Kill(mutant, *noticed[id(outputs)])
+            for mutant, outputs in outputs_by_mutant.items()
             if id(outputs) in noticed
         )
 
@@ -132,8 +144,8 @@ def _noticed(
     right = accepted(vector.answers, several, PRECISION)
     wrong = list(compress(several, ~right))
     allowed = np.zeros(len(wrong), np.bool_)
-    for answers in vector.readings.values():
-        allowed |= accepted(answers, wrong, PRECISION)
+    for expected_outputs in vector.readings.values():
+        allowed |= accepted(expected_outputs, wrong, PRECISION)
     for outputs, excused in zip(wrong, allowed.tolist(), strict=True):
         yield id(outputs), (not excused, _print(vector.answers, outputs))
 
@@ -143,16 +155,16 @@ def _slices(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
         yield rows[begin : begin + SLICE]
 
 
-def _print(answers: Sequence[Answer], outputs: Sequence[Array]) -> bytes:
+def _print(expected_outputs: Sequence[Answer], outputs: Sequence[Array]) -> bytes:
     """A fingerprint of outputs, without the elements that the answers leave open."""
     digest = hashlib.blake2b(digest_size=8)
     for number, output in enumerate(outputs):
-        hidden = answers[number].open if answers else None
+        hidden = expected_outputs[number].open if expected_outputs else None
         if hidden is not None and hidden.shape == output.shape:
             output = np.where(hidden & OPEN_BIT[PRECISION], output.dtype.type(0), output)
         digest.update(f"{output.dtype}{output.shape}".encode())
         # One element repeated without memory is told by that element.
         steps = (step for step, n in zip(output.strides, output.shape, strict=True) if n > 1)
-        told = output if any(steps) else output[(slice(1),) * output.ndim]
-        digest.update(np.ascontiguousarray(told).tobytes())
+        elements = output if any(steps) else output[(slice(1),) * output.ndim]
+        digest.update(np.ascontiguousarray(elements).tobytes())
     return digest.digest()

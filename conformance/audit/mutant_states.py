@@ -46,7 +46,7 @@ class MutantStates:
         return replace(
             self,
             survivors=survivors,
-            missing=frozenset(one for one in self.missing if one[1] not in inert),
+            missing=frozenset(goal for goal in self.missing if goal[1] not in inert),
         )
 
     @property
@@ -56,57 +56,62 @@ class MutantStates:
 
 
 def classify_mutants(
-    part: Part,
-    faults: Sequence[Mutant],
+    partition: Part,
+    mutants: Sequence[Mutant],
     kills: Iterable[Sequence[Kill]],
     proven: Collection[str] = (),
 ) -> MutantStates:
     """What becomes of each mutant, by what the vectors of a part kill, and by what is ``proven`` to
     change nothing there. Those that nothing shows anywhere, by the catalogue, are left out."""
     killed, at_must = set(), set()
-    for found in kills:
-        for kill in found:
+    for vector_kills in kills:
+        for kill in vector_kills:
             killed.add(kill.fault)
             if kill.must:
                 at_must.add(kill.fault)
-    faults = [fault for fault in faults if not fault.equivalent]
-    said = {fault.id: stated_reason(fault, part, "should") for fault in faults}
-    open_ = {fault.id: fault for fault in faults if fault.id not in killed}
-    stated = {name: said[name] for name in open_ if said[name]}
-    never = open_.keys() & set(proven) - stated.keys()
-    alive = open_.keys() - never - stated.keys()
-    allowed = {fault.id for fault in faults if fault.reading or stated_reason(fault, part, "must")}
-    at_should_alone = killed - at_must
-    missing = {("should", name) for name in alive}
-    missing |= {("must", name) for name in (alive | at_should_alone) - allowed}
-    refuted = {name for name in killed if said.get(name) or name in proven}
+    mutants = [mutant for mutant in mutants if not mutant.equivalent]
+    reasons = {mutant.id: stated_reason(mutant, partition, "should") for mutant in mutants}
+    surviving = {mutant.id: mutant for mutant in mutants if mutant.id not in killed}
+    stated = {name: reasons[name] for name in surviving if reasons[name]}
+    inert = surviving.keys() & set(proven) - stated.keys()
+    undetermined = surviving.keys() - inert - stated.keys()
+    excused = {
+        mutant.id
+        for mutant in mutants
+        if mutant.reading or stated_reason(mutant, partition, "must")
+    }
+    only_at_should = killed - at_must
+    missing = {("should", name) for name in undetermined}
+    missing |= {("must", name) for name in (undetermined | only_at_should) - excused}
+    refuted = {name for name in killed if reasons.get(name) or name in proven}
     return MutantStates(
-        part=part,
-        killed=frozenset(killed & said.keys()),
+        part=partition,
+        killed=frozenset(killed & reasons.keys()),
         survivors=Survivors(
-            inert=frozenset(never),
+            inert=frozenset(inert),
             stated=stated,
-            excused=frozenset(at_should_alone & allowed),
-            undetermined=frozenset(alive | at_should_alone - allowed),
+            excused=frozenset(only_at_should & excused),
+            undetermined=frozenset(undetermined | only_at_should - excused),
         ),
-        refuted=frozenset(refuted | (at_must & allowed)),
+        refuted=frozenset(refuted | (at_must & excused)),
         missing=frozenset(missing),
     )
 
 
-def stated_reason(fault: Mutant, part: Part, level: str) -> str:
+def stated_reason(mutant: Mutant, partition: Part, level: str) -> str:
     """Why the catalogue says that nothing kills a mutant in a part; empty if it does not."""
     reasons = (
-        one.why
-        for one in fault.stated
-        if one.level == level and one.holds(part.dtype, part.rank, part.profile)
+        statement.why
+        for statement in mutant.stated
+        if statement.level == level
+        and statement.holds(partition.dtype, partition.rank, partition.profile)
     )
     return next(reasons, "")
 
 
 def mutant_states(
     spec: OpSpec,
-    faults: Sequence[Mutant],
+    mutants: Sequence[Mutant],
     cases: Mapping[str, Case],
     kills: Mapping[str, Sequence[Kill]],
     proven: Mapping[Part, Collection[str]],
@@ -115,17 +120,17 @@ def mutant_states(
 
     ``cases`` and ``kills`` are by id; ``proven`` are by part the mutants that change nothing there.
     """
-    found = []
+    states = []
     for rank in spec.ranks:
-        for part in partitions_of_rank(spec, rank):
-            inside = cases_within(spec, part, list(cases.values()))
-            own = [kills.get(one, ()) for one in compress(cases, inside)]
-            never = find_inert(spec, part, faults) | set(proven.get(part, ()))
-            found.append(classify_mutants(part, faults, own, never))
-    return found
+        for partition in partitions_of_rank(spec, rank):
+            inside = cases_within(spec, partition, list(cases.values()))
+            partition_kills = [kills.get(vector_id, ()) for vector_id in compress(cases, inside)]
+            never = find_inert(spec, partition, mutants) | set(proven.get(partition, ()))
+            states.append(classify_mutants(partition, mutants, partition_kills, never))
+    return states
 
 
-def survivor_table(spec: OpSpec, found: Iterable[MutantStates]) -> Parts:
+def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> Parts:
     """What survives in each part, as a suite tells it."""
-    without = {one.name: excluded_predicates(one) for one in spec.profiles}
-    return Parts({one.part: one.survivors for one in found}, without)
+    without = {profile.name: excluded_predicates(profile) for profile in spec.profiles}
+    return Parts({state.part: state.survivors for state in states}, without)

@@ -35,30 +35,32 @@ def partitions_of_rank(spec: OpSpec, rank: int) -> Iterator[Part]:
     yield from (Part(dtype, rank) for dtype in spec.types[spec.data.type] if dtype != base)
 
 
-def cases_within(spec: OpSpec, part: Part, cases: Sequence[Case]) -> Bools:
+def cases_within(spec: OpSpec, partition: Part, cases: Sequence[Case]) -> Bools:
     """Which cases belong to a part, (cases,)."""
-    found = np.array(
+    is_inside = np.array(
         [
-            case.types[spec.data.type] == part.dtype and spec.rank_of(case) == part.rank
+            case.types[spec.data.type] == partition.dtype and spec.rank_of(case) == partition.rank
             for case in cases
         ],
         np.bool_,
     )
-    if part.profile and found.any():
-        rows = np.flatnonzero(found)
-        found[rows] = rows_within(
-            part, table_of(spec, [cases[int(row)] for row in rows], part.rank)
+    if partition.profile and is_inside.any():
+        rows = np.flatnonzero(is_inside)
+        is_inside[rows] = rows_within(
+            partition, table_of(spec, [cases[int(row)] for row in rows], partition.rank)
         )
-    return found
+    return is_inside
 
 
-def rows_within(part: Part, table: Table) -> Bools:
+def rows_within(partition: Part, table: Table) -> Bools:
     """Which cases of a table of its rank belong to a part, (cases,)."""
     spec = table.spec
-    found = (table.columns[spec.data.type] == code(part.dtype)) & ~table.odd
-    if part.profile and found.any():
-        found[found] = batch_of(table.take(found)).truth(profile_of(spec, part).when)[0]
-    return np.asarray(found)
+    is_inside = (table.columns[spec.data.type] == code(partition.dtype)) & ~table.odd
+    if partition.profile and is_inside.any():
+        is_inside[is_inside] = batch_of(table.take(is_inside)).truth(
+            profile_of(spec, partition).when
+        )[0]
+    return np.asarray(is_inside)
 
 
 def excluded_predicates(profile: CoverageTarget) -> tuple[str, ...]:
@@ -66,6 +68,6 @@ def excluded_predicates(profile: CoverageTarget) -> tuple[str, ...]:
     return (" ".join(f"not ({profile.when.text})".split()),)
 
 
-def profile_of(spec: OpSpec, part: Part) -> CoverageTarget:
+def profile_of(spec: OpSpec, partition: Part) -> CoverageTarget:
     """The profile of a part that has one."""
-    return next(one for one in spec.profiles if one.name == part.profile)
+    return next(profile for profile in spec.profiles if profile.name == partition.profile)

@@ -25,65 +25,65 @@ class MutationScore:
     @cached_property
     def noticed(self) -> Mapping[str, int]:
         """How many vectors kill each mutant, at level should."""
-        return Counter(kill.fault for found in self.kills.values() for kill in found)
+        return Counter(kill.fault for kills in self.kills.values() for kill in kills)
 
     @cached_property
     def noticed_at_must(self) -> Mapping[str, int]:
         """How many vectors kill each mutant although every interpretation is allowed."""
-        return Counter(kill.fault for found in self.kills.values() for kill in found if kill.must)
+        return Counter(kill.fault for kills in self.kills.values() for kill in kills if kill.must)
 
     @property
     def equivalent(self) -> tuple[Mutant, ...]:
         """The mutants that the catalogue marks equivalent; they do not count."""
-        return tuple(fault for fault in self.faults if fault.equivalent)
+        return tuple(mutant for mutant in self.faults if mutant.equivalent)
 
     @property
     def counted(self) -> tuple[Mutant, ...]:
         """The mutants that the suite has to kill."""
-        return tuple(fault for fault in self.faults if not fault.equivalent)
+        return tuple(mutant for mutant in self.faults if not mutant.equivalent)
 
     @property
     def excused(self) -> tuple[Mutant, ...]:
         """The mutants that an interpretation of the document excuses at level must."""
-        return tuple(fault for fault in self.counted if fault.reading)
+        return tuple(mutant for mutant in self.counted if mutant.reading)
 
     @property
     def missed(self) -> tuple[Mutant, ...]:
         """The mutants that survive at level should."""
-        return tuple(fault for fault in self.counted if not self.noticed[fault.id])
+        return tuple(mutant for mutant in self.counted if not self.noticed[mutant.id])
 
     @property
     def missed_at_must(self) -> tuple[Mutant, ...]:
         """The mutants that survive at level must, and that no interpretation excuses."""
         return tuple(
-            fault
-            for fault in self.counted
-            if not fault.reading and not self.noticed_at_must[fault.id]
+            mutant
+            for mutant in self.counted
+            if not mutant.reading and not self.noticed_at_must[mutant.id]
         )
 
     @property
     def wrongly_equivalent(self) -> tuple[Mutant, ...]:
         """Mutants that the catalogue marks equivalent, and that a vector kills."""
-        return tuple(fault for fault in self.equivalent if self.noticed[fault.id])
+        return tuple(mutant for mutant in self.equivalent if self.noticed[mutant.id])
 
     @property
     def wrongly_excused(self) -> tuple[Mutant, ...]:
         """Mutants excused by an interpretation that a vector kills at level must all the same."""
-        return tuple(fault for fault in self.excused if self.noticed_at_must[fault.id])
+        return tuple(mutant for mutant in self.excused if self.noticed_at_must[mutant.id])
 
     @cached_property
     def indistinguishable(self) -> tuple[tuple[str, ...], ...]:
         """Groups of killed mutants that give the same outputs on every vector of the suite."""
         rows: dict[str, list[tuple[str, bytes]]] = {
-            fault.id: [] for fault in self.counted if self.noticed[fault.id]
+            mutant.id: [] for mutant in self.counted if self.noticed[mutant.id]
         }
-        for vector, found in self.kills.items():
-            for kill in found:
+        for vector, kills in self.kills.items():
+            for kill in kills:
                 if kill.fault in rows:
                     rows[kill.fault].append((vector, kill.print))
         groups: dict[tuple[tuple[str, bytes], ...], list[str]] = {}
-        for fault, row in rows.items():
-            groups.setdefault(tuple(row), []).append(fault)
+        for mutant, row in rows.items():
+            groups.setdefault(tuple(row), []).append(mutant)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
     @property
@@ -96,14 +96,14 @@ class MutationScore:
     def less(self, names: Collection[str]) -> MutationScore:
         """The score without some mutants, which were not tested."""
         return MutationScore(
-            self.op, tuple(fault for fault in self.faults if fault.id not in names), self.kills
+            self.op, tuple(mutant for mutant in self.faults if mutant.id not in names), self.kills
         )
 
     def without(self, ids: Iterable[str]) -> MutationScore:
         """The score of the suite without some vectors."""
         gone = set(ids)
         return MutationScore(
-            self.op, self.faults, {i: found for i, found in self.kills.items() if i not in gone}
+            self.op, self.faults, {i: kills for i, kills in self.kills.items() if i not in gone}
         )
 
 
@@ -115,6 +115,6 @@ def kill_levels(kills: Iterable[Kill]) -> Iterator[Hashable]:
             yield "must", kill.fault
 
 
-def kinds(faults: Sequence[Mutant]) -> tuple[str, ...]:
+def kinds(mutants: Sequence[Mutant]) -> tuple[str, ...]:
     """The kinds of some mutants, in their order."""
-    return tuple(dict.fromkeys(fault.kind for fault in faults))
+    return tuple(dict.fromkeys(mutant.kind for mutant in mutants))

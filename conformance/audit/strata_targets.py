@@ -20,18 +20,18 @@ def required_pairs(strata: Strata, rank: int) -> Iterator[Pair]:
     where there is one stratum, and each stratum within each profile; on other ranks each remainder
     alone, in any stratum and type."""
     if rank == IMAGES:
-        for stratum, left in product(strata.strata, strata.remainders):
-            yield left.name, stratum.name
+        for stratum, remainder in product(strata.strata, strata.remainders):
+            yield remainder.name, stratum.name
         for profile, stratum in product(strata.profiles, strata.strata):
             yield profile.name, stratum.name
         if len(strata.strata) == 1:
-            yield from combinations(sorted(left.name for left in strata.remainders), 2)
+            yield from combinations(sorted(remainder.name for remainder in strata.remainders), 2)
     else:
-        yield from ((left.name, left.name) for left in strata.remainders)
+        yield from ((remainder.name, remainder.name) for remainder in strata.remainders)
 
 
 def required_types(spec: OpSpec, strata: Strata, rank: int) -> Iterator[tuple[str, str]]:
     """One more element type with each remainder, in any stratum, on the rank of images."""
-    others = [one for one in spec.types[spec.data.type] if one != base_type(spec)]
-    if rank == IMAGES and others:
-        yield from ((others[0], left.name) for left in strata.remainders)
+    other_types = [dtype for dtype in spec.types[spec.data.type] if dtype != base_type(spec)]
+    if rank == IMAGES and other_types:
+        yield from ((other_types[0], remainder.name) for remainder in strata.remainders)

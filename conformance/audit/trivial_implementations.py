@@ -44,65 +44,69 @@ class TrivialPassReport:
         op = vector.case.op
         passed = trivial_passes(self._specs[op], vector) if op in self._specs else ()
         excused = exemptions(self._specs[op], vector) if passed else {}
-        left = [name for name in passed if name not in excused]
-        if left:
-            self.problems.append(f"{op}/{vector.id}.npz: passed by {', '.join(left)}")
-        self.exempt += bool(passed) and not left
+        not_exempt = [name for name in passed if name not in excused]
+        if not_exempt:
+            self.problems.append(f"{op}/{vector.id}.npz: passed by {', '.join(not_exempt)}")
+        self.exempt += bool(passed) and not not_exempt
 
 
 def trivial_passes(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
     """The trivial implementations that pass a vector at level must; none for a negative test."""
     if vector.case.reject is not None:
         return ()
-    found = []
-    for name, impostor in trivial_implementations(spec).items():
-        outputs = impostor(vector)
+    names = []
+    for name, trivial in trivial_implementations(spec).items():
+        outputs = trivial(vector)
         if outputs is not None and any(
-            accepts(answers, outputs, PRECISION)
-            for answers in (vector.answers, *vector.readings.values())
+            accepts(expected_outputs, outputs, PRECISION)
+            for expected_outputs in (vector.answers, *vector.readings.values())
         ):
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)
 
 
 def exemptions(spec: OpSpec, vector: Vector) -> Mapping[str, str]:
     """The trivial implementations that the targets of a vector exempt, each with the reason."""
-    found: dict[str, str] = {}
-    for edge in spec.edges:
-        if edge.name in vector.edges:
-            found |= edge.vacuous
-    return found
+    reasons: dict[str, str] = {}
+    for target in spec.edges:
+        if target.name in vector.edges:
+            reasons |= target.vacuous
+    return reasons
 
 
 def _filled(value: Callable[[Answer], object]) -> TrivialImplementation:
-    def impostor(vector: Vector) -> list[Array]:
+    def trivial(vector: Vector) -> list[Array]:
         return [
-            np.full(answer.expected.shape, value(answer), DTYPES[answer.dtype].numpy)
-            for answer in vector.answers
+            np.full(
+                expected_output.expected.shape,
+                value(expected_output),
+                DTYPES[expected_output.dtype].numpy,
+            )
+            for expected_output in vector.answers
         ]
 
-    return impostor
+    return trivial
 
 
-def _lowest(answer: Answer) -> object:
-    return DTYPES[answer.dtype].lowest
+def _lowest(expected_output: Answer) -> object:
+    return DTYPES[expected_output.dtype].lowest
 
 
-def _nan(answer: Answer) -> object:
+def _nan(expected_output: Answer) -> object:
     """NaN, or all bits of an integer."""
-    dtype = DTYPES[answer.dtype]
+    dtype = DTYPES[expected_output.dtype]
     return np.nan if dtype.is_float else ~dtype.numpy.type(0)
 
 
 def _unwritten(vector: Vector) -> list[Array]:
     """Memory as somebody else left it."""
-    found = []
-    for answer in vector.answers:
-        dtype = DTYPES[answer.dtype].numpy
-        count = answer.expected.size * dtype.itemsize
-        left = (np.arange(count, dtype=np.int64) * 89 + 0xA5).astype(np.uint8)
-        found.append(left.view(dtype).reshape(answer.expected.shape))
-    return found
+    outputs = []
+    for expected_output in vector.answers:
+        dtype = DTYPES[expected_output.dtype].numpy
+        count = expected_output.expected.size * dtype.itemsize
+        garbage = (np.arange(count, dtype=np.int64) * 89 + 0xA5).astype(np.uint8)
+        outputs.append(garbage.view(dtype).reshape(expected_output.expected.shape))
+    return outputs
 
 
 def _identity(vector: Vector) -> list[Array] | None:
@@ -115,7 +119,8 @@ def _identity(vector: Vector) -> list[Array] | None:
 def _right(vector: Vector) -> list[Array]:
     """The right outputs themselves."""
     return [
-        answer.expected if answer.rounded is None else answer.rounded for answer in vector.answers
+        expected_output.expected if expected_output.rounded is None else expected_output.rounded
+        for expected_output in vector.answers
     ]
 
 

@@ -196,7 +196,7 @@ def _tell(one: RankCoverage) -> None:
 def _tell_strata(one: RankCoverage) -> None:
     strata = one.strata
     assert strata is not None
-    can = len(strata.asked - strata.infeasible)
+    can = len(strata.required - strata.infeasible)
     met = can - len(strata.missing) - len(strata.undecided)
     click.echo(f"{one.op:22} {one.rank:5} {met:10} of {can:6} {len(strata.infeasible):12}")
     lines = [f"not covered: {a} with {b}" for a, b in strata.missing]

@@ -31,40 +31,46 @@ def distinguishing_vector(
     is no such vector, or it takes a look at too many to tell.
     """
 
-    def there(entry: Entry) -> bool:
+    def is_in_code_paths(entry: Entry) -> bool:
         return code_path_of(spec, read(entry.id).case) in places
 
-    ids = [{fault.id for fault in one} for one in candidates]
-    some = [one for one in sorted(entries, key=lambda one: (one.elements, one.id)) if one.kills]
+    ids = [{mutant.id for mutant in mutants} for mutants in candidates]
+    killing = [
+        entry
+        for entry in sorted(entries, key=lambda entry: (entry.elements, entry.id))
+        if entry.kills
+    ]
     all_killed = []
-    for entry in some:
-        killed = [not one.isdisjoint(entry.kills) for one in ids]
+    for entry in killing:
+        killed = [not mutants.isdisjoint(entry.kills) for mutants in ids]
         if all(killed):
             all_killed.append(entry)
-        elif any(killed) and there(entry):
+        elif any(killed) and is_in_code_paths(entry):
             return entry.id
-    altered = [Altered(spec, *(fault.variant for fault in one)) for one in candidates]
-    for entry in islice(filter(there, all_killed), MAX_EVALUATED):
-        if _differ(spec, read(entry.id), altered):
+    implementation = [
+        Altered(spec, *(mutant.variant for mutant in mutants)) for mutants in candidates
+    ]
+    for entry in islice(filter(is_in_code_paths, all_killed), MAX_EVALUATED):
+        if _differ(spec, read(entry.id), implementation):
             return entry.id
     return None
 
 
 def untested_vectors(
-    entries: Sequence[Entry], op: str, asked: Collection[str], dtypes: Collection[str]
+    entries: Sequence[Entry], op: str, tested: Collection[str], dtypes: Collection[str]
 ) -> Iterator[Entry]:
     """The value vectors of an operator that a run did not ask, of some element types."""
     for entry in entries:
         of_these = entry.op == op and entry.reject is None and entry.dtype in dtypes
-        if of_these and entry.id not in asked:
+        if of_these and entry.id not in tested:
             yield entry
 
 
-def _differ(spec: OpSpec, vector: Vector, altered: Sequence[Altered]) -> bool:
+def _differ(spec: OpSpec, vector: Vector, implementation: Sequence[Altered]) -> bool:
     subject = Subject(spec, vector.case, vector.inputs)
-    first, *others = (subject.under(one) for one in altered)
+    first, *other_outputs = (subject.under(implementation) for implementation in implementation)
     return any(
         a.shape != b.shape or not np.array_equal(a, b, equal_nan=a.dtype.kind not in "iu")
-        for other in others
+        for other in other_outputs
         for a, b in zip(first, other, strict=True)
     )

@@ -37,13 +37,13 @@ def equal_values(got: Array, other: Array) -> Mask:
 
 def values_between(got: Array, lo: Array, hi: Array) -> Mask:
     """Where values lie between two others, both included; where these are NaN only NaN does."""
-    seen = ordinals(got)
-    within: Mask = (seen >= ordinals(lo)) & (seen <= ordinals(hi))
+    got_ordinals = ordinals(got)
+    within: Mask = (got_ordinals >= ordinals(lo)) & (got_ordinals <= ordinals(hi))
     return np.where(is_nan(lo), is_nan(got), within)
 
 
-def ungraded_elements(answer: Answer, got: Array, precision: str) -> Mask:
+def ungraded_elements(expected_output: Answer, got: Array, precision: str) -> Mask:
     """Elements that are not graded; none where the output has another shape."""
-    if answer.open is None or answer.open.shape != got.shape:
+    if expected_output.open is None or expected_output.open.shape != got.shape:
         return np.zeros(got.shape, np.bool_)
-    return (answer.open & OPEN_BIT[precision]) != 0
+    return (expected_output.open & OPEN_BIT[precision]) != 0

@@ -57,9 +57,9 @@ class IndexLine:
         first, end = self._ends(mask.shape)
         if not self.fixed <= first < end <= mask.ndim:
             return np.zeros(0, np.bool_)
-        others = (*range(first), *range(end, mask.ndim))
-        found: Mask = mask.any(axis=others).reshape(-1)
-        return found
+        other_dimensions = (*range(first), *range(end, mask.ndim))
+        hits: Mask = mask.any(axis=other_dimensions).reshape(-1)
+        return hits
 
     def length(self, shape: Shape) -> int:
         """How many numbers there are; 0 where there is no such line."""
@@ -69,8 +69,8 @@ class IndexLine:
     def spread(self, numbers: Mask, shape: Shape) -> Mask:
         """What holds by number, for each element of an output of a shape that has this line."""
         first, end = self._ends(shape)
-        one = (*(1,) * first, *shape[first:end], *(1,) * (len(shape) - end))
-        return np.broadcast_to(numbers.reshape(one), shape)
+        line_shape = (*(1,) * first, *shape[first:end], *(1,) * (len(shape) - end))
+        return np.broadcast_to(numbers.reshape(line_shape), shape)
 
     def _ends(self, shape: Shape) -> tuple[int, int]:
         rank = len(shape)
@@ -141,7 +141,7 @@ class WrongElements:
     @cached_property
     def count(self) -> int:
         """How many."""
-        return sum(int(np.count_nonzero(one)) for one in self.masks)
+        return sum(int(np.count_nonzero(mask)) for mask in self.masks)
 
 
 @dataclass(frozen=True)
@@ -165,13 +165,13 @@ def index_lines(names: Sequence[str], planes: int, spread: bool) -> list[IndexLi
     any number of axes after these, which are counted from the last.
     """
     fixed = planes if spread else len(names)
-    found = [IndexLine(name, at, at + 1) for at, name in enumerate(names[:fixed])]
+    lines = [IndexLine(name, at, at + 1) for at, name in enumerate(names[:fixed])]
     if spread:
         axes = ("the last axis", "the last axis but one", "the last axis but two")
-        found += [IndexLine(name, -1 - back, -back, planes) for back, name in enumerate(axes)]
-        found.append(IndexLine("a plane", planes, 0))
-    found.append(IndexLine("an output", 0, 0))
-    return found
+        lines += [IndexLine(name, -1 - back, -back, planes) for back, name in enumerate(axes)]
+        lines.append(IndexLine("a plane", planes, 0))
+    lines.append(IndexLine("an output", 0, 0))
+    return lines
 
 
 def shared_region(
@@ -186,24 +186,24 @@ def shared_region(
     """
     if len(failures) < 2:
         return None
-    found: list[tuple[float, int, Region]] = []
+    candidates: list[tuple[float, int, Region]] = []
     for line in along:
-        hits = [line.along(mask) for one in failures for mask in one.masks]
+        hits = [line.along(mask) for failure in failures for mask in failure.masks]
         # Where an output has no such line, as with fewer axes, nothing is on it.
         if any(not hit.any() for hit in hits):
             continue
-        owners = [at for at, one in enumerate(failures) for _ in one.masks]
+        owners = [at for at, failure in enumerate(failures) for _ in failure.masks]
         tried = 2 + len(GROUPS) + (max(map(len, hits)) if line.single else 0)
         for rank, region in enumerate(_regions(line, hits)):
             if all(map(region.holds, hits)) and _filled(region, hits):
                 share = sum(region.size(len(hit)) / len(hit) for hit in hits)
                 if len(along) * tried * _chance(region, hits, owners) <= UNLIKELY:
-                    found.append((share, rank, region))
-    if not found:
+                    candidates.append((share, rank, region))
+    if not candidates:
         return None
     # One that is wider and surer is no better: the narrower holds as well.
-    *_, region = min(found, key=lambda one: one[:2])
-    return SharedRegion(region, len(failures), sum(one.count for one in failures))
+    *_, region = min(candidates, key=lambda candidate: candidate[:2])
+    return SharedRegion(region, len(failures), sum(failure.count for failure in failures))
 
 
 def region_of_most(
@@ -216,29 +216,36 @@ def region_of_most(
     shows nothing and is none of them. Chance is that of :func:`shared_region`, for any choice
     of as many failures.
     """
-    found: list[tuple[int, float, int, Region, list[int]]] = []
+    candidates: list[tuple[int, float, int, Region, list[int]]] = []
     for line in along:
-        hits = [[line.along(mask) for mask in one.masks] for one in failures]
-        length = max((len(hit) for some in hits for hit in some), default=0)
+        hits = [[line.along(mask) for mask in failure.masks] for failure in failures]
+        length = max((len(hit) for failure_hits in hits for hit in failure_hits), default=0)
         tried = 2 + len(GROUPS) + (length if line.single else 0)
         for rank, region in enumerate(_some_regions(line, hits)):
             at = [
                 number
-                for number, some in enumerate(hits)
-                if some
-                and all(region.holds(hit) and region.size(len(hit)) < len(hit) for hit in some)
+                for number, failure_hits in enumerate(hits)
+                if failure_hits
+                and all(
+                    region.holds(hit) and region.size(len(hit)) < len(hit) for hit in failure_hits
+                )
             ]
             if len(at) < max(MIN_SHARING, SHARE * len(failures)):
                 continue
-            own = [hit for number in at for hit in hits[number]]
+            region_hits = [hit for number in at for hit in hits[number]]
             owners = [number for number in at for _ in hits[number]]
             chosen = len(along) * tried * comb(len(failures), len(at))
-            if _filled(region, own) and chosen * _chance(region, own, owners) <= UNLIKELY:
-                share = sum(region.size(len(hit)) / len(hit) for hit in own) / len(own)
-                found.append((-len(at), share, rank, region, at))
-    if not found:
+            if (
+                _filled(region, region_hits)
+                and chosen * _chance(region, region_hits, owners) <= UNLIKELY
+            ):
+                share = sum(region.size(len(hit)) / len(hit) for hit in region_hits) / len(
+                    region_hits
+                )
+                candidates.append((-len(at), share, rank, region, at))
+    if not candidates:
         return None
-    *_, region, at = min(found, key=lambda one: one[:3])
+    *_, region, at = min(candidates, key=lambda candidate: candidate[:3])
     return SharedRegion(region, len(at), sum(failures[number].count for number in at)), at
 
 
@@ -247,7 +254,9 @@ def _some_regions(line: IndexLine, hits: Sequence[Sequence[Mask]]) -> Iterator[R
     yield Region(line, "last")
     yield Region(line, "first")
     if line.single:
-        begins = Counter(int(hit.argmax()) for some in hits for hit in some if hit.any())
+        begins = Counter(
+            int(hit.argmax()) for failure_hits in hits for hit in failure_hits if hit.any()
+        )
         for begin, _ in begins.most_common(BEGINNINGS):
             if begin:
                 yield Region(line, "from", begin)
@@ -279,7 +288,7 @@ def _chance(region: Region, hits: Sequence[Mask], owners: Sequence[int]) -> floa
     for owner, hit in zip(owners, hits, strict=True):
         at = np.flatnonzero(hit)
         extent = int(at[-1] - at[0])
-        one = (region.size(len(hit)) - extent) / (len(hit) - extent)
+        likelihood = (region.size(len(hit)) - extent) / (len(hit) - extent)
         # Outputs of one vector are wrong together: the one that shows least counts.
-        likely[owner] = max(one, likely.get(owner, 0.0))
+        likely[owner] = max(likelihood, likely.get(owner, 0.0))
     return prod(likely.values())

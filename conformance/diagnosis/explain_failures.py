@@ -26,7 +26,7 @@ EVERY = sum(OPEN_BIT.values())
 def explain_failures(
     spec: OpSpec,
     results: Sequence[Result],
-    bank: Sequence[Mutant],
+    mutants: Sequence[Mutant],
     *,
     read: Callable[[str], Vector],
     noticed: Mapping[str, Sequence[str]],
@@ -45,20 +45,31 @@ def explain_failures(
     """
     arguments = _Arguments(noticed, precision, level)
     evidence = arguments.evidence(spec, results, read)
-    found = Search(evidence, bank, chosen=chosen).run()
-    found = _beside_a_place(evidence, results, found, bank, read, arguments, chosen) or found
-    explained = {vector for one in found for vector in one.agrees}
-    left = [one for vector, one in evidence.failed.items() if vector not in explained]
-    wrong = sorted(frozenset[int]().union(*(one.wrong_outputs for one in left)))
+    explanations = Search(evidence, mutants, chosen=chosen).run()
+    explanations = (
+        _beside_a_place(evidence, results, explanations, mutants, read, arguments, chosen)
+        or explanations
+    )
+    explained = {vector for explanation in explanations for vector in explanation.agrees}
+    unexplained_vectors = [
+        failure for vector, failure in evidence.failed.items() if vector not in explained
+    ]
+    wrong = sorted(
+        frozenset[int]().union(*(failure.wrong_outputs for failure in unexplained_vectors))
+    )
     if not 0 < len(wrong) < len(spec.outputs):
-        return found
-    unexplained = [one for one in results if one.id not in explained]
+        return explanations
+    unexplained = [result for result in results if result.id not in explained]
     # What notices nothing in all outputs does not in some.
-    part = arguments.evidence(spec, unexplained, read, only=wrong)
-    names = tuple(left[0].vector.answers[number].name for number in wrong)
-    more = Search(part, bank, chosen=chosen).run()
-    most = (one for one in more if 2 * len(one.agrees) > len(left))
-    return [*found, *(replace(one, outputs=names) for one in most)]
+    subset = arguments.evidence(spec, unexplained, read, only=wrong)
+    names = tuple(unexplained_vectors[0].vector.answers[number].name for number in wrong)
+    subset_explanations = Search(subset, mutants, chosen=chosen).run()
+    most = (
+        explanation
+        for explanation in subset_explanations
+        if 2 * len(explanation.agrees) > len(unexplained_vectors)
+    )
+    return [*explanations, *(replace(explanation, outputs=names) for explanation in most)]
 
 
 def extend_explanations(
@@ -84,18 +95,20 @@ def extend_explanations(
     ]
     vectors = {id: read(id) for id in raised}
     subjects = {id: Subject(spec, v.case, v.inputs) for id, v in vectors.items()}
-    readings = {reading.name: reading for reading in spec.interpretations}
+    interpretations = {
+        interpretation.name: interpretation for interpretation in spec.interpretations
+    }
     extended = []
     for explanation in explained:
-        altered = Altered(spec, *(fault.variant for fault in explanation.faults))
+        implementation = Altered(spec, *(mutant.variant for mutant in explanation.faults))
         agrees: dict[str, Agreement] = {}
-        there = {} if explanation.outputs else evidence.failed
-        for id, failure in there.items():
-            if evidence.place(id) not in explanation.elsewhere:
-                agrees[id] = failure.agreement(altered, readings)
+        failures = {} if explanation.outputs else evidence.failed
+        for id, failure in failures.items():
+            if evidence.code_path(id) not in explanation.elsewhere:
+                agrees[id] = failure.agreement(implementation, interpretations)
         for id, subject in subjects.items():
             elsewhere = code_path_of(spec, vectors[id].case) in explanation.elsewhere
-            if not elsewhere and not subject.answers(altered):
+            if not elsewhere and not subject.answers(implementation):
                 agrees[id] = Agreement.WITHIN
         agrees = {id: agreement for id, agreement in agrees.items() if agreement}
         extended.append(
@@ -137,8 +150,8 @@ class _Arguments:
 def _beside_a_place(
     evidence: OperatorResults,
     results: Sequence[Result],
-    found: Sequence[Explanation],
-    bank: Sequence[Mutant],
+    explanations: Sequence[Explanation],
+    mutants: Sequence[Mutant],
     read: Callable[[str], Vector],
     arguments: _Arguments,
     chosen: bool,
@@ -150,14 +163,14 @@ def _beside_a_place(
     their elements are right.
     """
     spec, along = evidence.spec, index_lines_of(evidence.spec)
-    explained = {vector for one in found for vector in one.agrees}
-    failed = [one for one in results if one.id in evidence.failed]
-    left = [one for one in failed if one.id not in explained]
-    if along is None or len(left) <= MIN_SHARING:
+    explained = {vector for explanation in explanations for vector in explanation.agrees}
+    failed = [result for result in results if result.id in evidence.failed]
+    unexplained = [result for result in failed if result.id not in explained]
+    if along is None or len(unexplained) <= MIN_SHARING:
         return None
-    wrong = dict(wrong_elements(left, read, arguments.precision, arguments.level))
+    wrong = dict(wrong_elements(unexplained, read, arguments.precision, arguments.level))
     most = region_of_most(list(wrong.values()), along)
-    if most is None or len(most[1]) == len(left):
+    if most is None or len(most[1]) == len(unexplained):
         return None
     shared, at = most
     names = list(wrong)
@@ -168,44 +181,51 @@ def _beside_a_place(
         return _without(vector, shared.region) if id in evidence.failed else vector
 
     elsewhere = [
-        replace(one, status=Status.PASS, returned=None) if one.id in lost else one
-        for one in results
+        replace(result, status=Status.PASS, returned=None) if result.id in lost else result
+        for result in results
     ]
-    part = arguments.evidence(spec, elsewhere, without)
-    more = Search(part, bank, chosen=chosen).run()
-    if len({v for one in more for v in one.agrees}) <= len(explained):
+    outside = arguments.evidence(spec, elsewhere, without)
+    outside_explanations = Search(outside, mutants, chosen=chosen).run()
+    if len({v for explanation in outside_explanations for v in explanation.agrees}) <= len(
+        explained
+    ):
         return None
-    return [_with_place(one, shared.region, wrong) for one in more]
+    return [_with_place(explanation, shared.region, wrong) for explanation in outside_explanations]
 
 
 def _with_place(
-    found: Explanation, region: Region, wrong: Mapping[str, WrongElements]
+    explanation: Explanation, region: Region, wrong: Mapping[str, WrongElements]
 ) -> Explanation:
     """An explanation that says in how many of its failures elements of a place are wrong, too."""
     places = {
         vector: [(mask, region.elements(mask.shape)) for mask in wrong[vector].masks]
-        for vector in found.agrees
+        for vector in explanation.agrees
         if vector in wrong
     }
-    more = sum(
-        any(there is not None and (mask & there).any() for mask, there in pairs)
+    affected = sum(
+        any(in_region is not None and (mask & in_region).any() for mask, in_region in pairs)
         for pairs in places.values()
     )
-    return replace(found, beside=str(region), with_more=more) if more else found
+    return replace(explanation, beside=str(region), with_more=affected) if affected else explanation
 
 
 def _without(vector: Vector, region: Region) -> Vector:
     """A vector of which the elements in a region are not graded."""
-    readings = {name: _ungraded(answers, region) for name, answers in vector.readings.items()}
-    return replace(vector, answers=_ungraded(vector.answers, region), readings=readings)
+    interpretations = {
+        name: _ungraded(expected_outputs, region)
+        for name, expected_outputs in vector.readings.items()
+    }
+    return replace(vector, answers=_ungraded(vector.answers, region), readings=interpretations)
 
 
-def _ungraded(answers: Sequence[Answer], region: Region) -> tuple[Answer, ...]:
-    found = []
-    for one in answers:
-        there = region.elements(one.expected.shape)
-        if there is not None:
-            known = 0 if one.open is None else one.open
-            one = replace(one, open=np.where(there, np.uint8(EVERY), known).astype(np.uint8))
-        found.append(one)
-    return tuple(found)
+def _ungraded(expected_outputs: Sequence[Answer], region: Region) -> tuple[Answer, ...]:
+    ungraded = []
+    for expected in expected_outputs:
+        in_region = region.elements(expected.expected.shape)
+        if in_region is not None:
+            unspecified = 0 if expected.open is None else expected.open
+            expected = replace(
+                expected, open=np.where(in_region, np.uint8(EVERY), unspecified).astype(np.uint8)
+            )
+        ungraded.append(expected)
+    return tuple(ungraded)

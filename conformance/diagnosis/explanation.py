@@ -48,7 +48,7 @@ class Explanation:
     @property
     def ids(self) -> tuple[str, ...]:
         """The names of the faults."""
-        return tuple(fault.id for fault in self.faults)
+        return tuple(mutant.id for mutant in self.faults)
 
     @property
     def worth(self) -> tuple[int, bool, int, int]:
@@ -58,29 +58,38 @@ class Explanation:
     @property
     def equal(self) -> int:
         """How many failures agree in every element."""
-        return sum(one is Agreement.EQUAL for one in self.agrees.values())
+        return sum(agreement is Agreement.EQUAL for agreement in self.agrees.values())
 
 
 def with_alternatives_of(
-    one: Explanation, found: Explanation, others: Sequence[Explanation]
+    explanation: Explanation, replaced: Explanation, others: Sequence[Explanation]
 ) -> Explanation:
     """An explanation in place of ``found``, with those of its candidates that ``others`` allow."""
-    if one.agrees.keys() != found.agrees.keys():
-        return one
-    choices = (some for other in others for some in (other.faults, *other.alternatives))
+    if explanation.agrees.keys() != replaced.agrees.keys():
+        return explanation
+    choices = (mutants for other in others for mutants in (other.faults, *other.alternatives))
     allowed = mutant_ids(chain(*choices))
-    more = (some for some in (found.faults, *found.alternatives) if mutant_ids(some) <= allowed)
-    return replace(one, alternatives=minimal_alternatives(one.faults, (*one.alternatives, *more)))
+    candidates = (
+        mutants
+        for mutants in (replaced.faults, *replaced.alternatives)
+        if mutant_ids(mutants) <= allowed
+    )
+    return replace(
+        explanation,
+        alternatives=minimal_alternatives(
+            explanation.faults, (*explanation.alternatives, *candidates)
+        ),
+    )
 
 
-def mutant_ids(faults: Iterable[Mutant]) -> set[str]:
-    return {fault.id for fault in faults}
+def mutant_ids(mutants: Iterable[Mutant]) -> set[str]:
+    return {mutant.id for mutant in mutants}
 
 
 def minimal_alternatives(best: Mutants, alternatives: Iterable[Mutants]) -> tuple[Mutants, ...]:
     """The alternatives that say no more than what is there already."""
-    found: list[Mutants] = []
-    for some in sorted(alternatives, key=len):
-        if not any(mutant_ids(one) <= mutant_ids(some) for one in (best, *found)):
-            found.append(some)
-    return tuple(found)
+    minimal: list[Mutants] = []
+    for mutants in sorted(alternatives, key=len):
+        if not any(mutant_ids(smaller) <= mutant_ids(mutants) for smaller in (best, *minimal)):
+            minimal.append(mutants)
+    return tuple(minimal)

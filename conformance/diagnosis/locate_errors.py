@@ -35,7 +35,7 @@ class LocatedFailures:
     """
 
     ids: frozenset[str]
-    found: SharedRegion
+    shared: SharedRegion
     passing: tuple[int, int]
 
 
@@ -53,34 +53,34 @@ def locate_failures(
 
     Failures whose elements were not compared, or whose outputs were not kept, have none.
     """
-    by_id = {one.id: one for one in failed}
+    by_id = {result.id: result for result in failed}
     along = index_lines_of(spec)
     if along is None:
         return
-    left = dict(wrong_elements(failed, read, precision, level))
+    unlocated = dict(wrong_elements(failed, read, precision, level))
 
-    def told(ids: Sequence[str], found: SharedRegion) -> LocatedFailures:
+    def located(ids: Sequence[str], region: SharedRegion) -> LocatedFailures:
         like = {(by_id[name].dtype, by_id[name].rank) for name in ids}
-        seen = [one.id for one in passed if (one.dtype, one.rank) in like]
-        seen = seen[:MAX_COMPARED_PASSES]
-        there = sum(found.is_in(_shapes(read(name))) for name in seen)
+        compared = [result.id for result in passed if (result.dtype, result.rank) in like]
+        compared = compared[:MAX_COMPARED_PASSES]
+        passing_count = sum(region.is_in(_shapes(read(name))) for name in compared)
         for name in ids:
-            del left[name]
-        return LocatedFailures(frozenset(ids), found, (there, len(seen)))
+            del unlocated[name]
+        return LocatedFailures(frozenset(ids), region, (passing_count, len(compared)))
 
-    for alike in (lambda _: "", lambda one: one.dtype, lambda one: one.rank):
+    for alike in (lambda _: "", lambda result: result.dtype, lambda result: result.rank):
         groups: dict[object, list[str]] = defaultdict(list)
-        for name in left:
+        for name in unlocated:
             groups[alike(by_id[name])].append(name)
         for ids in groups.values():
-            found = shared_region([left[name] for name in ids], along)
-            if found is not None:
-                yield told(ids, found)
-    most = region_of_most(list(left.values()), along)
+            region = shared_region([unlocated[name] for name in ids], along)
+            if region is not None:
+                yield located(ids, region)
+    most = region_of_most(list(unlocated.values()), along)
     if most is not None:
-        found, at = most
-        names = list(left)
-        yield told([names[number] for number in at], found)
+        region, at = most
+        names = list(unlocated)
+        yield located([names[number] for number in at], region)
 
 
 def index_lines_of(spec: OpSpec) -> list[IndexLine] | None:
@@ -92,7 +92,7 @@ def index_lines_of(spec: OpSpec) -> list[IndexLine] | None:
 
 
 def _shapes(vector: Vector) -> Iterable[tuple[int, ...]]:
-    return (answer.expected.shape for answer in vector.answers)
+    return (expected_output.expected.shape for expected_output in vector.answers)
 
 
 def wrong_elements(
@@ -102,12 +102,16 @@ def wrong_elements(
     level: str,
 ) -> Iterator[tuple[str, WrongElements]]:
     """Which elements are wrong, by id: where elements were compared, and outputs kept."""
-    compared = (one for one in failed if one.witness is not None and one.returned is not None)
-    for result in sorted(compared, key=lambda one: (one.size, one.id))[:MAX_LOCATED_FAILURES]:
+    compared = (
+        result for result in failed if result.witness is not None and result.returned is not None
+    )
+    for result in sorted(compared, key=lambda result: (result.size, result.id))[
+        :MAX_LOCATED_FAILURES
+    ]:
         outputs, vector = unpacked(result.returned or ()), read(result.id)
         if outputs is None or len(outputs) != len(vector.answers):
             continue
-        told = decisive(matches(vector, outputs, precision), level)
-        masks = tuple(one.wrong for one in told.comparisons if one.count)
+        match = decisive(matches(vector, outputs, precision), level)
+        masks = tuple(comparison.wrong for comparison in match.comparisons if comparison.count)
         if masks:
             yield result.id, WrongElements(masks)

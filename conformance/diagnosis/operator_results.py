@@ -60,7 +60,9 @@ class OperatorResults:
                 failures.append(result)
         self.failed: dict[str, ObservedVector] = {}
         self._places: dict[str, CodePath] = {}
-        for result in sorted(failures, key=lambda one: (one.size, one.id))[:MAX_COMPARED_FAILURES]:
+        for result in sorted(failures, key=lambda result: (result.size, result.id))[
+            :MAX_COMPARED_FAILURES
+        ]:
             outputs = unpacked(result.returned or ())
             vector = read(result.id)
             if outputs is not None and len(outputs) == len(vector.answers):
@@ -80,21 +82,23 @@ class OperatorResults:
             return code_path_of(self.spec, self._vector(result.id).case)
         return code_path_of(self.spec, case_from_request(result.op, result.asked))
 
-    def place(self, id: str) -> CodePath:
+    def code_path(self, id: str) -> CodePath:
         """Where a failure was computed."""
         return self._places[id]
 
-    def passed(self, place: CodePath, faults: Sequence[str]) -> Iterator[ObservedVector]:
+    def passed(self, code_path: CodePath, mutants: Sequence[str]) -> Iterator[ObservedVector]:
         """The passed vectors at a place; where the suite tells, only those that notice a fault.
 
         It tells nothing of a fault that is newer, and it tells for precision standard, so of
         native too, which accepts more, but not of exact.
         """
-        told = self._precision.get(place.dtype) != "exact" and self._known.issuperset(faults)
+        kills_decide = self._precision.get(code_path.dtype) != "exact" and self._known.issuperset(
+            mutants
+        )
         those = (
             vector
-            for vector in self._passed.get(place, ())
-            if not told or not set(faults).isdisjoint(self._noticed[vector])
+            for vector in self._passed.get(code_path, ())
+            if not kills_decide or not set(mutants).isdisjoint(self._noticed[vector])
         )
         yield from map(self._read, islice(those, MAX_COMPARED_PASSES))
 
@@ -105,14 +109,16 @@ class OperatorResults:
 
     def count(self, places: Container[CodePath]) -> tuple[int, int]:
         """How many vectors failed, and how many passed, at some places."""
-        failed = sum(place in places for place in self._places.values())
-        return failed, sum(len(ids) for place, ids in self._passed.items() if place in places)
+        failed = sum(code_path in places for code_path in self._places.values())
+        return failed, sum(
+            len(ids) for code_path, ids in self._passed.items() if code_path in places
+        )
 
 
-def case_from_request(op: str, asked: Mapping[str, Any]) -> Case:
+def case_from_request(op: str, request: Mapping[str, Any]) -> Case:
     """The case that a result asks, as :attr:`Case.asked` tells it."""
     shapes, operands = (
-        {name: tuple(value) for name, value in asked.get(of, {}).items()}
-        for of in ("shapes", "operands")
+        {name: tuple(value) for name, value in request.get(kind, {}).items()}
+        for kind in ("shapes", "operands")
     )
-    return Case(op, asked.get("types", {}), shapes, asked.get("attributes", {}), operands)
+    return Case(op, request.get("types", {}), shapes, request.get("attributes", {}), operands)

@@ -28,17 +28,19 @@ class OutputSubset:
         self._subject, self._numbers = subject, numbers
         self.outputs = list(select_outputs(numbers, subject.outputs))
 
-    def under(self, altered: Altered) -> list[Array]:
+    def under(self, implementation: Altered) -> list[Array]:
         """The outputs of an implementation; ``self.outputs`` where its variants change nothing."""
-        found = self._subject.under(altered)
-        if found is self._subject.outputs:
+        outputs = self._subject.under(implementation)
+        if outputs is self._subject.outputs:
             return self.outputs
-        return list(select_outputs(self._numbers, found))
+        return list(select_outputs(self._numbers, outputs))
 
-    def ends(self, altered: Altered, precision: str) -> list[tuple[Array, Array]]:
+    def ends(self, implementation: Altered, precision: str) -> list[tuple[Array, Array]]:
         """As :meth:`Subject.ends`."""
-        return list(select_outputs(self._numbers, self._subject.ends(altered, precision)))
+        return list(select_outputs(self._numbers, self._subject.ends(implementation, precision)))
 
-    def unspecified(self, altered: Altered, precision: str | None = None) -> list[Array]:
+    def unspecified(self, implementation: Altered, precision: str | None = None) -> list[Array]:
         """As :meth:`Subject.unspecified`."""
-        return list(select_outputs(self._numbers, self._subject.unspecified(altered, precision)))
+        return list(
+            select_outputs(self._numbers, self._subject.unspecified(implementation, precision))
+        )

@@ -52,33 +52,33 @@ class Resemblance:
 
 
 def find_resemblance(
-    evidence: OperatorResults, bank: Sequence[Mutant], ids: Sequence[str]
+    evidence: OperatorResults, mutants: Sequence[Mutant], ids: Sequence[str]
 ) -> Resemblance | None:
     """The mutant that failures with these ids resemble most; None where they resemble none."""
-    left = {id: evidence.failed[id] for id in ids if id in evidence.failed}
-    if len(left) < MIN_FAILURES:
+    failures = {id: evidence.failed[id] for id in ids if id in evidence.failed}
+    if len(failures) < MIN_FAILURES:
         return None
-    implementations = [(fault, Altered(evidence.spec, fault.variant)) for fault in bank]
-    seen: Counter[int] = Counter()
-    for failure in islice(left.values(), MAX_CATALOGUE_FAILURES):
+    implementations = [(mutant, Altered(evidence.spec, mutant.variant)) for mutant in mutants]
+    equal_counts: Counter[int] = Counter()
+    for failure in islice(failures.values(), MAX_CATALOGUE_FAILURES):
         glanced: dict[tuple[str | bytes, ...], Agreement] = {}
-        for number, (_, altered) in enumerate(implementations):
-            seen[number] += failure.glance(altered, glanced) is Agreement.EQUAL
-    for number, count in seen.most_common(MAX_LIKELY_MUTANTS):
-        fault, altered = implementations[number]
+        for number, (_, implementation) in enumerate(implementations):
+            equal_counts[number] += failure.glance(implementation, glanced) is Agreement.EQUAL
+    for number, count in equal_counts.most_common(MAX_LIKELY_MUTANTS):
+        mutant, implementation = implementations[number]
         if 2 * count < MAX_CATALOGUE_FAILURES:
             break
-        compared = {id: failure.agreement(altered, {}) for id, failure in left.items()}
+        compared = {id: failure.agreement(implementation, {}) for id, failure in failures.items()}
         agree = frozenset(id for id, agreement in compared.items() if agreement)
         equal = sum(agreement is Agreement.EQUAL for agreement in compared.values())
-        if len(agree) >= SHARE * len(left) and 2 * equal >= len(agree):
-            places = {evidence.place(id) for id in agree}
+        if len(agree) >= SHARE * len(failures) and 2 * equal >= len(agree):
+            places = {evidence.code_path(id) for id in agree}
             against = (
                 passed.vector.id
-                for place in places
-                for passed in evidence.passed(place, [fault.id])
-                if passed.consistency(altered) is Agreement.NONE
+                for code_path in places
+                for passed in evidence.passed(code_path, [mutant.id])
+                if passed.consistency(implementation) is Agreement.NONE
             )
             passing = frozenset(islice(against, MAX_CONTRADICTIONS))
-            return Resemblance(fault, agree, len(left), passing)
+            return Resemblance(mutant, agree, len(failures), passing)
     return None

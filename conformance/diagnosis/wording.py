@@ -35,20 +35,20 @@ UNKNOWN: Mapping[str, Any] = {
 """What is said of failures of which nothing is known."""
 
 
-def candidates(found: Explanation) -> tuple[Mutants, ...]:
+def candidates(explanation: Explanation) -> tuple[Mutants, ...]:
     """All that explains the same failures as well."""
-    return (found.faults, *found.alternatives)
+    return (explanation.faults, *explanation.alternatives)
 
 
-def is_named(found: Explanation) -> bool:
+def is_named(explanation: Explanation) -> bool:
     """Whether so few candidates fit that they are told by name, and more than one vector shows it
     or could have spoken against it.
     """
-    return len(candidates(found)) <= MAX_NAMES and not found.lone
+    return len(candidates(explanation)) <= MAX_NAMES and not explanation.lone
 
 
 def describe_mutants(
-    found: Explanation, decides: str | None = None, backend: str = ""
+    explanation: Explanation, decides: str | None = None, backend: str = ""
 ) -> dict[str, Any]:
     """The diagnosis of a finding that is what some faults do; see docs/run-log.md.
 
@@ -56,27 +56,27 @@ def describe_mutants(
     ``backend`` is the backend as it was named, where it declares less than all of the operator.
     """
     return {
-        "sentence": _sentence(found),
-        "advice": _deciding(found, decides, backend) if found.alternatives else "",
-        "faults": [_fault(fault, _look(found, fault)) for fault in found.faults],
-        "alternatives": _alternatives(found.alternatives),
+        "sentence": _sentence(explanation),
+        "advice": _deciding(explanation, decides, backend) if explanation.alternatives else "",
+        "faults": [_fault(mutant, _look(explanation, mutant)) for mutant in explanation.faults],
+        "alternatives": _alternatives(explanation.alternatives),
         "decides": decides,
         "agree": {
-            "equal": len(found.agrees),
-            "failing": found.failing,
-            "bitwise": found.equal,
-            "passing": found.passing,
-            "consistent": found.passing - found.strained,
+            "equal": len(explanation.agrees),
+            "failing": explanation.failing,
+            "bitwise": explanation.equal,
+            "passing": explanation.passing,
+            "consistent": explanation.passing - explanation.strained,
         },
-        "scope": _scope(found),
+        "scope": _scope(explanation),
         "conditions": [],
         "separates": None,
     }
 
 
 def describe_ambiguous(
-    found: Explanation,
-    told: Mapping[str, Any] | None,
+    explanation: Explanation,
+    description: Mapping[str, Any] | None,
     decides: str | None = None,
     backend: str = "",
 ) -> dict[str, Any]:
@@ -85,26 +85,26 @@ def describe_ambiguous(
     ``told`` is what else can be said of it (:func:`describe_conditions`); ``decides`` and
     ``backend`` as above.
     """
-    some = candidates(found)
-    give = "mutant of the catalogue gives" if len(some) == 1 else "mutants of the catalogue give"
-    sentence = f"{len(some)} {give} these outputs, so none is named."
-    if len(some) <= MAX_NAMES:
+    several = candidates(explanation)
+    give = "mutant of the catalogue gives" if len(several) == 1 else "mutants of the catalogue give"
+    sentence = f"{len(several)} {give} these outputs, so none is named."
+    if len(several) <= MAX_NAMES:
         sentence = (
-            f"{len(some)} {give} these outputs of one vector. No other vector was tested that "
+            f"{len(several)} {give} these outputs of one vector. No other vector was tested that "
             "could show that it is another bug, so none is named."
         )
     return {
-        **(UNKNOWN if told is None else told),
-        "sentence": sentence if told is None else f"{told['sentence']} {sentence}",
-        "advice": _deciding(found, decides, backend),
+        **(UNKNOWN if description is None else description),
+        "sentence": sentence if description is None else f"{description['sentence']} {sentence}",
+        "advice": _deciding(explanation, decides, backend),
         "faults": [],
-        "alternatives": _alternatives(some),
+        "alternatives": _alternatives(several),
         "decides": decides,
     }
 
 
 def describe_region(
-    found: SharedRegion, passing: tuple[int, int], told: Mapping[str, Any] | None
+    shared: SharedRegion, passing: tuple[int, int], description: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """The diagnosis of a finding whose wrong elements all lie in one place.
 
@@ -112,147 +112,169 @@ def describe_region(
     how many have elements there, and how many there are. ``told`` is what else can be said
     (:func:`describe_conditions`).
     """
-    there, looked_at = passing
-    sentence = f"Elements are wrong {found.region}."
+    passing_count, looked_at = passing
+    sentence = f"Elements are wrong {shared.region}."
     return {
-        **(UNKNOWN if told is None else told),
-        "sentence": sentence if told is None else f"{sentence} {told['sentence']}".rstrip(),
+        **(UNKNOWN if description is None else description),
+        "sentence": sentence
+        if description is None
+        else f"{sentence} {description['sentence']}".rstrip(),
         "place": {
-            "where": str(found.region),
-            "vectors": found.vectors,
-            "elements": found.elements,
-            "passing": there,
+            "where": str(shared.region),
+            "vectors": shared.vectors,
+            "elements": shared.elements,
+            "passing": passing_count,
             "of_passing": looked_at,
         },
     }
 
 
 def describe_conditions(
-    found: Separation, spec: OpSpec | None, rejected: bool, by_chance: bool
+    separation: Separation, spec: OpSpec | None, rejected: bool, by_chance: bool
 ) -> dict[str, Any]:
     """The diagnosis of a finding of which only the cases where it fails are known.
 
     ``by_chance`` where as much might be said of vectors that fail at random.
     """
-    about = {} if spec is None else {edge.name: edge.why for edge in spec.edges}
+    about = {} if spec is None else {target.name: target.why for target in spec.edges}
     return {
-        "sentence": _in_common(found) if by_chance else _where(found, rejected),
+        "sentence": _in_common(separation) if by_chance else _where(separation, rejected),
         "faults": [],
         "alternatives": [],
         "agree": None,
         "scope": {},
         "conditions": [
-            {"name": one.feature, "holds": one.holds, "about": about.get(one.feature, "")}
-            for one in found.conditions
+            {
+                "name": condition.feature,
+                "holds": condition.holds,
+                "about": about.get(condition.feature, ""),
+            }
+            for condition in separation.conditions
         ],
         "separates": {
-            "failing": found.failing,
-            "of_failing": found.failing,
-            "passing": found.meet,
-            "of_passing": found.passing,
+            "failing": separation.failing,
+            "of_failing": separation.failing,
+            "passing": separation.meet,
+            "of_passing": separation.passing,
         },
         **({"by_chance": True} if by_chance else {}),
     }
 
 
-def _sentence(found: Explanation) -> str:
+def _sentence(explanation: Explanation) -> str:
     """What the implementation does, and where it does so alone."""
-    several = [" ".join(fault.says for fault in faults) for faults in candidates(found)]
-    said = several[0] if len(several) == 1 else f"One of: {' Or: '.join(several)}"
-    where = _words(_scope(found))
-    said = f"{said} Only {where}." if where else said
-    if not found.beside:
-        return said
-    there = found.beside.removeprefix("only ")
-    return f"{said} {found.with_more:,} of these vectors are wrong {there}, too."
+    several = [" ".join(mutant.says for mutant in mutants) for mutants in candidates(explanation)]
+    sentence = several[0] if len(several) == 1 else f"One of: {' Or: '.join(several)}"
+    where = _words(_scope(explanation))
+    sentence = f"{sentence} Only {where}." if where else sentence
+    if not explanation.beside:
+        return sentence
+    region = explanation.beside.removeprefix("only ")
+    return f"{sentence} {explanation.with_more:,} of these vectors are wrong {region}, too."
 
 
-def _deciding(found: Explanation, decides: str | None, backend: str) -> str:
+def _deciding(explanation: Explanation, decides: str | None, backend: str) -> str:
     """What would tell the candidates apart, or show that it is none of them."""
-    if not found.alternatives:
+    if not explanation.alternatives:
         return "" if decides is None else f"Vector {decides} of the suite may show that it is not."
     if decides is not None:
         return f"Vector {decides} of the suite can distinguish them."
     # Without it vectors would come that the backend declares not to support.
     declared = f"--for {shlex.quote(backend)} " if backend else ""
-    command = (
-        f"conformance generate {declared}--op {found.faults[0].op} --seed 1 --out {unused('fresh')}"
-    )
+    op, folder = explanation.faults[0].op, unused("fresh")
+    command = f"conformance generate {declared}--op {op} --seed 1 --out {folder}"
     return f"This suite can't distinguish them. Try more vectors: `{command}`."
 
 
 def _alternatives(several: Sequence[Mutants]) -> list[dict[str, Any]]:
     return [
-        {"ids": [fault.id for fault in faults], "says": [fault.says for fault in faults]}
-        for faults in several[:MAX_ALTERNATIVES]
+        {"ids": [mutant.id for mutant in mutants], "says": [mutant.says for mutant in mutants]}
+        for mutants in several[:MAX_ALTERNATIVES]
     ]
 
 
-def _where(found: Separation, rejected: bool) -> str:
+def _where(separation: Separation, rejected: bool) -> str:
     noun = "must-reject vectors" if rejected else "vectors"
-    conditions = " and ".join(map(str, found.conditions))
-    if found.exact and [one.omits for one in found.conditions] == [True]:
-        return f"Fails whenever {found.conditions[0].feature.replace(OMITTED, ' is omitted')}."
-    if found.exact:
+    conditions = " and ".join(map(str, separation.conditions))
+    if separation.exact and [condition.omits for condition in separation.conditions] == [True]:
+        return f"Fails whenever {separation.conditions[0].feature.replace(OMITTED, ' is omitted')}."
+    if separation.exact:
         return f"Fails on exactly the {noun} with {conditions}."
     return f"Fails on {noun} with {conditions}, though not on all of them."
 
 
-def _in_common(found: Separation) -> str:
-    conditions = " and ".join(map(str, found.conditions))
+def _in_common(separation: Separation) -> str:
+    conditions = " and ".join(map(str, separation.conditions))
     return f"All have {conditions}; may be coincidence."
 
 
-def _look(found: Explanation, fault: Mutant) -> str:
+def _look(explanation: Explanation, mutant: Mutant) -> str:
     """Where to look for a fault; empty where an alternative is elsewhere."""
-    kinds = {one.kind for faults in found.alternatives for one in faults}
-    return fault.look if kinds <= {one.kind for one in found.faults} else ""
+    kinds = {alternative.kind for mutants in explanation.alternatives for alternative in mutants}
+    return mutant.look if kinds <= {mutant.kind for mutant in explanation.faults} else ""
 
 
-def _fault(fault: Mutant, look: str) -> dict[str, Any]:
+def _fault(mutant: Mutant, look: str) -> dict[str, Any]:
     return {
-        "id": fault.id,
-        "kind": fault.kind,
-        "says": fault.says,
-        "threads": list(fault.threads),
+        "id": mutant.id,
+        "kind": mutant.kind,
+        "says": mutant.says,
+        "threads": list(mutant.threads),
         "look": look,
-        **({"cause": fault.cause} if fault.cause else {}),
-        **({"fixed": dict(fault.fixed)} if fault.fixed else {}),
+        **({"cause": mutant.cause} if mutant.cause else {}),
+        **({"fixed": dict(mutant.fixed)} if mutant.fixed else {}),
     }
 
 
-def _scope(found: Explanation) -> Mapping[str, Sequence[Any]]:
+def _scope(explanation: Explanation) -> Mapping[str, Sequence[Any]]:
     """Where the faults are, by type, rank and windows if that says it, else place by place; and in
     which outputs, if not in all."""
-    outputs = {"output": found.outputs} if found.outputs else {}
-    every = found.places | found.elsewhere
-    within = {of: {getattr(p, of) for p in found.places} for of in ("dtype", "rank", "plane")}
-    if any(all(getattr(p, of) in some for of, some in within.items()) for p in found.elsewhere):
-        return outputs | {"place": sorted({_place(place, found) for place in found.places})}
-    told: dict[str, Sequence[Any]] = {
-        of: sorted(some) for of, some in within.items() if some != {getattr(p, of) for p in every}
+    outputs = {"output": explanation.outputs} if explanation.outputs else {}
+    every = explanation.places | explanation.elsewhere
+    within = {
+        field: {getattr(p, field) for p in explanation.places}
+        for field in ("dtype", "rank", "plane")
     }
-    planes = told.pop("plane", None)
+    if any(
+        all(getattr(p, field) in values for field, values in within.items())
+        for p in explanation.elsewhere
+    ):
+        return outputs | {
+            "place": sorted({_place(code_path, explanation) for code_path in explanation.places})
+        }
+    limits: dict[str, Sequence[Any]] = {
+        field: sorted(values)
+        for field, values in within.items()
+        if values != {getattr(p, field) for p in every}
+    }
+    planes = limits.pop("plane", None)
     windows = {} if planes is None else {"window": [WINDOW[plane] for plane in planes]}
-    return outputs | told | windows
+    return outputs | limits | windows
 
 
-def _place(place: CodePath, found: Explanation) -> str:
+def _place(code_path: CodePath, explanation: Explanation) -> str:
     """``f16 of rank 5``, and which windows of these have it if not all."""
-    words = f"{place.dtype} of rank {place.rank}"
-    elsewhere = any(other.of_data == place.of_data for other in found.elsewhere)
-    return f"{words} where {WINDOW[place.plane]}" if elsewhere else words
+    text = f"{code_path.dtype} of rank {code_path.rank}"
+    elsewhere = any(other.of_data == code_path.of_data for other in explanation.elsewhere)
+    return f"{text} where {WINDOW[code_path.plane]}" if elsewhere else text
 
 
 def _words(scope: Mapping[str, Sequence[Any]]) -> str:
     """``in f16 at rank 5 where one window is the whole plane``; empty where it is everywhere."""
-    said = {"output": "in the", "place": "in", "dtype": "in", "rank": "at rank", "window": "where"}
+    prepositions = {
+        "output": "in the",
+        "place": "in",
+        "dtype": "in",
+        "rank": "at rank",
+        "window": "where",
+    }
     joint = {"place": ", "}
     return " ".join(
-        f"{said[name]} {joint.get(name, ' and ').join(map(str, of))}" for name, of in scope.items()
+        f"{prepositions[name]} {joint.get(name, ' and ').join(map(str, values))}"
+        for name, values in scope.items()
     )
 
 
-def mutants_key(faults: Mutants) -> str:
+def mutants_key(mutants: Mutants) -> str:
     """What findings of the same faults share."""
-    return "+".join(fault.id for fault in faults)
+    return "+".join(mutant.id for mutant in mutants)

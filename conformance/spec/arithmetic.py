@@ -177,8 +177,8 @@ def rounded(x: Any, bits: Any) -> Any:
     length = np.frexp(np.abs(x).astype(np.float64))[1]
     unit = np.left_shift(1, np.maximum(length - bits, 0))
     below = x // unit
-    rest = 2 * (x - below * unit)
-    up = (rest > unit) | ((rest == unit) & (below % 2 == 1))
+    doubled_remainder = 2 * (x - below * unit)
+    up = (doubled_remainder > unit) | ((doubled_remainder == unit) & (below % 2 == 1))
     result = bounded((below + up) * unit)
     return result if result.ndim else int(result)
 

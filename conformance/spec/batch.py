@@ -60,13 +60,13 @@ class Batch:
         self,
         count: int,
         axes: int,
-        known: Mapping[str, Value],
+        quantities: Mapping[str, Value],
         definitions: Mapping[str, BatchDefinition],
         unsettled: Bools | None = None,
     ) -> None:
         self.count, self.axes = count, axes
         never = np.zeros(count, np.bool_) if unsettled is None else unsettled
-        self._kept: dict[str, tuple[Value, Bools]] = {k: (v, never) for k, v in known.items()}
+        self._kept: dict[str, tuple[Value, Bools]] = {k: (v, never) for k, v in quantities.items()}
         self.definitions = definitions
         self._unsettled = np.zeros(count, np.bool_)
         self._active: Bools | None = None
@@ -141,20 +141,20 @@ class Batch:
         raise NotImplementedError
 
     def joint(self, entries: Sequence[BatchValue]) -> Rows | None:
-        found = list(dict.fromkeys(entry.rows for entry in entries if entry.rows is not None))
-        if len(found) < 2:
-            return found[0] if found else None
-        for rows in found:
-            if all(other is rows or other in rows.places for other in found):
+        row_sets = list(dict.fromkeys(entry.rows for entry in entries if entry.rows is not None))
+        if len(row_sets) < 2:
+            return row_sets[0] if row_sets else None
+        for rows in row_sets:
+            if all(other is rows or other in rows.places for other in row_sets):
                 return rows
         return self.grid
 
     @staticmethod
-    def lifted(array: Any, own: Rows | None, rows: Rows | None) -> Any:
+    def lifted(array: Any, entry_rows: Rows | None, rows: Rows | None) -> Any:
         """An array over other rows than its own, of which they are combinations."""
-        if own is rows or rows is None or np.ndim(array) == 0:
+        if entry_rows is rows or rows is None or np.ndim(array) == 0:
             return array
-        return array[rows.case if own is None else rows.places[own]]
+        return array[rows.case if entry_rows is None else rows.places[entry_rows]]
 
     # Nodes
 
@@ -193,8 +193,8 @@ class Batch:
         assert isinstance(test, BatchValue)
         holds = np.broadcast_to(test.array, (self.count,))
         may = np.broadcast_to(test.possible, (self.count,))
-        asked = {"and": (may,), "or": (~holds,), "where": (may, ~holds)}[node.op]
-        parts = [self._under(on, arg) for on, arg in zip(asked, node.args[1:], strict=True)]
+        deciding = {"and": (may,), "or": (~holds,), "where": (may, ~holds)}[node.op]
+        parts = [self._under(on, arg) for on, arg in zip(deciding, node.args[1:], strict=True)]
         return self.applied(node.op, test, *parts)
 
     def _under(self, active: Bools, node: Node) -> Value:
@@ -211,9 +211,11 @@ class Batch:
             # Before it is spread over windows, of which there may be none.
             self.unsettle(entries[1].array == 0, entries[1].rows)
         rows = entries[0].rows
-        if any(one.rows is not rows for one in entries):
+        if any(entry.rows is not rows for entry in entries):
             rows = self.joint(entries)
-            entries = [one if one.rows is rows else self._spread(one, rows) for one in entries]
+            entries = [
+                entry if entry.rows is rows else self._spread(entry, rows) for entry in entries
+            ]
         if op in LOGIC:
             return LOGIC[op](rows, *entries)
         if op == "somewhere":
@@ -232,31 +234,43 @@ class Batch:
 
     def _spread(self, entry: BatchValue, rows: Rows | None) -> BatchValue:
         """An entry over rows that are combinations of its own."""
-        array, maybe = (self.lifted(one, entry.rows, rows) for one in (entry.array, entry.maybe))
+        array, maybe = (
+            self.lifted(values, entry.rows, rows) for values in (entry.array, entry.maybe)
+        )
         return BatchValue(array, rows, entry.bound, maybe)
 
     def _number(self, op: str, rows: Rows | None, entries: Sequence[BatchValue]) -> BatchValue:
         if op in ("+", "-", "*"):
             return self._arithmetic(op, rows, *entries)
-        x, *more = (entry.array for entry in entries)
+        x, *rest_of_operands = (entry.array for entry in entries)
         bound = max(entry.bound for entry in entries)
         if op in ("//", "%", "ceil_div"):
-            return BatchValue(DIVISIONS[op](x, np.where(more[0] == 0, 1, more[0])), rows, bound)
+            return BatchValue(
+                DIVISIONS[op](x, np.where(rest_of_operands[0] == 0, 1, rest_of_operands[0])),
+                rows,
+                bound,
+            )
         if op == "rounded":
-            wrong = more[0] < 1
+            wrong = rest_of_operands[0] < 1
             self.unsettle(wrong, rows)
             self.unsettle(bound > LIMIT // 2)
-            x, bits = (np.asarray(one, np.int64) for one in (x, np.where(wrong, 1, more[0])))
+            x, bits = (
+                np.asarray(operand, np.int64)
+                for operand in (x, np.where(wrong, 1, rest_of_operands[0]))
+            )
             half = np.clip(x, -LIMIT // 2, LIMIT // 2)
             return BatchValue(np.asarray(arithmetic.rounded(half, bits)), rows, LIMIT)
-        return BatchValue(UNBOUNDED[op](x, *more), rows, bound)
+        return BatchValue(UNBOUNDED[op](x, *rest_of_operands), rows, bound)
 
     def _arithmetic(self, op: str, rows: Rows | None, a: BatchValue, b: BatchValue) -> BatchValue:
         def most() -> int:
             return a.bound * b.bound if op == "*" else a.bound + b.bound
 
         if most() > LIMIT:
-            a, b = (replace(one, bound=number(np.asarray(one.array)).bound) for one in (a, b))
+            a, b = (
+                replace(operand, bound=number(np.asarray(operand.array)).bound)
+                for operand in (a, b)
+            )
         function = UNBOUNDED[op]
         if most() <= LIMIT:
             return BatchValue(function(a.array, b.array), rows, most())
@@ -270,14 +284,14 @@ class Batch:
         if rows is None:
             return entry
         # Alone, a value that happens to be the same for all windows holds where there is none, too.
-        there = np.zeros(self.count, np.bool_)
-        there[rows.case] = True
-        self.unsettle(~there)
+        holds = np.zeros(self.count, np.bool_)
+        holds[rows.case] = True
+        self.unsettle(~holds)
 
         def settled(array: Any) -> Bools:
-            found = np.zeros(self.count, np.bool_)
-            found[rows.case[np.broadcast_to(array, rows.case.shape)]] = True
-            return found
+            is_settled = np.zeros(self.count, np.bool_)
+            is_settled[rows.case[np.broadcast_to(array, rows.case.shape)]] = True
+            return is_settled
 
         maybe = None if entry.maybe is None else settled(entry.maybe)
         return BatchValue(settled(entry.array), maybe=maybe)
@@ -298,18 +312,18 @@ class Batch:
         unequal = tuple(self._one("!=", pair) for pair in combinations(value, 2))
         return self._folded("and", unequal, BatchValue(np.True_))
 
-    def _entry(self, value: Value, place: Value) -> BatchValue:
+    def _entry(self, value: Value, index: Value) -> BatchValue:
         assert isinstance(value, tuple)
-        assert isinstance(place, BatchValue)
-        if place.array is None:
+        assert isinstance(index, BatchValue)
+        if index.array is None:
             self.unsettle(True)
             return UNKNOWN
-        self.unsettle((place.array < 0) | (place.array >= self.axes))
-        found = BatchValue(np.int64(0))
+        self.unsettle((index.array < 0) | (index.array >= self.axes))
+        chosen = BatchValue(np.int64(0))
         for axis, entry in enumerate(value):
-            here = BatchValue(place.array == axis)
-            found = self._one("where", (here, entry, found))
-        return found
+            here = BatchValue(index.array == axis)
+            chosen = self._one("where", (here, entry, chosen))
+        return chosen
 
     def _flat(self, position: Value, size: Value) -> BatchValue:
         assert isinstance(position, tuple)

@@ -84,10 +84,10 @@ class Environment(dict[str, Any]):
         What does not depend on them is not worked out again.
         """
         new = type(self).__new__(type(self))
-        for kept, all_ in ((new, self), (vars(new), vars(self))):
-            kept.update(all_)
-            for name in changed & kept.keys():
-                del kept[name]
+        for copied, all_ in ((new, self), (vars(new), vars(self))):
+            copied.update(all_)
+            for name in changed & copied.keys():
+                del copied[name]
         new.definitions = definitions
         for key in self.given.keys() - definitions.keys():
             new[key] = self.given[key]
@@ -97,8 +97,8 @@ class Environment(dict[str, Any]):
 class EnvironmentOverlay(dict[str, Any]):
     """Another environment with some values in place of its own."""
 
-    def __init__(self, env: Mapping[str, Value], **own: Any) -> None:
-        super().__init__(own)
+    def __init__(self, env: Mapping[str, Value], **overlaid: Any) -> None:
+        super().__init__(overlaid)
         self._env = env
 
     def __missing__(self, name: str) -> Any:
@@ -111,25 +111,25 @@ def dimensions(spec: OpSpec, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
 
     Raises :class:`InvalidCase` for shapes that have not so many dimensions.
     """
-    found = spec.layout.bound(shapes[tensor.name] for tensor in spec.tensors)
-    if found is None:
-        listed = ", ".join(f"{one.name} {list(shapes[one.name])}" for one in spec.tensors)
+    bound = spec.layout.bound(shapes[tensor.name] for tensor in spec.tensors)
+    if bound is None:
+        listed = ", ".join(f"{tensor.name} {list(shapes[tensor.name])}" for tensor in spec.tensors)
         raise InvalidCase(f"{spec.op} has other dimensions than {listed}", ("rank",))
-    named: dict[str, Any] = {}
-    for name, value in found:
-        named.setdefault(name, value)
-    return named
+    dimensions_by_name: dict[str, Any] = {}
+    for name, value in bound:
+        dimensions_by_name.setdefault(name, value)
+    return dimensions_by_name
 
 
 def shapes_of(spec: OpSpec, values: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
     """The shapes of the tensors whose dimensions have these values, by name."""
-    found = {}
+    shapes = {}
     for tensor in spec.tensors:
         shape: list[int] = []
         for name in tensor.shape:
             shape += values[name] if spec.dims[name].per_axis else (values[name],)
-        found[tensor.name] = tuple(shape)
-    return found
+        shapes[tensor.name] = tuple(shape)
+    return shapes
 
 
 def resized(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> Case:
@@ -137,10 +137,10 @@ def resized(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> Case:
     first = spec.data.name
     if not spec.others:
         return replace(case, shapes={**case.shapes, first: shape})
-    found = spec.layout.bound((shape, *(case.shapes[one.name] for one in spec.others)))
-    if found is None:
+    bound = spec.layout.bound((shape, *(case.shapes[tensor.name] for tensor in spec.others)))
+    if bound is None:
         return replace(case, shapes={**case.shapes, first: shape})
-    return replace(case, shapes=shapes_of(spec, dict(reversed(found))))
+    return replace(case, shapes=shapes_of(spec, dict(reversed(bound))))
 
 
 def case_from_inputs(
@@ -156,9 +156,9 @@ def case_from_inputs(
     from conformance.dtypes import name_of
 
     tensors = len(spec.tensors)
-    wanted = tensors + len(spec.operands)
-    if len(inputs) != wanted:
-        raise InvalidCase(f"{spec.op} has {wanted} inputs, not {len(inputs)}", ("inputs",))
+    input_count = tensors + len(spec.operands)
+    if len(inputs) != input_count:
+        raise InvalidCase(f"{spec.op} has {input_count} inputs, not {len(inputs)}", ("inputs",))
     types: dict[str, str] = {}
     for tensor, array in zip(spec.tensors, inputs, strict=False):
         dtype = name_of(array.dtype)

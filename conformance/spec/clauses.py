@@ -44,11 +44,13 @@ class Clauses:
         """Dimensions of tensors that another tensor has before them, as ``tensor.dimension``: a
         negative test may give one another size there alone."""
         layout = self.family.layout
-        found, known = [], set(layout.tensors[0])
+        dimensions, names = [], set(layout.tensors[0])
         for raw, dims in zip(self.source.data["inputs"][1:], layout.tensors[1:], strict=False):
-            found += [f"{raw['name']}.{name}" for name in dims if name in known - {layout.spread}]
-            known |= {*dims}
-        return tuple(found)
+            dimensions += [
+                f"{raw['name']}.{name}" for name in dims if name in names - {layout.spread}
+            ]
+            names |= {*dims}
+        return tuple(dimensions)
 
     def _section(self, name: str) -> Iterable[tuple[Path, str, Mapping[str, Any]]]:
         for key, raw in self.source.data.get(name, {}).items():
@@ -64,8 +66,8 @@ class Clauses:
             # A case is judged before its windows are worked out.
             beyond = sorted(self.definitions.reach(that) & windows)
             if beyond or that.kind.domain > Domain.CASE:
-                what = f"this depends on '{beyond[0]}'" if beyond else f"this is {that.kind}"
-                self.source.problem(at, what, expected="a condition on the case alone")
+                finding = f"this depends on '{beyond[0]}'" if beyond else f"this is {that.kind}"
+                self.source.problem(at, finding, expected="a condition on the case alone")
             yield Requirement(name, that, raw.get("level", "must"), raw["why"])
 
     def interpretations(self) -> Iterable[RuleChange]:
@@ -99,7 +101,7 @@ class Clauses:
                 yield Observation(name, where, raw["question"], raw.get("expected", ""))
 
     def _replaced(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression]:
-        found: dict[str, Expression] = {}
+        replacements: dict[str, Expression] = {}
         for name, text in raw.items():
             here = (*path, name)
             if name not in self.definitions.texts:
@@ -115,9 +117,9 @@ class Clauses:
             scope = {**self.scope, "original": kind}
             expression = compile_at(self.source, here, text, scope, kind, repeat=True)
             if expression is not None:
-                found[name] = expression
-        for name, expression in found.items():
-            reach = self.definitions.reach(expression, found)
+                replacements[name] = expression
+        for name, expression in replacements.items():
+            reach = self.definitions.reach(expression, replacements)
             rule = self.family.rules.get(name)
             if name in reach:
                 message = f"'{name}' is replaced by what depends on '{name}'"
@@ -125,7 +127,7 @@ class Clauses:
                 self.source.problem((*path, name), message, hint=hint)
             elif rule is not None and reach & rule.before:
                 self.too_early((*path, name), min(reach & rule.before))
-        return found
+        return replacements
 
     def _guard(self, path: Path, where: Expression, replaced: Mapping[str, Expression]) -> None:
         """A guard must not tell apart what the replaced value cannot."""
@@ -169,18 +171,18 @@ class Clauses:
         if isinstance(raw, dict):
             yield self.quantities.aim(path, raw)
         else:
-            for number, one in enumerate(raw):
-                yield self.quantities.aim((*path, number), one)
+            for number, entry in enumerate(raw):
+                yield self.quantities.aim((*path, number), entry)
 
     def rejects(self) -> Iterable[NegativeTest]:
-        known = ["rank", *quantity_conditions(self.quantities.found.values())]
-        known += self.source.data.get("require", {})
-        known += dict.fromkeys(f"{name.partition('.')[0]}.shape" for name in self._shared)
+        names = ["rank", *quantity_conditions(self.quantities.found.values())]
+        names += self.source.data.get("require", {})
+        names += dict.fromkeys(f"{name.partition('.')[0]}.shape" for name in self._shared)
         for path, name, raw in self._section("reject"):
             breaks = raw["breaks"]
-            if breaks not in known and breaks.split(".")[0] not in self.source.broken:
+            if breaks not in names and breaks.split(".")[0] not in self.source.broken:
                 message = f"there is no condition '{breaks}'"
-                self.source.unknown((*path, "breaks"), message, breaks, known)
+                self.source.unknown((*path, "breaks"), message, breaks, names)
             if sum(way in raw for way in ("set", "length", "rank")) != 1:
                 message = f"'{name}' says in one way what is wrong"
                 expected = "one of 'set', 'length' and 'rank'"
@@ -219,28 +221,28 @@ class Clauses:
                 )
 
     def _set(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression | str]:
-        found: dict[str, Expression | str] = {}
+        values: dict[str, Expression | str] = {}
         for name, value in raw.items():
             if name in self._shared:
                 where = (*path, name)
                 size = compile_at(self.source, where, value, case_scope(self.scope), Kind("int"))
-                found |= {} if size is None else {name: size}
+                values |= {} if size is None else {name: size}
                 continue
             key = self._quantity((*path, name), name)
             if key is None:
                 continue
             quantity = self.quantities.found[key]
             if quantity.type == "enum":
-                found[key] = str(value)
+                values[key] = str(value)
                 continue
             want = Kind(quantity.type, quantity.per_axis)
             expression = compile_at(self.source, (*path, name), value, case_scope(self.scope), want)
             if expression is not None:
-                found[key] = expression
-        return found
+                values[key] = expression
+        return values
 
     def _length(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, Expression]:
-        found = {}
+        lengths = {}
         for name, value in raw.items():
             key = self._quantity((*path, name), name)
             if key is None:
@@ -256,8 +258,8 @@ class Clauses:
                 self.source, (*path, name), value, case_scope(self.scope), Kind("int")
             )
             if expression is not None:
-                found[key] = expression
-        return found
+                lengths[key] = expression
+        return lengths
 
     def _quantity(self, path: Path, name: str) -> str | None:
         key = name.replace("-", "_")

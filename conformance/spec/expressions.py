@@ -128,9 +128,9 @@ def compile_expression(
         enums |= want.values or frozenset()
     # Mutants of many operators have the same guards and rules, over names of the same kinds.
     spoken = tuple((name, scope.get(name), name in enums) for name in _words(text))
-    known = _kept.get(key := (text, spoken, want, repeat))
-    if known is not None:
-        return known
+    cached = _kept.get(key := (text, spoken, want, repeat))
+    if cached is not None:
+        return cached
     try:
         tree = Compiler(text, scope, enums).compile(parse_expression(text))
     except ExpressionError as error:
@@ -158,7 +158,9 @@ def compile_expression(
 @lru_cache(maxsize=4096)
 def _words(text: str) -> tuple[str, ...]:
     """The names in an expression, which are all that it asks its scope about."""
-    return tuple({one.id for one in ast.walk(parse_expression(text)) if isinstance(one, ast.Name)})
+    return tuple(
+        {node.id for node in ast.walk(parse_expression(text)) if isinstance(node, ast.Name)}
+    )
 
 
 def reach(names: Iterable[str], speaks_of: Mapping[str, Iterable[str]]) -> frozenset[str]:
@@ -166,14 +168,14 @@ def reach(names: Iterable[str], speaks_of: Mapping[str, Iterable[str]]) -> froze
 
     ``speaks_of`` gives for each definition the names in it.
     """
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             waiting += speaks_of.get(name, ())
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def _check_constant(expression: Expression) -> None:

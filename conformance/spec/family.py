@@ -87,7 +87,7 @@ class Layout:
         """The dimensions of tensors of these shapes by name: a number, or a tuple with one an axis;
         one that several tensors have, several times. None where a shape has too few or too many.
         """
-        found: list[tuple[str, Any]] = []
+        bound: list[tuple[str, Any]] = []
         axes: int | None = None
         for names, shape in zip(self.tensors, shapes, strict=True):
             if axes is None:
@@ -97,12 +97,12 @@ class Layout:
             at = 0
             for name in names:
                 if name == self.spread:
-                    found.append((name, tuple(shape[at : at + axes])))
+                    bound.append((name, tuple(shape[at : at + axes])))
                     at += axes
                 else:
-                    found.append((name, shape[at]))
+                    bound.append((name, shape[at]))
                     at += 1
-        return found
+        return bound
 
 
 DerivedWords = Callable[[Collection[str]], Iterable[tuple[str, str]]]
@@ -266,7 +266,7 @@ class Picture(Protocol):
         case: Case,
         inputs: Any,
         index: tuple[int, ...],
-        variants: tuple[Any, ...] = (),
+        changes: tuple[Any, ...] = (),
     ) -> Any:
         """What the output element ``index`` of a valid case reads, under ``variants``.
 
@@ -276,5 +276,5 @@ class Picture(Protocol):
     def described(self, seen: Any, inputs: Any) -> dict[str, Any] | None:
         """The same as JSON data for pictures; None for what has no place."""
 
-    def telling(self, spec: OpSpec, edge: Any, vectors: Iterable[Vector]) -> Any:
+    def telling(self, spec: OpSpec, target: Any, vectors: Iterable[Vector]) -> Any:
         """The element that shows a coverage target best in one of some vectors, if one does."""

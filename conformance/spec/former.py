@@ -21,40 +21,44 @@ def respelled(spec: OpSpec, case: Case) -> Case:
     lengths make a list of an odd length. What is no half of a list stays as it is: the case may be
     anybody's.
     """
-    halves = {one.key: one for one in spec.attributes if one.half is not None}
+    halves = {
+        attribute.key: attribute for attribute in spec.attributes if attribute.half is not None
+    }
     attributes: dict[str, Any] = {}
     for name, value in case.attributes.items():
-        whole = _joined(spec, halves[name].name, case) if name in halves else None
-        if whole is None:
+        joined = _joined(spec, halves[name].name, case) if name in halves else None
+        if joined is None:
             attributes[name] = value
         else:
-            attributes[halves[name].name] = whole
-    values = {one.key: one.of(attributes, 0) for one in spec.attributes}
-    for one in spec.attributes:
+            attributes[halves[name].name] = joined
+    values = {attribute.key: attribute.of(attributes, 0) for attribute in spec.attributes}
+    for attribute in spec.attributes:
         # Whether a list was given its first half says.
-        given = one.half != 0 or not case.attributes.keys().isdisjoint((one.key, one.name))
-        if one.name in attributes and not (given and one.may_be_given(values)):
-            parts = [part for part in spec.attributes if part.name == one.name]
-            if _is_default(parts, attributes[one.name]):
-                del attributes[one.name]
+        is_given = attribute.half != 0 or not case.attributes.keys().isdisjoint(
+            (attribute.key, attribute.name)
+        )
+        if attribute.name in attributes and not (is_given and attribute.may_be_given(values)):
+            parts = [part for part in spec.attributes if part.name == attribute.name]
+            if _is_default(parts, attributes[attribute.name]):
+                del attributes[attribute.name]
     return replace(case, attributes=attributes)
 
 
 def _joined(spec: OpSpec, name: str, case: Case) -> list[Any] | None:
     """The list whose halves a case gives; None where that is no list."""
-    parts = [one for one in spec.attributes if one.name == name]
-    given = [case.attributes[one.key] for one in parts if one.key in case.attributes]
-    if name in case.attributes or not all(isinstance(half, list | tuple) for half in given):
+    parts = [attribute for attribute in spec.attributes if attribute.name == name]
+    halves = [case.attributes[half.key] for half in parts if half.key in case.attributes]
+    if name in case.attributes or not all(isinstance(half, list | tuple) for half in halves):
         return None
-    lists = [case.attributes.get(one.key, [one.default or 0] * len(given[0])) for one in parts]
+    lists = [case.attributes.get(half.key, [half.default or 0] * len(halves[0])) for half in parts]
     return [entry for half in lists for entry in half]
 
 
 def _is_default(parts: Sequence[Quantity], value: Any) -> bool:
     """Whether an attribute of the document has its default."""
     for part in parts:
-        own = part.read(value)
-        entries = own if isinstance(own, list | tuple) else [own]
+        value_read = part.read(value)
+        entries = value_read if isinstance(value_read, list | tuple) else [value_read]
         if part.default is None or any(entry != part.default for entry in entries):
             return False
     return True

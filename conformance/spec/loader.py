@@ -54,11 +54,18 @@ def _lineage(text: str, file: str, path: Path | None) -> Iterator[tuple[str, str
         folders = (*(path.parent for path in read[-1:]), directory("specs"))
         candidates = [folder / f"{op}.yaml" for folder in folders]
         # A file of the same name may extend the shipped one, but none extends itself.
-        found = next((one for one in candidates if one not in read and one.is_file()), None)
-        if found is None:
+        file_path = next(
+            (
+                candidate
+                for candidate in candidates
+                if candidate not in read and candidate.is_file()
+            ),
+            None,
+        )
+        if file_path is None:
             return
-        read.append(found)
-        file, text = str(found), read_text(found)
+        read.append(file_path)
+        file, text = str(file_path), read_text(file_path)
 
 
 @lru_cache(maxsize=KEPT)
@@ -142,27 +149,29 @@ def select_specs(ops: Sequence[str], default: Sequence[str] | None = None) -> di
     ``ops`` are names, patterns of names, and files; none means ``default``, or all names. Raises
     :class:`~conformance.errors.UsageError` where two specify one operator.
     """
-    found: dict[str, OpSpec] = {}
-    named = (fnmatch.filter(shipped_operators(), one) or [one] for one in ops)
-    for source in chain.from_iterable(named) if ops else default or shipped_operators():
+    specs: dict[str, OpSpec] = {}
+    names_by_pattern = (
+        fnmatch.filter(shipped_operators(), pattern) or [pattern] for pattern in ops
+    )
+    for source in chain.from_iterable(names_by_pattern) if ops else default or shipped_operators():
         spec = find_spec(source)
-        other = found.setdefault(spec.op, spec)
+        other = specs.setdefault(spec.op, spec)
         if other.file != spec.file:
             raise UsageError(
                 f"{other.file} and {spec.file} both specify {spec.op}", hint="leave one of them out"
             )
-    return found
+    return specs
 
 
 @cache
 def _named(op: str) -> OpSpec:
     # One file, not all of them: a check asks for one operator at a time.
-    known = shipped_operators()
-    if op in known:
+    operators = shipped_operators()
+    if op in operators:
         return load_spec(directory("specs") / f"{op}.yaml")
-    near = {name.lower(): name for name in known}.get(op.lower())
-    hint = f"did you mean '{near}'?" if near else closest(op, known)
+    near = {name.lower(): name for name in operators}.get(op.lower())
+    hint = f"did you mean '{near}'?" if near else closest(op, operators)
     raise UsageError(
         f"there is no operator '{op}'",
-        hint=hint or f"known: {', '.join(known)}; or give a .yaml file",
+        hint=hint or f"known: {', '.join(operators)}; or give a .yaml file",
     )

@@ -103,18 +103,18 @@ class Quantity:
             return {**attributes, self.name: self.write(value)}
         if self.half is None:
             return {**attributes, self.name: list(value)}
-        whole = attributes.get(self.name)
-        if whole is None:
-            whole = [self.default or 0] * (2 * len(value))
-        halves = [whole[: len(whole) // 2], whole[len(whole) // 2 :]]
+        entries = attributes.get(self.name)
+        if entries is None:
+            entries = [self.default or 0] * (2 * len(value))
+        halves = [entries[: len(entries) // 2], entries[len(entries) // 2 :]]
         halves[self.half] = value
         return {**attributes, self.name: [*halves[0], *halves[1]]}
 
-    def is_default(self, value: Any, rest: Mapping[str, Any]) -> bool:
+    def is_default(self, value: Any, other_attributes: Mapping[str, Any]) -> bool:
         """Whether a value is what the attribute has where only the ``rest`` is given, by name."""
         if not self.per_axis:
-            return bool(self.of(rest, 0) == value)
-        default = self.of(rest, len(value))
+            return bool(self.of(other_attributes, 0) == value)
+        default = self.of(other_attributes, len(value))
         return default is not None and list(default) == list(value)
 
     def may_be_given(self, values: Mapping[str, Any]) -> bool:
@@ -138,9 +138,9 @@ class Quantity:
             return value[middle:] if self.half else value[:middle]
         if not self.written or value is None:
             return value
-        for known, code in self.written.items():
+        for word, code in self.written.items():
             if type(code) is type(value) and code == value:
-                return known
+                return word
         return repr(value)
 
 
@@ -320,7 +320,7 @@ class OpSpec:
     @cached_property
     def _packed(self) -> bytes:
         """What is sent to other processes, with every task of theirs."""
-        return pickle.dumps({one.name: getattr(self, one.name) for one in fields(self)})
+        return pickle.dumps({field.name: getattr(self, field.name) for field in fields(self)})
 
     def reach(self, expressions: Iterable[Expression]) -> frozenset[str]:
         """All names that expressions speak of, directly or through definitions."""
@@ -367,7 +367,7 @@ class OpSpec:
     @property
     def aims(self) -> tuple[Mapping[str, DrawBounds], ...]:
         """The aims of all edges."""
-        return tuple(aim for edge in self.edges for aim in edge.aims)
+        return tuple(aim for target in self.edges for aim in target.aims)
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
@@ -382,10 +382,10 @@ class OpSpec:
     @cached_property
     def quantities(self) -> Mapping[str, Quantity]:
         """Every quantity by its key: attributes, then dimensions, then operands (drawing order)."""
-        found = {q.key: q for q in self.attributes}
-        found.update({q.key: q for q in self.dims.values()})
-        found.update({o.quantity.key: o.quantity for o in self.operands})
-        return found
+        quantities = {q.key: q for q in self.attributes}
+        quantities.update({q.key: q for q in self.dims.values()})
+        quantities.update({o.quantity.key: o.quantity for o in self.operands})
+        return quantities
 
 
 @lru_cache(maxsize=64)

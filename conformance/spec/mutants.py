@@ -23,41 +23,41 @@ from conformance.spec.yaml_source import Path, Source
 FORMAT = 1
 
 
-def mutants_to_data(spec: OpSpec, faults: Sequence[Mutant]) -> dict[str, Any]:
+def mutants_to_data(spec: OpSpec, mutants: Sequence[Mutant]) -> dict[str, Any]:
     """Return the mutants of an operator as plain data, as :func:`load_mutants_text` reads it."""
     kinds = {}
-    for kind, group in groupby(faults, key=lambda fault: fault.kind):
+    for kind, group in groupby(mutants, key=lambda mutant: mutant.kind):
         alike = list(group)
         kinds[kind] = {
             "look": alike[0].look,
-            "faults": {fault.id: dict(_entry(fault)) for fault in alike},
+            "faults": {mutant.id: dict(_entry(mutant)) for mutant in alike},
         }
     return {"format": FORMAT, "op": spec.op, "kinds": kinds}
 
 
-def _entry(fault: Mutant) -> Iterator[tuple[str, Any]]:
-    yield "says", fault.says
-    yield "replace", {name: rule.text for name, rule in fault.variant.replace.items()}
-    if fault.variant.where is not None:
-        yield "where", fault.variant.where.text
-    if fault.cause:
-        yield "cause", fault.cause
-    if fault.fixed:
-        yield "fixed", dict(fault.fixed)
-    if fault.threads:
-        yield "threads", list(fault.threads)
-    if fault.reading:
-        yield "reading", fault.reading
-    if fault.equivalent:
-        yield "equivalent", fault.equivalent
-    if fault.stated:
-        yield "stated", [_plain(one) for one in fault.stated]
+def _entry(mutant: Mutant) -> Iterator[tuple[str, Any]]:
+    yield "says", mutant.says
+    yield "replace", {name: rule.text for name, rule in mutant.variant.replace.items()}
+    if mutant.variant.where is not None:
+        yield "where", mutant.variant.where.text
+    if mutant.cause:
+        yield "cause", mutant.cause
+    if mutant.fixed:
+        yield "fixed", dict(mutant.fixed)
+    if mutant.threads:
+        yield "threads", list(mutant.threads)
+    if mutant.reading:
+        yield "reading", mutant.reading
+    if mutant.equivalent:
+        yield "equivalent", mutant.equivalent
+    if mutant.stated:
+        yield "stated", [_plain(statement) for statement in mutant.stated]
 
 
 def _plain(stated: StatedEquivalence) -> dict[str, Any]:
     limits = ((key, list(getattr(stated, key))) for key in ("types", "ranks", "profiles"))
-    said = {"level": stated.level} if stated.level != "should" else {}
-    return said | {key: given for key, given in limits if given} | {"why": stated.why}
+    level = {"level": stated.level} if stated.level != "should" else {}
+    return level | {key: values for key, values in limits if values} | {"why": stated.why}
 
 
 @lru_cache(maxsize=KEPT)
@@ -67,9 +67,11 @@ def load_mutants_text(text: str, spec: OpSpec, file: str = "<text>") -> tuple[Mu
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
     """
     source = parse_yaml(text, file, holds="the mutants of an operator")
-    found = tuple(_faults(source, spec)) if schema_check.check(source, schema_check.MUTANTS) else ()
+    mutants = (
+        tuple(_faults(source, spec)) if schema_check.check(source, schema_check.MUTANTS) else ()
+    )
     source.check()
-    return found
+    return mutants
 
 
 def _faults(source: Source, spec: OpSpec) -> Iterator[Mutant]:
@@ -77,27 +79,29 @@ def _faults(source: Source, spec: OpSpec) -> Iterator[Mutant]:
         message = f"these are mutants of {source.data['op']}"
         source.problem(("op",), message, expected=spec.op)
         return
-    seen: set[str] = set()
-    for kind, of in source.data["kinds"].items():
-        for name, raw in of["faults"].items():
+    names: set[str] = set()
+    for kind, entries in source.data["kinds"].items():
+        for name, raw in entries["faults"].items():
             path: Path = ("kinds", kind, "faults", name)
-            if name in seen:
+            if name in names:
                 source.problem(path, f"two mutants are called '{name}'", key=True)
-            seen.add(name)
-            yield from _fault(source, path, spec, kind, of["look"], raw)
+            names.add(name)
+            yield from _fault(source, path, spec, kind, entries["look"], raw)
 
 
 def _fault(
     source: Source, path: Path, spec: OpSpec, kind: str, look: str, raw: Mapping[str, Any]
 ) -> Iterator[Mutant]:
     name = str(path[-1])
-    known = [one.name for one in spec.interpretations]
-    reading = raw.get("reading", "")
-    if reading and reading not in known:
-        message = f"{spec.op} has no interpretation '{reading}'"
-        source.problem((*path, "reading"), message, hint=closest(reading, known))
+    names = [interpretation.name for interpretation in spec.interpretations]
+    interpretation = raw.get("reading", "")
+    if interpretation and interpretation not in names:
+        message = f"{spec.op} has no interpretation '{interpretation}'"
+        source.problem((*path, "reading"), message, hint=closest(interpretation, names))
     try:
-        made = make_rule_change(spec, name, raw["replace"], where=raw.get("where"), why=raw["says"])
+        change = make_rule_change(
+            spec, name, raw["replace"], where=raw.get("where"), why=raw["says"]
+        )
     except (ExpressionError, UsageError) as error:
         source.problem(path, f"{name}: {error.message}", hint=error.hint or "", key=True)
         return
@@ -105,11 +109,11 @@ def _fault(
         id=name,
         kind=kind,
         op=spec.op,
-        variant=made,
+        variant=change,
         says=raw["says"],
         look=look,
         threads=tuple(raw.get("threads", ())),
-        reading=reading,
+        reading=interpretation,
         equivalent=raw.get("equivalent", ""),
         stated=tuple(stated(raw.get("stated", ()), ())),
         cause=raw.get("cause", ""),

@@ -109,7 +109,9 @@ class Quantities:
 
     def _like(self, path: Path, quantity: Quantity) -> None:
         """Where an attribute is as another if it is not given, that one is given before it."""
-        before = [one.name for one in self.found.values() if one.per_axis == quantity.per_axis]
+        before = [
+            other.name for other in self.found.values() if other.per_axis == quantity.per_axis
+        ]
         if quantity.like not in before or quantity.half is not None:
             self.source.problem(
                 (*path, "default"),
@@ -137,12 +139,12 @@ class Quantities:
 
     def _check_halves(self) -> None:
         """A list of the document has two halves, one after the other, and no other meaning."""
-        listed = [(one.name, one.half, key) for key, one in self.found.items()]
+        listed = [(entry.name, entry.half, key) for key, entry in self.found.items()]
         for name, half, key in listed:
             if half is None:
                 continue
-            of_list = [(one, own) for other, one, own in listed if other == name]
-            if [one for one, _ in of_list] != [0, 1]:
+            of_list = [(half, key) for other, half, key in listed if other == name]
+            if [half for half, _ in of_list] != [0, 1]:
                 self.source.problem(
                     (*self.paths[key], "written_as"),
                     f"'{name}' is no list of two halves",
@@ -162,10 +164,10 @@ class Quantities:
         members = set(family.names["pattern"].kind.values or ())
         members |= {value for quantity in self.found.values() for value in quantity.values}
         members |= {dtype for dtypes in self.types.values() for dtype in dtypes}
-        named: list[tuple[str, Path, str]] = [(n, ("types", n), "a type") for n in self.types]
-        named += [(key, self.paths[key], "a quantity") for key in self.found]
-        named += [(n, ("let", n), "a definition") for n in self.source.data.get("let", {})]
-        for name, path, what in named:
+        names: list[tuple[str, Path, str]] = [(n, ("types", n), "a type") for n in self.types]
+        names += [(key, self.paths[key], "a quantity") for key in self.found]
+        names += [(n, ("let", n), "a definition") for n in self.source.data.get("let", {})]
+        for name, path, noun in names:
             where = (*path, "name") if path[0] == "inputs" else path
             if name in taken or iskeyword(name):
                 meaning = taken.get(name, "a word of the language")
@@ -173,7 +175,7 @@ class Quantities:
             elif name in members:
                 message = f"'{name}' is also a value of an enum"
                 self.source.problem(where, message, hint="expressions could mean either", key=True)
-            taken[name] = what
+            taken[name] = noun
 
     def bound(self, scope: Mapping[str, Kind]) -> None:
         """Read the bounds of every quantity; each sees what is drawn before it."""
@@ -192,16 +194,16 @@ class Quantities:
     def _given_if(self, path: Path, raw: Mapping[str, Any]) -> Expression | None:
         if "given_if" not in raw:
             return None
-        own = {key for key, at in self.paths.items() if at[0] == "attributes"}
-        scope = {name: kind for name, kind in self.scope.items() if name in own}
+        attribute_keys = {key for key, at in self.paths.items() if at[0] == "attributes"}
+        scope = {name: kind for name, kind in self.scope.items() if name in attribute_keys}
         return compile_at(self.source, path, raw["given_if"], scope, Kind("bool"))
 
     def _raw(self, path: Path) -> Mapping[str, Any]:
-        found: Any = self.source.data
+        data: Any = self.source.data
         for key in path:
-            found = found[key]
-        assert isinstance(found, dict)
-        return found
+            data = data[key]
+        assert isinstance(data, dict)
+        return data
 
     def aim(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, DrawBounds]:
         """What an edge or a must-reject case narrows, by key."""
@@ -209,14 +211,14 @@ class Quantities:
         aimed = {"pattern": Quantity("pattern", "enum", values=tuple(sorted(patterns)))}
         aimed |= {n: Quantity(n, "enum", values=dtypes) for n, dtypes in self.types.items()}
         aimed |= self.found
-        found = {}
+        bounds = {}
         for name, value in raw.items():
             key = name.replace("-", "_")
             if key in aimed:
-                found[key] = self._draw((*path, name), value, aimed[key])
+                bounds[key] = self._draw((*path, name), value, aimed[key])
             elif key not in self.source.broken:
                 self.source.unknown((*path, name), f"'{name}' is not drawn", key, aimed, key=True)
-        return found
+        return bounds
 
     def _draw(self, path: Path, raw: Any, quantity: Quantity) -> DrawBounds:
         """One value, a list of values, ``{values: [...]}`` or ``{min, max}``."""
@@ -288,14 +290,16 @@ def quantity_conditions(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
     ``NAME.min`` and ``NAME.max`` where there is such a bound, ``NAME.length`` for one value per
     axis, ``NAME.values`` for an enum. The length is that of a list as the document has it.
     """
-    found = {}
+    conditions = {}
     for quantity in quantities:
         parts = {
             "min": quantity.min is not None,
             "max": quantity.max is not None,
             "values": quantity.type == "enum",
         }
-        found.update({f"{quantity.key}.{part}": quantity for part, has in parts.items() if has})
+        conditions.update(
+            {f"{quantity.key}.{part}": quantity for part, has in parts.items() if has}
+        )
         if quantity.per_axis:
-            found[f"{quantity.whole}.length"] = quantity
-    return found
+            conditions[f"{quantity.whole}.length"] = quantity
+    return conditions

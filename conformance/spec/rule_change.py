@@ -62,23 +62,26 @@ def make_rule_change(
 def find_cycle(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str]:
     """What would depend on itself if all of these were replaced, one after the other."""
     names = {name: expression.names for name, expression in spec.definitions.items()}
-    for target, expression in chain.from_iterable(one.items() for one in replacing):
+    for target, expression in chain.from_iterable(rules.items() for rules in replacing):
         # What is misread speaks of all attributes and operands as given.
         misread = target not in spec.definitions
-        own = expression.names - spec.quantities.keys() if misread else expression.names
-        names[target] = own | (names.get(target, frozenset()) if "original" in own else frozenset())
+        dependencies = expression.names - spec.quantities.keys() if misread else expression.names
+        names[target] = dependencies | (
+            names.get(target, frozenset()) if "original" in dependencies else frozenset()
+        )
     for target in dict.fromkeys(chain.from_iterable(replacing)):
         if target in reach(names[target], names):
             yield target
 
 
-def implied_changes(variants: Sequence[RuleChange]) -> Mapping[str, frozenset[str]]:
+def implied_changes(changes: Sequence[RuleChange]) -> Mapping[str, frozenset[str]]:
     """For each variant, by name, the others whose rules it replaces alike, and more besides."""
     return {
-        one.name: frozenset(
+        change.name: frozenset(
             other.name
-            for other in variants
-            if other.replace.items() < one.replace.items() and other.where in (None, one.where)
+            for other in changes
+            if other.replace.items() < change.replace.items()
+            and other.where in (None, change.where)
         )
-        for one in variants
+        for change in changes
     }

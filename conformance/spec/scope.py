@@ -29,7 +29,7 @@ def base_scope(
     A rule has the kind that the family declares, whatever this file makes of it, since a variant
     may replace it.
     """
-    scope = {name: known.kind for name, known in family.names.items()}
+    scope = {name: definition.kind for name, definition in family.names.items()}
     scope.update({name: Kind("enum", values=frozenset(dtypes)) for name, dtypes in types.items()})
     scope.update({key: kind_of(quantity) for key, quantity in quantities.items()})
     scope.update({name: rule.kind for name, rule in family.rules.items()})
@@ -130,17 +130,17 @@ class Definitions:
             return
         self._active.append(name)
         for other in sorted(_words(str(raw)) & self.texts.keys()):
-            wanted = self.texts[other].want
+            expected_kind = self.texts[other].want
             # The name of a rule that is an enum may also be a member of another: 'ties'.
-            if wanted is None or wanted.type != "enum":
+            if expected_kind is None or expected_kind.type != "enum":
                 self._define(other)
         self._active.pop()
-        found = compile_at(self.source, path, raw, self.scope, want, repeat=True)
-        if found is None:
+        expression = compile_at(self.source, path, raw, self.scope, want, repeat=True)
+        if expression is None:
             self.source.broken.add(name)
         elif name not in self.source.broken:
-            self.compiled[name] = found
-            self.scope.setdefault(name, found.kind)
+            self.compiled[name] = expression
+            self.scope.setdefault(name, expression.kind)
 
     def reach(
         self, expression: Expression, replaced: Mapping[str, Expression] | None = None
@@ -150,4 +150,6 @@ class Definitions:
         ``replaced`` are definitions that stand in place of the file's own.
         """
         definitions = {**self.compiled, **(replaced or {})}
-        return reach(expression.names, {name: one.names for name, one in definitions.items()})
+        return reach(
+            expression.names, {name: definition.names for name, definition in definitions.items()}
+        )

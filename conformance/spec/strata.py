@@ -66,14 +66,16 @@ class Strata:
     @property
     def all_aims(self) -> tuple[Aim, ...]:
         """What to draw for each stratum, and for each remainder."""
-        return tuple(aim for edge in (*self.strata, *self.remainders) for aim in edge.aims)
+        return tuple(aim for target in (*self.strata, *self.remainders) for aim in target.aims)
 
     def aims(self, turn: int) -> list[Aim]:
         """What to draw so that each stratum meets one of the remainders; another turn gives
         others."""
-        left = [aim for edge in self.remainders for aim in edge.aims] or [{}]
-        inside = [aim for edge in self.strata for aim in edge.aims]
-        return [{**left[(turn + n) % len(left)], **aim} for n, aim in enumerate(inside)]
+        constraints = [aim for target in self.remainders for aim in target.aims] or [{}]
+        inside = [aim for target in self.strata for aim in target.aims]
+        return [
+            {**constraints[(turn + n) % len(constraints)], **aim} for n, aim in enumerate(inside)
+        ]
 
 
 def load_strata_text(text: str, file: str = "<text>") -> None:
@@ -87,7 +89,9 @@ def load_strata_text(text: str, file: str = "<text>") -> None:
         if not is_family(family):
             source.unknown(("family",), f"there is no family '{family}'", family, families())
         else:
-            _check_used(source, [one for one in shipped_specs().values() if one.family == family])
+            _check_used(
+                source, [spec for spec in shipped_specs().values() if spec.family == family]
+            )
     source.check()
 
 
@@ -108,22 +112,22 @@ def strata_of(spec: OpSpec) -> Strata:
     none = Strata((), (), spec)
     if source is None:
         return none
-    inside = tuple(edge for _, edge in _edges(source, spec, "strata", _telling(source, spec)))
+    inside = tuple(target for _, target in _edges(source, spec, "strata", _telling(source, spec)))
     if not inside:
         return none
-    made = {f"{INSIDE}_{number}": edge.when for number, edge in enumerate(inside)}
-    named = {**scope_of(spec), **{name: when.kind for name, when in made.items()}}
-    made[INSIDE] = compile_expression(" or ".join(made), named, want=Kind("bool"))
-    marked = replace(spec, definitions={**spec.definitions, **made})
-    left = tuple(edge for _, edge in _edges(source, marked, "remainders", INSIDE))
+    predicates = {f"{INSIDE}_{number}": target.when for number, target in enumerate(inside)}
+    scope = {**scope_of(spec), **{name: when.kind for name, when in predicates.items()}}
+    predicates[INSIDE] = compile_expression(" or ".join(predicates), scope, want=Kind("bool"))
+    marked = replace(spec, definitions={**spec.definitions, **predicates})
+    remainders = tuple(target for _, target in _edges(source, marked, "remainders", INSIDE))
     within = tuple(_profiles(spec))
-    said = [[edge.name, edge.when.text] for edge in (*inside, *left, *within)]
+    texts = [[target.name, target.when.text] for target in (*inside, *remainders, *within)]
     return Strata(
         strata=inside,
-        remainders=left,
-        whole=replace(marked, edges=(*spec.edges, *inside, *left, *within)),
+        remainders=remainders,
+        whole=replace(marked, edges=(*spec.edges, *inside, *remainders, *within)),
         profiles=within,
-        meaning=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+        meaning=hashlib.sha256(json.dumps(texts).encode()).hexdigest(),
     )
 
 
@@ -147,12 +151,12 @@ def _edges(
     for key, raw in source.data[section].items():
         for keys, values in each_choices(raw.get("each", {})):
             try:
-                edge = _edge(source, spec, raw, values, before)
+                target = _edge(source, spec, raw, values, before)
             except ExpressionError:
                 continue
-            if edge is not None:
+            if target is not None:
                 name = f"{kind} {fill_template(key, keys)}"
-                yield key, replace(edge, name=name, why=fill_template(raw["why"], keys))
+                yield key, replace(target, name=name, why=fill_template(raw["why"], keys))
 
 
 def _edge(
@@ -162,20 +166,24 @@ def _edge(
 
     Raises ExpressionError where the operator lacks what the entry speaks of.
     """
-    words = vocabulary(spec)
-    if words.given.kind not in raw.get("windows", [words.given.kind]):
+    vocabulary_of_spec = vocabulary(spec)
+    if vocabulary_of_spec.given.kind not in raw.get("windows", [vocabulary_of_spec.given.kind]):
         return None
-    said = words.spoken(_in_own_words(spec, f"{before} and ({fill_template(raw['when'], values)})"))
-    if said == FALSE:
+    text = vocabulary_of_spec.spoken(
+        _in_own_words(spec, f"{before} and ({fill_template(raw['when'], values)})")
+    )
+    if text == FALSE:
         return None
-    when = compile_expression(said, scope_of(spec), want=Kind("bool"))
+    when = compile_expression(text, scope_of(spec), want=Kind("bool"))
     aim = {
-        words.words.get(word, word): DrawBounds(values=tuple(_value(one, values) for one in drawn))
+        vocabulary_of_spec.words.get(word, word): DrawBounds(
+            values=tuple(_value(value, values) for value in drawn)
+        )
         for word, drawn in raw.get("aim", {}).items()
     }
-    known = {name: draw for name, draw in aim.items() if name in spec.quantities}
+    bounds = {name: draw for name, draw in aim.items() if name in spec.quantities}
     return CoverageTarget(
-        "", when, "", ({**known, "pattern": DrawBounds(values=_patterns(source, spec))},)
+        "", when, "", ({**bounds, "pattern": DrawBounds(values=_patterns(source, spec))},)
     )
 
 
@@ -188,8 +196,8 @@ def _in_own_words(spec: OpSpec, text: str) -> str:
 
 def _profiles(spec: OpSpec) -> Iterator[CoverageTarget]:
     """The profiles of an operator, as far as a case has several windows."""
-    words = vocabulary(spec)
-    several = words.spoken(_in_own_words(spec, words.given.several))
+    vocabulary_of_spec = vocabulary(spec)
+    several = vocabulary_of_spec.spoken(_in_own_words(spec, vocabulary_of_spec.given.several))
     for profile in spec.profiles:
         text = f"({profile.when.text}) and {several}"
         when = compile_expression(text, scope_of(spec), want=Kind("bool"))
@@ -205,10 +213,14 @@ def _value(raw: int | str, values: Mapping[str, str]) -> int | str:
 def _patterns(source: Source, spec: OpSpec) -> tuple[str, ...]:
     """The patterns of data that tell each position apart, whatever becomes of a window; the first
     that an operator has where it has none of them."""
-    found = list(spec.patterns)
+    patterns = list(spec.patterns)
     for selected in sorted(spec.selected):
-        found = [one for one in found if one in source.data["data"].get(selected, found)]
-    return tuple(found or spec.patterns[:1])
+        patterns = [
+            pattern
+            for pattern in patterns
+            if pattern in source.data["data"].get(selected, patterns)
+        ]
+    return tuple(patterns or spec.patterns[:1])
 
 
 def _telling(source: Source, spec: OpSpec) -> str:

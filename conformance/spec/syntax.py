@@ -134,5 +134,5 @@ def refuse(node: ast.AST, offset: int | None = None) -> ExpressionError:
     message, hint = _REFUSED.get(
         type(node).__name__, (f"{type(node).__name__} is not allowed here", None)
     )
-    place = getattr(node, "col_offset", 0) if offset is None else offset
-    return ExpressionError(message, offset=place, hint=hint)
+    column = getattr(node, "col_offset", 0) if offset is None else offset
+    return ExpressionError(message, offset=column, hint=hint)

@@ -42,24 +42,24 @@ class Vocabulary:
         return folded(self._in_own_names(text), self.spec.ranks, self.spec.layout.axes)
 
     def _in_own_names(self, text: str) -> str:
-        return _WORD.sub(lambda found: self.words.get(found[0], found[0]), text)
+        return _WORD.sub(lambda match: self.words.get(match[0], match[0]), text)
 
     def replaced(self, replace: Mapping[str, str]) -> dict[str, str]:
         """What takes which place in the specification, for the replacements of the catalogue.
 
         Raises :class:`~conformance.errors.UsageError` where it has nothing to replace.
         """
-        found: dict[str, str] = {}
+        replaced: dict[str, str] = {}
         added: dict[str, list[str]] = {}
         through = self.given.through
         for word, text in replace.items():
-            own = self.words.get(word, word)
-            if _WORD.fullmatch(own) and (own in self._replaceable or word not in through):
-                found[own] = self.spoken(text)
+            own_name = self.words.get(word, word)
+            if _WORD.fullmatch(own_name) and (own_name in self._replaceable or word not in through):
+                replaced[own_name] = self.spoken(text)
             elif word in through:
                 rule, template = through[word]
                 new = self.spoken(re.sub(r"\boriginal\b", word, text))
-                change = self._in_own_names(template).format(old=own, new=f"({new})")
+                change = self._in_own_names(template).format(old=own_name, new=f"({new})")
                 added.setdefault(rule, []).append(change)
             else:
                 raise UsageError(
@@ -68,10 +68,10 @@ class Vocabulary:
                     lacks=word,
                 )
         for rule, changes in added.items():
-            if rule in found:
+            if rule in replaced:
                 raise UsageError(f"'{rule}' of {self.spec.op} is replaced twice")
-            found[rule] = " + ".join(["original", *changes])
-        return found
+            replaced[rule] = " + ".join(["original", *changes])
+        return replaced
 
     @cached_property
     def _replaceable(self) -> set[str]:
@@ -81,14 +81,16 @@ class Vocabulary:
 @lru_cache(maxsize=KEPT)
 def vocabulary(spec: OpSpec) -> Vocabulary:
     """The words of a specification."""
-    given = family_of(spec.family).words(spec)
-    own = scope_of(spec)
-    words = {"T": spec.data.type, **given.shown, **spec.roles}
-    known = {word: name for word, name in words.items() if word != name}
-    known = {word: name if _WORD.fullmatch(name) else f"({name})" for word, name in known.items()}
-    numbers = {name for name, kind in own.items() if kind.type == "int"}
-    for word, text in given.derived(numbers | words.keys()):
-        if word not in own and word not in words:
-            own_text = Vocabulary(spec, given, known)._in_own_names(text)
-            known[word] = own_text if own_text == FALSE else f"({own_text})"
-    return Vocabulary(spec, given, known)
+    family_words = family_of(spec.family).words(spec)
+    scope = scope_of(spec)
+    names = {"T": spec.data.type, **family_words.shown, **spec.roles}
+    renamed = {word: name for word, name in names.items() if word != name}
+    renamed = {
+        word: name if _WORD.fullmatch(name) else f"({name})" for word, name in renamed.items()
+    }
+    numbers = {name for name, kind in scope.items() if kind.type == "int"}
+    for word, text in family_words.derived(numbers | names.keys()):
+        if word not in scope and word not in names:
+            own_text = Vocabulary(spec, family_words, renamed)._in_own_names(text)
+            renamed[word] = own_text if own_text == FALSE else f"({own_text})"
+    return Vocabulary(spec, family_words, renamed)

@@ -151,13 +151,13 @@ class _Reader:
         return self.scalar(event, path)
 
     def mapping(self, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        mapping: dict[str, Any] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
                 self.refuse(event, "a key is one word", "quote text that begins with [ or {")
             key = str(event.value)
             here = (*path, key)
-            if key in found:
+            if key in mapping:
                 line, column = _position(event.start_mark)
                 message = f"'{key}' is given twice"
                 first = self.source.keys[here][0]
@@ -165,9 +165,9 @@ class _Reader:
                 self.node(next(self.events), (*path, f"{key} (again)"))
                 continue
             self.source.keys[here] = _position(event.start_mark)
-            found[key] = None
-            found[key] = self.node(next(self.events), here)
-        return found
+            mapping[key] = None
+            mapping[key] = self.node(next(self.events), here)
+        return mapping
 
     def scalar(self, event: Any, path: Path) -> Any:
         text = str(event.value)

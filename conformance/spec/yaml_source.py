@@ -69,12 +69,12 @@ class Source:
         self.note(line, column, message, expected=expected, hint=hint or "", file=file)
 
     def unknown(
-        self, path: Path, message: str, name: str, known: Iterable[str], *, key: bool = False
+        self, path: Path, message: str, name: str, names: Iterable[str], *, key: bool = False
     ) -> None:
         """Note at ``path`` that ``name`` is none of those that are ``known``."""
-        known = list(known)
-        expected = f"one of {', '.join(known)}"
-        self.problem(path, message, expected=expected, hint=closest(name, known), key=key)
+        names = list(names)
+        expected = f"one of {', '.join(names)}"
+        self.problem(path, message, expected=expected, hint=closest(name, names), key=key)
 
     def note(
         self,

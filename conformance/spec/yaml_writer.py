@@ -45,13 +45,13 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, _data: Any) -> bool:
         return True
 
-    def represent_mapping(self, *given: Any, **named: Any) -> yaml.MappingNode:
-        node = super().represent_mapping(*given, **named)
+    def represent_mapping(self, *args: Any, **kwargs: Any) -> yaml.MappingNode:
+        node = super().represent_mapping(*args, **kwargs)
         node.flow_style = _short([part for pair in node.value for part in pair])
         return node
 
-    def represent_sequence(self, *given: Any, **named: Any) -> yaml.SequenceNode:
-        node = super().represent_sequence(*given, **named)
+    def represent_sequence(self, *args: Any, **kwargs: Any) -> yaml.SequenceNode:
+        node = super().represent_sequence(*args, **kwargs)
         node.flow_style = _short(node.value)
         return node
 

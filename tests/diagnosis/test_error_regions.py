@@ -237,9 +237,9 @@ def test_the_place_of_a_planted_bug(plant: Callable[[Array], None], where: str |
         assert found == []
         return
     (one,) = found
-    assert str(one.found.region) == where
+    assert str(one.shared.region) == where
     assert one.ids == {result.id for result in failed}
-    assert one.found.elements == sum(r.witness.wrong for r in failed if r.witness)
+    assert one.shared.elements == sum(r.witness.wrong for r in failed if r.witness)
     having, looked_at = one.passing
     assert looked_at == min(len(passed), 300)
     # In one vector all channels beyond are infinite, so that to add one changes nothing.

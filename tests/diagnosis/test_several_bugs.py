@@ -66,7 +66,7 @@ def test_failures_with_a_lost_tail_alone_share_its_place() -> None:
     (there,) = locate_failures(
         find_spec(op), failed, passed, read=vector, precision={}, level="must"
     )
-    assert str(there.found.region) == (
+    assert str(there.shared.region) == (
         "only in the last elements of the last axis that fill no group of 8"
     )
     assert len(there.ids) == len(failed)
