@@ -20,7 +20,7 @@ CHUNK = 40
 
 @dataclass(frozen=True)
 class KillsTask:
-    """The kills of the vectors of an operator that a suite lists, which is a part of another."""
+    """A task: the kills of one operator's vectors in part of a suite."""
 
     suite: Suite
     op: str
@@ -43,7 +43,10 @@ def audit(
     processes: int | parallel.Workers,
     progress: parallel.Progress,
 ) -> list[MutationScore]:
-    """The score of a suite for each of some operators, whose specifications it has."""
+    """Measure the mutation score of a suite for each of the operators ``ops``.
+
+    The suite has the specification of each.
+    """
     work = [chunk for op in ops for chunk in _chunks(suite, op)]
     done = list(parallel.run(work, processes=processes, progress=progress, total=len(work)))
     scores = []
@@ -59,15 +62,17 @@ def audit(
 
 
 def without_unkillable(suite: Suite, score: MutationScore) -> MutationScore:
-    """A score without the mutants that no vector kills and that, as the suite says, show in none
-    of its parts; what is said when a suite is generated leaves them out too."""
+    """Leave out the survivors that, by the suite, no vector of any partition can kill.
+
+    The numbers given when a suite is generated leave them out too.
+    """
     unreachable = suite.manifest.strength.get(score.op)
     never = unreachable.parts.nowhere if unreachable is not None else frozenset()
     return score.less({name for name in never if not score.noticed[name]})
 
 
 def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates]:
-    """What becomes of each mutant of an operator in every part of it.
+    """Classify each mutant of an operator in every partition of it.
 
     What is proven to change nothing in a part is what the suite says.
     """
@@ -82,7 +87,7 @@ def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates
 
 
 def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:
-    """The operators to be measured: those named, some by a pattern, or all with a specification.
+    """Return the operators to measure: those requested, or all with a specification.
 
     Raises UsageError for one that the suite does not have, or has no specification of, and where
     none is left to measure.
@@ -98,7 +103,7 @@ def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:
 
 
 def holdout(suite: Suite, score: MutationScore) -> list[HeldOutScore]:
-    """The hold-out experiment on the vectors that a score was made of."""
+    """Run the hold-out experiment on the vectors that a score was measured on."""
     entries = [entry for entry in suite.manifest.of([score.op]) if entry.id in score.kills]
     ranks = {entry.id: suite.read(entry).inputs[0].ndim for entry in entries}
     return hold_out(score, entries, ranks)

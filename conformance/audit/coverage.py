@@ -26,8 +26,11 @@ SLICE = 1000
 
 @dataclass(frozen=True)
 class StrataCoverage:
-    """Which remainders the vectors of a rank meet in which strata: pairs of their names; a
-    remainder with itself, in any stratum; an element type with a remainder, in that type."""
+    """Pairs of remainder and stratum that the vectors of one rank cover.
+
+    The pairs are of names: a remainder with itself, in any stratum; an element type with a
+    remainder, in that type.
+    """
 
     required: frozenset[Pair] = field(repr=False)
     met: frozenset[Pair] = field(repr=False)
@@ -36,28 +39,28 @@ class StrataCoverage:
 
     @cached_property
     def missing(self) -> tuple[Pair, ...]:
-        """What can be met, and is not."""
+        """Required pairs that are feasible and not covered."""
         return tuple(sorted(self.required - self.met - self.infeasible - self.unsettled))
 
     @cached_property
     def undecided(self) -> tuple[Pair, ...]:
-        """What no vector meets, and for which neither a case nor a proof was found."""
+        """Pairs that no vector covers, without a known case or proof."""
         return tuple(sorted(self.unsettled - self.met))
 
     @cached_property
     def disproved(self) -> tuple[Pair, ...]:
-        """What is called infeasible, and is met all the same."""
+        """Pairs that are called infeasible although a vector covers them."""
         return tuple(sorted(self.infeasible & self.met))
 
     @property
     def complete(self) -> bool:
-        """Whether everything that can be met is, and nothing that cannot be."""
+        """True if every feasible pair is covered, and no infeasible one."""
         return not (self.missing or self.undecided or self.disproved)
 
 
 @dataclass(frozen=True)
 class RankCoverage:
-    """What the vectors of one operator and rank show.
+    """Coverage by the vectors of one operator and rank.
 
     ``pairs`` holds each pair of edges that some vector shows in the operator's base type, which is
     the one that nearly every backend has (an edge with itself: the edge, in any type), and
@@ -100,12 +103,12 @@ class RankCoverage:
 
     @cached_property
     def feasible_pairs(self) -> tuple[Pair, ...]:
-        """The pairs of different targets that are not proven infeasible."""
+        """Pairs of different targets that are not proven infeasible."""
         return tuple(pair for pair in self._different if pair not in self.infeasible)
 
     @cached_property
     def infeasible_pairs(self) -> tuple[Pair, ...]:
-        """The pairs of different targets that are proven infeasible."""
+        """Pairs of different targets that are proven infeasible."""
         return tuple(pair for pair in self._different if pair in self.infeasible)
 
     @property
@@ -120,7 +123,7 @@ class RankCoverage:
 
     @cached_property
     def undecided(self) -> tuple[Pair, ...]:
-        """What no vector covers, and for which neither a case nor a proof was found."""
+        """Pairs that no vector covers, without a known case or proof."""
         return tuple(sorted(self.unsettled - self.pairs - self.typed))
 
     @cached_property
@@ -130,7 +133,7 @@ class RankCoverage:
 
     @property
     def complete(self) -> bool:
-        """Whether everything feasible is covered, and nothing infeasible is."""
+        """True if everything feasible is covered, and nothing infeasible."""
         return not (
             self.missing_edges
             or self.missing_types
@@ -144,7 +147,7 @@ class RankCoverage:
 def coverage(
     spec: OpSpec, manifest: Manifest, vectors: Iterable[Vector]
 ) -> tuple[list[RankCoverage], list[str]]:
-    """The coverage of each rank by some vectors of ``spec``, and what their files say wrongly.
+    """Compute the coverage of each rank, and check the targets that vectors list.
 
     The edges of each vector are evaluated anew from its inputs and attributes; those that its file
     lists are compared with them.
@@ -192,8 +195,10 @@ def coverage(
 
 
 def covered_targets(spec: OpSpec, rank: int, vectors: Sequence[Vector]) -> list[tuple[str, ...]]:
-    """The edges of a specification that each of some vectors of a rank meets, by name: told by
-    geometry for all at once, by the data for each alone."""
+    """List the targets of a specification that each vector of a rank covers, by name.
+
+    Geometry decides for all vectors at once, data for each alone.
+    """
     if not spec.edges:
         return [()] * len(vectors)
     batch = batch_of(table_of(spec, [vector.case for vector in vectors], rank))

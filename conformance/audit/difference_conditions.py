@@ -30,8 +30,9 @@ _WORDS = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)")
 def with_differences(
     spec: OpSpec, mutants: Sequence[Mutant]
 ) -> tuple[OpSpec, Mapping[str, tuple[str, ...]]]:
-    """The specification with predicates more for each mutant, and their names by mutant; and with
-    :data:`HOLDS_DATA`.
+    """Add predicates for each mutant to a specification, and :data:`HOLDS_DATA`.
+
+    Returns: the specification, and the names of the predicates by mutant.
 
     Each holds wherever the mutant may change an output: its guard holds somewhere, and something
     that it changes has another value. Whatever the change does, it does through what it replaces,

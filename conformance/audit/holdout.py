@@ -34,7 +34,7 @@ class HeldOutScore:
 def hold_out(
     score: MutationScore, entries: Sequence[Entry], ranks: dict[str, int]
 ) -> list[HeldOutScore]:
-    """The experiment for each kind of faults of one operator, on both suites.
+    """Repeat the experiment for each kind of mutant of one operator, on both suites.
 
     ``entries`` are the value vectors of its core suite, ``ranks`` their ranks by id.
     """

@@ -29,8 +29,11 @@ MAYBE = BatchValue(np.False_, maybe=np.True_)
 
 
 class PartitionCases(Batch):
-    """All cases of a part: one row for each combination of the words and truth values that some
-    conditions depend on."""
+    """All cases of a partition, in few rows.
+
+    One row stands for each combination of the words and truth values that some conditions depend
+    on.
+    """
 
     def __init__(self, spec: OpSpec, partition: Part, guards: Sequence[Expression]) -> None:
         self.spec, self.scope = spec, scope_of(spec)
@@ -54,7 +57,7 @@ class PartitionCases(Batch):
         self._there = np.ones(len(rows), np.bool_) if met is None else self.possible(met)
 
     def reached(self, guard: Expression | None) -> bool:
-        """Whether a guard may hold for something."""
+        """Return whether a guard may hold anywhere in the partition."""
         return guard is None or bool((self.possible(guard) & self._there).any())
 
     def worked_out(self, name: str) -> Value:
@@ -65,7 +68,7 @@ class PartitionCases(Batch):
         return (value,) * self.axes if kind.per_axis else value
 
     def possible(self, condition: Expression) -> Bools:
-        """Of which rows a condition may hold for something, (rows,)."""
+        """Mark the rows in which a condition may hold somewhere, (rows,)."""
         tree = Node("somewhere", (condition.tree,), Kind("bool"))
         # What cannot be computed changes nothing, so whether it is settled does not matter.
         value, _ = self.tracked(lambda: self.visit(tree))
@@ -116,7 +119,7 @@ def _conjuncts(node: Node) -> Iterator[Node]:
 
 
 def find_inert(spec: OpSpec, partition: Part, mutants: Iterable[Mutant]) -> frozenset[str]:
-    """Of some mutants, by id, those that change nothing on any case of a part."""
+    """Find the mutants, by id, that change nothing in any case of a partition."""
     mutants = tuple(mutants)
     guards = [mutant.variant.where for mutant in mutants if mutant.variant.where is not None]
     everywhere = PartitionCases(spec, partition, guards)

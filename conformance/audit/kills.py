@@ -32,8 +32,11 @@ FEW = 12
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """A fault that a vector notices: at level should always, at ``must`` unless a reading allows
-    its outputs. ``print`` is the fingerprint of the outputs where they are graded."""
+    """A mutant that a vector kills.
+
+    It is always killed at level should, and at must if no interpretation allows its outputs.
+    ``print`` is the fingerprint of the outputs where they are graded.
+    """
 
     fault: str
     must: bool
@@ -49,7 +52,7 @@ class MutantRunner:
         self._altered = [(mutant.id, Altered(spec, mutant.variant)) for mutant in mutants]
 
     def among(self, mutants: Collection[str]) -> MutantRunner:
-        """The same mutants as far as they are among these, as ready as they are here."""
+        """Restrict the runner to some of its mutants, without preparing them again."""
         subset = copy(self)
         subset.faults = tuple(mutant for mutant in self.faults if mutant.id in mutants)
         subset._altered = [
@@ -58,9 +61,9 @@ class MutantRunner:
         return subset
 
     def may_differ(self, cases: Sequence[Case]) -> NDArray[np.bool_]:
-        """Which faults may give other outputs than the right ones on which case, (cases, faults).
+        """Mark the mutants that may change the outputs of each case, (cases, mutants).
 
-        Told from the geometry of all at once, which is much faster than working outputs out.
+        Geometry decides for all cases at once, which is much faster than computing outputs.
         """
         may = np.ones((len(cases), len(self.faults)), np.bool_)
         ranks = np.array([self.spec.rank_of(case) for case in cases])
@@ -71,7 +74,7 @@ class MutantRunner:
         return may
 
     def may_differ_in(self, batch: CaseBatch) -> NDArray[np.bool_]:
-        """:meth:`may_differ` of cases of one rank, no more than a :data:`SLICE`."""
+        """Apply :meth:`may_differ` to at most :data:`SLICE` cases of one rank."""
         table = np.empty((batch.count, len(self.faults)), np.bool_)
         for column, (_, implementation) in enumerate(self._altered):
             table[:, column] = may_differ(batch, implementation)
@@ -80,7 +83,7 @@ class MutantRunner:
     def prints(
         self, case: Case, inputs: Sequence[Array], among: NDArray[np.bool_] | None = None
     ) -> dict[str, bytes]:
-        """For each fault that gives other outputs than the right ones, graded or not, which.
+        """Compute a fingerprint of the outputs of each mutant that changes them, graded or not.
 
         Only those in ``among`` are looked at, if it is given: a row of :meth:`may_differ`.
         """
@@ -99,16 +102,17 @@ class MutantRunner:
         return self._altered if among is None else compress(self._altered, among)
 
     def all_kills(self, vectors: Sequence[Vector]) -> list[tuple[Kill, ...]]:
-        """:meth:`kills` of some vectors, faster together."""
+        """Compute :meth:`kills` of several vectors, faster together."""
         if len(vectors) <= FEW:
             return [self.kills(vector) for vector in vectors]
         may = self.may_differ([vector.case for vector in vectors])
         return [self.kills(vector, row) for vector, row in zip(vectors, may, strict=True)]
 
     def kills(self, vector: Vector, among: NDArray[np.bool_] | None = None) -> tuple[Kill, ...]:
-        """The faults that a value vector notices; none for a must-reject vector.
+        """List the mutants that a value vector kills; none for a negative test.
 
-        Nor does one count that an impostor passes, though its geometry may exempt it.
+        A vector that a trivial implementation passes kills nothing, though its geometry may exempt
+        it.
         """
         if vector.case.reject is not None or trivial_passes(self.spec, vector):
             return ()

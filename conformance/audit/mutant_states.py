@@ -17,12 +17,11 @@ from conformance.suite.parts import Part, Parts, Survivors
 
 @dataclass(frozen=True)
 class MutantStates:
-    """The mutants of an operator in one part, by id and by what becomes of them there.
+    """The states of an operator's mutants in one partition, by id.
 
-    ``killed`` are those that vectors of the part kill at level should; ``survivors`` tells of the
-    others, and of those that none kills at must. ``refuted`` are killed, though the catalogue or a
-    proof says that they cannot be. ``missing`` is what is to be shown: a level, and the mutant to
-    be killed at it.
+    ``killed`` are those that its vectors kill at level should; ``survivors`` are the others, and
+    those that none kills at must. ``refuted`` are killed although the catalogue or a proof says
+    that they cannot be. ``missing`` is still to be achieved: a level, and the mutant to kill at it.
     """
 
     part: Part
@@ -33,11 +32,11 @@ class MutantStates:
 
     @property
     def counted(self) -> int:
-        """How many mutants could show in the part, as far as is known."""
+        """Number of mutants that could be killed in the partition, as far as is known."""
         return len(self.killed | self.survivors.undetermined)
 
     def knowing(self, inert: Collection[str]) -> MutantStates:
-        """The same, with mutants that are proven to change nothing in the part."""
+        """Mark mutants as proven to change nothing in the partition."""
         survivors = replace(
             self.survivors,
             inert=self.survivors.inert.union(inert),
@@ -51,7 +50,7 @@ class MutantStates:
 
     @property
     def complete(self) -> bool:
-        """Whether every mutant that could show is killed, and no statement is wrong."""
+        """True if every killable mutant is killed, and no statement is wrong."""
         return not (self.survivors.undetermined or self.refuted)
 
 
@@ -61,8 +60,10 @@ def classify_mutants(
     kills: Iterable[Sequence[Kill]],
     proven: Collection[str] = (),
 ) -> MutantStates:
-    """What becomes of each mutant, by what the vectors of a part kill, and by what is ``proven`` to
-    change nothing there. Those that nothing shows anywhere, by the catalogue, are left out."""
+    """Classify each mutant by the kills of a partition and by proofs.
+
+    ``proven`` change nothing there. Those that are equivalent by the catalogue are left out.
+    """
     killed, at_must = set(), set()
     for vector_kills in kills:
         for kill in vector_kills:
@@ -99,7 +100,10 @@ def classify_mutants(
 
 
 def stated_reason(mutant: Mutant, partition: Part, level: str) -> str:
-    """Why the catalogue says that nothing kills a mutant in a part; empty if it does not."""
+    """Return why the catalogue says that nothing kills a mutant in a partition.
+
+    Returns: an empty text if it does not say so.
+    """
     reasons = (
         statement.why
         for statement in mutant.stated
@@ -116,9 +120,10 @@ def mutant_states(
     kills: Mapping[str, Sequence[Kill]],
     proven: Mapping[Part, Collection[str]],
 ) -> list[MutantStates]:
-    """What becomes of each mutant in every part of an operator, by what its vectors kill.
+    """Classify each mutant in every partition of an operator, by the kills of its vectors.
 
-    ``cases`` and ``kills`` are by id; ``proven`` are by part the mutants that change nothing there.
+    ``cases`` and ``kills`` are by id; ``proven`` are, by partition, the mutants that change nothing
+    there.
     """
     states = []
     for rank in spec.ranks:
@@ -131,6 +136,6 @@ def mutant_states(
 
 
 def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> Parts:
-    """What survives in each part, as a suite tells it."""
+    """Build the table of survivors by partition, as a suite records it."""
     without = {profile.name: excluded_predicates(profile) for profile in spec.profiles}
     return Parts({state.part: state.survivors for state in states}, without)

@@ -22,13 +22,13 @@ COMMON = "f32"
 
 
 def base_type(spec: OpSpec) -> str:
-    """The element type in which pairs are covered, and profiles: f32 if the operator has it."""
+    """Return the element type in which pairs and profiles are covered: f32 if possible."""
     dtypes = spec.types[spec.data.type]
     return COMMON if COMMON in dtypes else dtypes[0]
 
 
 def partitions_of_rank(spec: OpSpec, rank: int) -> Iterator[Part]:
-    """Each element type of a rank, the base type first, and each profile in that."""
+    """Yield each element type of a rank, the base type first, with its profiles."""
     base = base_type(spec)
     yield Part(base, rank)
     yield from (Part(base, rank, profile.name) for profile in spec.profiles)
@@ -36,7 +36,7 @@ def partitions_of_rank(spec: OpSpec, rank: int) -> Iterator[Part]:
 
 
 def cases_within(spec: OpSpec, partition: Part, cases: Sequence[Case]) -> Bools:
-    """Which cases belong to a part, (cases,)."""
+    """Mark the cases that belong to a partition, (cases,)."""
     is_inside = np.array(
         [
             case.types[spec.data.type] == partition.dtype and spec.rank_of(case) == partition.rank
@@ -53,7 +53,7 @@ def cases_within(spec: OpSpec, partition: Part, cases: Sequence[Case]) -> Bools:
 
 
 def rows_within(partition: Part, table: Table) -> Bools:
-    """Which cases of a table of its rank belong to a part, (cases,)."""
+    """Mark the cases of a table that belong to a partition of its rank, (cases,)."""
     spec = table.spec
     is_inside = (table.columns[spec.data.type] == code(partition.dtype)) & ~table.odd
     if partition.profile and is_inside.any():
@@ -64,10 +64,10 @@ def rows_within(partition: Part, table: Table) -> Bools:
 
 
 def excluded_predicates(profile: CoverageTarget) -> tuple[str, ...]:
-    """The predicates of the cases that a profile leaves out, as a backend declares them."""
+    """Return the predicates of the cases that a profile leaves out, as backends declare them."""
     return (" ".join(f"not ({profile.when.text})".split()),)
 
 
 def profile_of(spec: OpSpec, partition: Part) -> CoverageTarget:
-    """The profile of a part that has one."""
+    """Return the profile of a partition that has one."""
     return next(profile for profile in spec.profiles if profile.name == partition.profile)

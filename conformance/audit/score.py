@@ -13,9 +13,9 @@ from conformance.spec.catalogue import Mutant
 
 @dataclass(frozen=True)
 class MutationScore:
-    """What the vectors of one operator notice of its faults.
+    """The kills of one operator's mutants by a suite.
 
-    ``kills`` gives by vector id the faults that it notices. ``faults`` are all that were tried.
+    ``kills`` are by id of the vector. ``faults`` are all mutants that were run.
     """
 
     op: str
@@ -24,37 +24,37 @@ class MutationScore:
 
     @cached_property
     def noticed(self) -> Mapping[str, int]:
-        """How many vectors kill each mutant, at level should."""
+        """Number of vectors that kill each mutant, at level should."""
         return Counter(kill.fault for kills in self.kills.values() for kill in kills)
 
     @cached_property
     def noticed_at_must(self) -> Mapping[str, int]:
-        """How many vectors kill each mutant although every interpretation is allowed."""
+        """Number of vectors that kill each mutant although every interpretation is allowed."""
         return Counter(kill.fault for kills in self.kills.values() for kill in kills if kill.must)
 
     @property
     def equivalent(self) -> tuple[Mutant, ...]:
-        """The mutants that the catalogue marks equivalent; they do not count."""
+        """Mutants that the catalogue marks equivalent; they do not count."""
         return tuple(mutant for mutant in self.faults if mutant.equivalent)
 
     @property
     def counted(self) -> tuple[Mutant, ...]:
-        """The mutants that the suite has to kill."""
+        """Mutants that the suite has to kill."""
         return tuple(mutant for mutant in self.faults if not mutant.equivalent)
 
     @property
     def excused(self) -> tuple[Mutant, ...]:
-        """The mutants that an interpretation of the document excuses at level must."""
+        """Mutants that an interpretation of the document excuses at level must."""
         return tuple(mutant for mutant in self.counted if mutant.reading)
 
     @property
     def missed(self) -> tuple[Mutant, ...]:
-        """The mutants that survive at level should."""
+        """Mutants that survive at level should."""
         return tuple(mutant for mutant in self.counted if not self.noticed[mutant.id])
 
     @property
     def missed_at_must(self) -> tuple[Mutant, ...]:
-        """The mutants that survive at level must, and that no interpretation excuses."""
+        """Mutants that survive at level must, and that no interpretation excuses."""
         return tuple(
             mutant
             for mutant in self.counted
@@ -88,19 +88,19 @@ class MutationScore:
 
     @property
     def complete(self) -> bool:
-        """Whether every mutant that counts is killed, and the catalogue's claims hold."""
+        """True if every mutant that counts is killed, and the catalogue's claims hold."""
         return not (
             self.missed or self.missed_at_must or self.wrongly_equivalent or self.wrongly_excused
         )
 
     def less(self, names: Collection[str]) -> MutationScore:
-        """The score without some mutants, which were not tested."""
+        """Leave out mutants that were not tested."""
         return MutationScore(
             self.op, tuple(mutant for mutant in self.faults if mutant.id not in names), self.kills
         )
 
     def without(self, ids: Iterable[str]) -> MutationScore:
-        """The score of the suite without some vectors."""
+        """Compute the score of the suite without some vectors."""
         gone = set(ids)
         return MutationScore(
             self.op, self.faults, {i: kills for i, kills in self.kills.items() if i not in gone}
@@ -108,7 +108,7 @@ class MutationScore:
 
 
 def kill_levels(kills: Iterable[Kill]) -> Iterator[Hashable]:
-    """The value of a vector: the mutants that it kills, at either level."""
+    """Yield what makes a vector valuable: the mutants that it kills, at either level."""
     for kill in kills:
         yield "should", kill.fault
         if kill.must:
@@ -116,5 +116,5 @@ def kill_levels(kills: Iterable[Kill]) -> Iterator[Hashable]:
 
 
 def kinds(mutants: Sequence[Mutant]) -> tuple[str, ...]:
-    """The kinds of some mutants, in their order."""
+    """Return the kinds of mutants, each once, in their order."""
     return tuple(dict.fromkeys(mutant.kind for mutant in mutants))

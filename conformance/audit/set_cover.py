@@ -21,7 +21,9 @@ def greedy_cover(
     tries: int = 0,
     start: Collection[Chosen] = (),
 ) -> list[Chosen]:
-    """Members of ``pool`` that together show all that any of it shows, in the pool's order.
+    """Choose few, cheap members of ``pool`` that cover all that any of it covers.
+
+    They are in the pool's order.
 
     The greedy set cover (most new items for its cost, first in the pool on a tie). Then each
     choice that the others make superfluous is dropped, and each of the rest gives way to the

@@ -16,9 +16,12 @@ backend runs."""
 
 
 def required_pairs(strata: Strata, rank: int) -> Iterator[Pair]:
-    """On the rank of images each remainder with each stratum, in the base type, and with each other
-    where there is one stratum, and each stratum within each profile; on other ranks each remainder
-    alone, in any stratum and type."""
+    """Yield the pairs of remainder, stratum and profile that a rank must cover.
+
+    On the rank of images: each remainder with each stratum, in the base type, and with each other
+    where there is one stratum; and each stratum within each profile. On other ranks: each remainder
+    alone, in any stratum and type.
+    """
     if rank == IMAGES:
         for stratum, remainder in product(strata.strata, strata.remainders):
             yield remainder.name, stratum.name
@@ -31,7 +34,7 @@ def required_pairs(strata: Strata, rank: int) -> Iterator[Pair]:
 
 
 def required_types(spec: OpSpec, strata: Strata, rank: int) -> Iterator[tuple[str, str]]:
-    """One more element type with each remainder, in any stratum, on the rank of images."""
+    """Yield another element type with each remainder, on the rank of images."""
     other_types = [dtype for dtype in spec.types[spec.data.type] if dtype != base_type(spec)]
     if rank == IMAGES and other_types:
         yield from ((other_types[0], remainder.name) for remainder in strata.remainders)

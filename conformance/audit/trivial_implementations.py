@@ -22,14 +22,18 @@ TrivialImplementation = Callable[[Vector], Sequence[Array] | None]
 
 
 def trivially_passed(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
-    """Trivial implementations that pass a value vector at must and that no target exempts."""
+    """Name the trivial implementations that pass a vector without being exempt.
+
+    They pass a value vector at level must; a target of the vector can exempt them.
+    """
     exempt = exemptions(spec, vector)
     return tuple(name for name in trivial_passes(spec, vector) if name not in exempt)
 
 
 class TrivialPassReport:
-    """What is found of vectors that are looked at: those that are vacuous, each as a sentence, and
-    how many are exempt.
+    """A report on vectors that trivial implementations pass: problems, and a number of exempt ones.
+
+    Attributes: ``problems`` is one sentence per vector; ``exempt`` counts vectors.
 
     ``specs`` are the specifications of the suite. Vectors of an operator without one have no edges
     that could exempt them, and are left out.
@@ -51,7 +55,7 @@ class TrivialPassReport:
 
 
 def trivial_passes(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
-    """The trivial implementations that pass a vector at level must; none for a negative test."""
+    """Name the trivial implementations that pass a vector at must; none for a negative test."""
     if vector.case.reject is not None:
         return ()
     names = []
@@ -66,7 +70,7 @@ def trivial_passes(spec: OpSpec, vector: Vector) -> tuple[str, ...]:
 
 
 def exemptions(spec: OpSpec, vector: Vector) -> Mapping[str, str]:
-    """The trivial implementations that the targets of a vector exempt, each with the reason."""
+    """Return the trivial implementations that a vector's targets exempt, with the reasons."""
     reasons: dict[str, str] = {}
     for target in spec.edges:
         if target.name in vector.edges:
@@ -154,5 +158,5 @@ specification exempts it by."""
 
 
 def trivial_implementations(spec: OpSpec) -> Mapping[str, TrivialImplementation]:
-    """The trivial implementations of an operator, those of its family last."""
+    """Return the trivial implementations of an operator, those of its family last."""
     return {**TRIVIAL_IMPLEMENTATIONS, **spec.kin.trivial}

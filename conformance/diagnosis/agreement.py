@@ -44,7 +44,8 @@ SMALL = 2_000
 
 
 class Agreement(enum.IntEnum):
-    """How far outputs agree with a fault: in the interval that it allows, or in every element."""
+    """Agreement of outputs with a mutant: none, within its accepted interval, or equal
+    everywhere."""
 
     NONE = 0
     WITHIN = 1
@@ -52,11 +53,11 @@ class Agreement(enum.IntEnum):
 
 
 class ObservedVector:
-    """A vector with what one backend made of it; ``outputs`` is None where it passed.
+    """A vector and one backend's outputs; ``outputs`` is None if it passed.
 
-    ``level`` and ``precision`` are what was asked: at level should no reading is accepted.
-    ``followed`` names the reading that outputs which passed follow, if one. With ``only`` nothing
-    is looked at but the outputs with these numbers.
+    ``level`` and ``precision`` are those of the run: at level should no interpretation is accepted.
+    ``followed`` names the interpretation that passing outputs follow, if any. ``only`` restricts
+    everything to the outputs with these numbers.
     """
 
     def __init__(
@@ -101,11 +102,11 @@ class ObservedVector:
         return self.subject()
 
     def subject(self) -> Subject | OutputSubset:
-        """The reference on this vector, as far as it is looked at."""
+        """Prepare the oracle on this vector, restricted to the observed outputs."""
         return self.whole() if self._only is None else OutputSubset(self.whole(), self._only)
 
     def whole(self) -> Subject:
-        """The reference on this vector, ready to be asked under other rules."""
+        """Prepare the oracle on this vector, to be evaluated under other rules."""
         # What has one of these shapes is worked out, however large; the rest is never compared.
         sets = (self.vector.answers, *self.vector.readings.values())
         shapes = {
@@ -118,7 +119,7 @@ class ObservedVector:
 
     @cached_property
     def wrong_outputs(self) -> frozenset[int]:
-        """The numbers of the outputs that are not accepted, whatever the others are."""
+        """Numbers of the outputs that are not accepted, whatever the others are."""
         return frozenset(
             number
             for number, got in enumerate(self.outputs or ())
@@ -136,7 +137,10 @@ class ObservedVector:
 
     @property
     def alone(self) -> ObservedVector | None:
-        """The same with its wrong outputs alone; None where all are wrong, or none is by itself."""
+        """The vector with its wrong outputs only.
+
+        None if all outputs are wrong, or none is by itself.
+        """
         wrong = sorted(self.wrong_outputs)
         if not wrong or len(wrong) == len(self.vector.answers):
             return None
@@ -147,10 +151,10 @@ class ObservedVector:
     def glance(
         self, implementation: Altered, known_agreements: dict[tuple[str | bytes, ...], Agreement]
     ) -> Agreement:
-        """How a failure agrees with an implementation; NONE where nothing of it looks alike.
+        """Compare a failure with an implementation; NONE if nothing looks alike.
 
-        It is quick, since almost every fault is another than the one that is looked for. ``seen``
-        keeps what was found for the same outputs before.
+        It is quick, since almost every mutant differs from the one that is searched for.
+        ``known_agreements`` keeps results for the same outputs.
         """
         predicted = self._subject.under(implementation)
         if predicted is self._subject.outputs:
@@ -171,8 +175,7 @@ class ObservedVector:
         return known_agreements[fingerprint]
 
     def explained(self, implementation: Altered) -> frozenset[int]:
-        """The places of the outputs that are wrong, and in every element what an implementation
-        gives."""
+        """Return the numbers of wrong outputs that equal an implementation's in every element."""
         predicted, right = self._subject.under(implementation), self._subject.outputs
         if predicted is right or not self._has_shapes_of(predicted):
             return frozenset()
@@ -190,9 +193,9 @@ class ObservedVector:
     def agreement(
         self, implementation: Altered, interpretations: Mapping[str, RuleChange]
     ) -> Agreement:
-        """How a failure agrees with an implementation, also one that follows a reading besides.
+        """Compare a failure with an implementation, which may follow an interpretation, too.
 
-        ``readings`` are the operator's interpretations by name.
+        ``interpretations`` are the operator's, by name.
         """
         predicted = self._subject.under(implementation)
         if predicted is self._subject.outputs:
@@ -215,7 +218,7 @@ class ObservedVector:
         return Altered(self.spec, *changes)
 
     def consistency(self, implementation: Altered) -> Agreement:
-        """How well an implementation passes the vector.
+        """Return how well an implementation passes the vector.
 
         EQUAL where its outputs pass, WITHIN where only others do that it may give as well (added
         up in another order, say), NONE where it cannot pass. Where what passed follows a reading,

@@ -11,9 +11,7 @@ from conformance.spec.model import OpSpec
 
 @dataclass(frozen=True)
 class CodePath:
-    """What a backend may have a kernel of its own for: an element type, a rank of the data, and
-    whether the one window is the whole plane.
-    """
+    """A code path of a backend: element type, rank, whole plane or not."""
 
     dtype: str
     rank: int
@@ -21,10 +19,10 @@ class CodePath:
 
     @property
     def of_data(self) -> tuple[str, int]:
-        """What the data alone say of it."""
+        """Element type and rank, which the data alone decide."""
         return self.dtype, self.rank
 
 
 def code_path_of(spec: OpSpec, case: Case) -> CodePath:
-    """The kernel that a vector may be computed by."""
+    """Return the code path that may compute a case."""
     return CodePath(case.types[spec.data.type], rank_of(case), spec.kin.oracle.is_whole(spec, case))

@@ -28,21 +28,21 @@ them to be more than something that these have in common."""
 
 @dataclass(frozen=True)
 class Condition:
-    """A feature that a vector has, or has not where ``holds`` is false.
+    """A feature that a vector has, or lacks if ``holds`` is false.
 
-    ``feature`` is an edge, an element type, ``rank 5`` or ``dilations omitted``.
+    ``feature`` is a coverage target, an element type, ``rank 5`` or ``dilations omitted``.
     """
 
     feature: str
     holds: bool = True
 
     def met_by(self, features: Collection[str]) -> bool:
-        """Whether a vector with these features meets it."""
+        """Return whether a vector with these features meets the condition."""
         return (self.feature in features) == self.holds
 
     @property
     def omits(self) -> bool:
-        """Whether it is that an attribute is omitted."""
+        """True if the condition is that an attribute is omitted."""
         return self.holds and self.feature.endswith(OMITTED)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Separation:
     passing: int
 
     def by_chance(self, failed: Sequence[Result], passed: Sequence[Result]) -> bool:
-        """Whether some conditions would do as much if vectors failed at random.
+        """Return whether conditions would separate as well if vectors failed at random.
 
         ``failed`` are all that fail alike, also those that other conditions describe: conditions
         that were picked from many for a few of them are met by these alone easily.
@@ -79,19 +79,20 @@ class Separation:
         return self.is_chance(tried, met_count, len(failed_features))
 
     def is_chance(self, tried: int, met_count: int, failing: int) -> bool:
-        """The same of the best of so many that were tried, which ``there`` of all ``failing``
-        vectors meet.
+        """Apply :meth:`by_chance` to the best of ``tried`` conditions.
+
+        ``met_count`` of all ``failing`` vectors meet it.
         """
         return tried * _tail(met_count, self.meet, failing, self.passing) > CHANCE
 
     @property
     def exact(self) -> bool:
-        """Whether the vectors fail exactly where the conditions hold."""
+        """True if the vectors fail exactly where the conditions hold."""
         return self.meet == 0
 
 
 def find_separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separation | None:
-    """The smallest conjunction of conditions that all failures meet and fewest passes do.
+    """Find the fewest conditions that all failures meet and fewest passing vectors do.
 
     Fewer conditions come first, then those that say what a vector has. One thing that it lacks is
     told where the failures then are exactly those that are described.
@@ -128,8 +129,9 @@ def find_separation(failed: Sequence[Result], passed: Sequence[Result]) -> Separ
 
 
 def _tail(met_failing: int, meet: int, failing: int, passing: int) -> float:
-    """How likely at least so many failures are among those that meet conditions, ``there`` of all
-    ``failing`` and ``meet`` of all ``passing``, if which vectors fail is chance.
+    """Compute the chance that at least ``met_failing`` of the failures meet conditions.
+
+    They are met by ``meet`` of all ``passing``; which vectors fail is taken to be chance.
     """
     drawn, every = met_failing + meet, failing + passing
     total = _ways(every, drawn)

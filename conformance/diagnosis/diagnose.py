@@ -42,11 +42,11 @@ NUMBERED = 2_000
 
 
 class RunDiagnosis:
-    """What the failures of a run come from.
+    """The diagnosis of a run: mutants, regions and conditions behind its failures.
 
-    ``results`` are in the order of the suite; ``level`` is what was asked, ``precision`` what each
-    element type was. ``backends`` gives the backend, as it was named, by operators of which it
-    declares less than all.
+    ``results`` are in the order of the suite; ``level`` and ``precision``, by element type, are
+    those of the run. ``backends`` names the backend by operator where it declares a subset of the
+    operator.
     """
 
     def __init__(
@@ -95,8 +95,7 @@ class RunDiagnosis:
 
     @property
     def causes(self) -> Mapping[tuple[str, str], str]:
-        """By operator and id, a name for the faults that explain a failure, or for the place of
-        its wrong elements."""
+        """Key of the mutants, or region, that explain a failure, by operator and id."""
         by_mutants = {
             at: mutants_key(explanation.faults)
             for at, explanation in self._explained.items()
@@ -105,14 +104,14 @@ class RunDiagnosis:
         return {at: str(located.shared.region) for at, located in self._placed.items()} | by_mutants
 
     def variants(self, finding: Finding) -> list[RuleChange]:
-        """The rules that the backend is taken to have in place of its specification's."""
+        """Return the rule changes that the backend is taken to have."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         if explained is None or not is_named(explained):
             return []
         return [mutant.variant for mutant in explained.faults]
 
     def of(self, finding: Finding) -> dict[str, Any] | None:
-        """What one finding comes from, as JSON data; None where nothing can be said."""
+        """Diagnose one finding as JSON data; None if nothing can be said."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         has_names = explained is not None and is_named(explained)
         # What is not named makes no finding of its own: others may fail in the same way.

@@ -25,10 +25,10 @@ def distinguishing_vector(
     read: Callable[[str], Vector],
     places: Collection[CodePath],
 ) -> str | None:
-    """The smallest of some vectors, by its id, on which two candidates give different outputs.
+    """Find the smallest vector, by id, on which two candidates give different outputs.
 
-    It is at one of ``places``: elsewhere the backend has none of the candidates. None where there
-    is no such vector, or it takes a look at too many to tell.
+    It is on one of the code paths ``places``: elsewhere the backend has none of the candidates.
+    Returns: None if there is no such vector, or after :data:`MAX_EVALUATED` evaluations.
     """
 
     def is_in_code_paths(entry: Entry) -> bool:
@@ -59,7 +59,7 @@ def distinguishing_vector(
 def untested_vectors(
     entries: Sequence[Entry], op: str, tested: Collection[str], dtypes: Collection[str]
 ) -> Iterator[Entry]:
-    """The value vectors of an operator that a run did not ask, of some element types."""
+    """Yield the value vectors of some element types that a run did not test."""
     for entry in entries:
         of_these = entry.op == op and entry.reject is None and entry.dtype in dtypes
         if of_these and entry.id not in tested:

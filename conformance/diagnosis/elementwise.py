@@ -15,7 +15,7 @@ Mask = NDArray[np.bool_]
 
 
 def ordinals(array: Array) -> NDArray[np.int64]:
-    """Integers in the order of the values; an integer is its own."""
+    """Map values to integers in the same order; integers to themselves."""
     if array.dtype.kind in "iu":
         return array.astype(np.int64)
     return _row(array).ordinals(np.ascontiguousarray(array)).reshape(array.shape)
@@ -26,24 +26,24 @@ def _row(array: Array) -> Any:
 
 
 def is_nan(array: Array) -> Mask:
-    """Of any element type; nothing in an array of integers."""
+    """Mark NaN in an array of any element type; nothing in an array of integers."""
     return array != array
 
 
 def equal_values(got: Array, other: Array) -> Mask:
-    """Where two arrays of one shape and type have equal values; NaN equals NaN."""
+    """Mark equal values of two arrays of one shape and type; NaN equals NaN."""
     return (ordinals(got) == ordinals(other)) | (is_nan(got) & is_nan(other))
 
 
 def values_between(got: Array, lo: Array, hi: Array) -> Mask:
-    """Where values lie between two others, both included; where these are NaN only NaN does."""
+    """Mark values between two bounds, both included; only NaN is between NaN."""
     got_ordinals = ordinals(got)
     within: Mask = (got_ordinals >= ordinals(lo)) & (got_ordinals <= ordinals(hi))
     return np.where(is_nan(lo), is_nan(got), within)
 
 
 def ungraded_elements(expected_output: Answer, got: Array, precision: str) -> Mask:
-    """Elements that are not graded; none where the output has another shape."""
+    """Mark elements that are not graded; none if the output has another shape."""
     if expected_output.open is None or expected_output.open.shape != got.shape:
         return np.zeros(got.shape, np.bool_)
     return (expected_output.open & OPEN_BIT[precision]) != 0

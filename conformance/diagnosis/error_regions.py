@@ -36,8 +36,10 @@ BEGINNINGS = 3
 
 @dataclass(frozen=True)
 class IndexLine:
-    """A way to count the elements of an output from 0 on: along the dimensions from ``first`` to
-    before ``end``, which count from the end where they are negative (an ``end`` of 0 is the end).
+    """A way to number the elements of an output from 0 on.
+
+    The line runs along the dimensions from ``first`` to before ``end``, which count from the end if
+    they are negative (an ``end`` of 0 is the end).
 
     An output has no such line if it would take one of the first ``fixed`` dimensions for an axis.
     """
@@ -49,11 +51,14 @@ class IndexLine:
 
     @property
     def single(self) -> bool:
-        """Whether it is a dimension."""
+        """True if the line is one dimension."""
         return self.end - self.first == 1
 
     def along(self, mask: Mask) -> Mask:
-        """By number, whether the mask holds anywhere: (n,). Empty where there is no such line."""
+        """Return, by number, whether a mask holds anywhere: (n,).
+
+        Returns: an empty array if the output has no such line.
+        """
         first, end = self._ends(mask.shape)
         if not self.fixed <= first < end <= mask.ndim:
             return np.zeros(0, np.bool_)
@@ -62,12 +67,12 @@ class IndexLine:
         return hits
 
     def length(self, shape: Shape) -> int:
-        """How many numbers there are; 0 where there is no such line."""
+        """Return the line's length in a shape; 0 if it has no such line."""
         first, end = self._ends(shape)
         return prod(shape[first:end]) if self.fixed <= first < end <= len(shape) else 0
 
     def spread(self, numbers: Mask, shape: Shape) -> Mask:
-        """What holds by number, for each element of an output of a shape that has this line."""
+        """Expand a mask by number to the elements of a shape that has this line."""
         first, end = self._ends(shape)
         line_shape = (*(1,) * first, *shape[first:end], *(1,) * (len(shape) - end))
         return np.broadcast_to(numbers.reshape(line_shape), shape)
@@ -80,8 +85,9 @@ class IndexLine:
 
 @dataclass(frozen=True)
 class Region:
-    """Numbers on a line: the ``last``, the ``first``, those ``from`` a number on, or the
-    ``tail`` that is left over after whole groups of so many.
+    """A range of numbers on a line: ``last``, ``first``, ``from`` a number on, or ``tail``.
+
+    A ``tail`` is left over after whole groups of ``number`` elements.
     """
 
     line: IndexLine
@@ -89,7 +95,7 @@ class Region:
     number: int = 0
 
     def begins(self, length: int) -> int:
-        """The first number in it, on a line of so many; ``length`` or more where it has none."""
+        """Return the region's first number on a line; ``length`` or more without any."""
         match self.kind:
             case "last":
                 return length - 1
@@ -101,11 +107,11 @@ class Region:
                 return length - length % self.number
 
     def size(self, length: int) -> int:
-        """How many numbers it has on a line of so many."""
+        """Return how many numbers of a line the region has."""
         return min(length, 1) if self.kind == "first" else max(0, length - self.begins(length))
 
     def elements(self, shape: Shape) -> Mask | None:
-        """The elements of an output that lie in it; None where it has none, or has all."""
+        """Mark an output's elements in the region; None if it has none or all."""
         length = self.line.length(shape)
         size = self.size(length) if length else 0
         if not 0 < size < length:
@@ -116,7 +122,7 @@ class Region:
         return self.line.spread(numbers, shape)
 
     def holds(self, hit: Mask) -> bool:
-        """Whether some numbers are hit, and all that are lie in it."""
+        """Return whether there are hits, and all of them lie in the region."""
         begin = self.begins(len(hit))
         end = begin + self.size(len(hit))
         return bool(hit.any()) and not hit[:begin].any() and not hit[end:].any()
@@ -134,13 +140,13 @@ class Region:
 
 @dataclass(frozen=True)
 class WrongElements:
-    """Which elements of the outputs of one failure are wrong, of outputs that have such."""
+    """Masks of the wrong elements of one failure, one per output that has such."""
 
     masks: tuple[Mask, ...]
 
     @cached_property
     def count(self) -> int:
-        """How many."""
+        """Number of wrong elements."""
         return sum(int(np.count_nonzero(mask)) for mask in self.masks)
 
 
@@ -153,13 +159,13 @@ class SharedRegion:
     elements: int
 
     def is_in(self, shapes: Iterable[Shape]) -> bool:
-        """Whether outputs of these shapes have elements there."""
+        """Return whether outputs of these shapes have elements in the region."""
         lengths = (self.region.line.length(shape) for shape in shapes)
         return any(length and self.region.size(length) for length in lengths)
 
 
 def index_lines(names: Sequence[str], planes: int, spread: bool) -> list[IndexLine]:
-    """The lines of an output whose dimensions have these ``names``.
+    """List the lines of an output whose dimensions have these ``names``.
 
     ``planes`` dimensions come first that tell planes apart. Where ``spread``, an output may have
     any number of axes after these, which are counted from the last.
@@ -177,8 +183,9 @@ def index_lines(names: Sequence[str], planes: int, spread: bool) -> list[IndexLi
 def shared_region(
     failures: Sequence[WrongElements], along: Sequence[IndexLine]
 ) -> SharedRegion | None:
-    """The narrowest region that has all wrong elements of some failures; None where there is none,
-    or where that may be chance, and of a single failure.
+    """Find the narrowest region that has all wrong elements of all failures.
+
+    Returns: None if there is none, if it may be chance, or for a single failure.
 
     Chance is taken to hit, in each failure anew, as many numbers in a row as lie between its first
     and its last, anywhere on the line. So neighbours that are wrong together count once, and a
@@ -209,8 +216,10 @@ def shared_region(
 def region_of_most(
     failures: Sequence[WrongElements], along: Sequence[IndexLine]
 ) -> tuple[SharedRegion, list[int]] | None:
-    """The region that has all wrong elements of most of some failures, and which these are, by
-    their places; None where there is none, or where that may be chance.
+    """Find the region that has all wrong elements of most failures.
+
+    Returns: the region and the indices of these failures; None if there is none, or it may be
+    chance.
 
     A backend with several bugs fails elsewhere, too. A failure whose whole line is in the region
     shows nothing and is none of them. Chance is that of :func:`shared_region`, for any choice

@@ -34,13 +34,13 @@ def explain_failures(
     level: str,
     chosen: bool = False,
 ) -> list[Explanation]:
-    """The faults of a ``bank`` behind the failures of an operator.
+    """Find the mutants behind the failures of an operator.
 
-    What no faults explain is looked at again, without the outputs that are right in all of it: a
-    kernel that computes values and indices apart may have a bug in one of them. Fewer outputs show
-    less, so such faults are told only where they explain most of what was left. So it is without
-    the elements of a place, where most of what is left is wrong there alone. ``chosen`` as for
-    :class:`conformance.diagnosis.search.Search`, the rest as for
+    Failures without explanation are searched again, without the outputs that are right in all of
+    them: a kernel that computes values and indices apart may have a bug in one of them. Fewer
+    outputs prove less, so such mutants are named only if they explain most of the rest. The same is
+    done without the elements of a region in which most of the rest are wrong. ``chosen`` as for
+    :class:`conformance.diagnosis.search.Search`, the other arguments as for
     :class:`conformance.diagnosis.operator_results.OperatorResults`.
     """
     arguments = _Arguments(noticed, precision, level)
@@ -81,11 +81,11 @@ def extend_explanations(
     precision: Mapping[str, str],
     level: str,
 ) -> list[Explanation]:
-    """Explanations that take in other ``results``, which no faults were looked for in.
+    """Extend explanations to other ``results``, which were not searched for mutants.
 
-    These are large cases, against each of which it takes minutes to hold a whole catalogue, and
-    exceptions where an implementation with the faults has no outputs. None are taken in where
-    passed vectors speak against the faults.
+    These are large cases, which take minutes to compare with a catalogue, and exceptions where an
+    implementation with the mutants has no outputs. None are added where passed vectors contradict
+    the mutants.
     """
     if not explained:
         return []

@@ -15,7 +15,7 @@ Mutants = tuple[Mutant, ...]
 
 @dataclass(frozen=True)
 class Explanation:
-    """Faults that a backend has together, and the failures that they explain.
+    """Mutants that a backend has together, and the failures that they explain.
 
     ``agrees`` says by id how. ``alternatives`` are other faults that explain exactly these, as
     well. Of the vectors at ``places``, ``failing`` failed with outputs that could be looked at,
@@ -42,29 +42,29 @@ class Explanation:
 
     @property
     def whole(self) -> bool:
-        """Whether the faults are everywhere."""
+        """True if the mutants are on every code path."""
         return not self.elsewhere
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The names of the faults."""
+        """Ids of the mutants."""
         return tuple(mutant.id for mutant in self.faults)
 
     @property
     def worth(self) -> tuple[int, bool, int, int]:
-        """What makes one explanation better than another of the same failures."""
+        """Sort key: a better explanation of the same failures has a larger one."""
         return len(self.agrees), self.whole, -self.strained, self.equal
 
     @property
     def equal(self) -> int:
-        """How many failures agree in every element."""
+        """Number of failures that agree in every element."""
         return sum(agreement is Agreement.EQUAL for agreement in self.agrees.values())
 
 
 def with_alternatives_of(
     explanation: Explanation, replaced: Explanation, others: Sequence[Explanation]
 ) -> Explanation:
-    """An explanation in place of ``found``, with those of its candidates that ``others`` allow."""
+    """Add to an explanation the candidates of ``replaced`` that ``others`` allow."""
     if explanation.agrees.keys() != replaced.agrees.keys():
         return explanation
     choices = (mutants for other in others for mutants in (other.faults, *other.alternatives))
@@ -87,7 +87,7 @@ def mutant_ids(mutants: Iterable[Mutant]) -> set[str]:
 
 
 def minimal_alternatives(best: Mutants, alternatives: Iterable[Mutants]) -> tuple[Mutants, ...]:
-    """The alternatives that say no more than what is there already."""
+    """Drop alternatives that contain ``best`` or another alternative."""
     minimal: list[Mutants] = []
     for mutants in sorted(alternatives, key=len):
         if not any(mutant_ids(smaller) <= mutant_ids(mutants) for smaller in (best, *minimal)):

@@ -28,7 +28,7 @@ MAX_COMPARED_PASSES = 300
 
 @dataclass(frozen=True)
 class LocatedFailures:
-    """Failures, by id, whose wrong elements all lie in one place.
+    """Failures, by id, whose wrong elements all lie in one region.
 
     Of the passed vectors of the same element types and ranks that were looked at, ``passing`` says
     how many have elements there, and how many there are.
@@ -48,8 +48,10 @@ def locate_failures(
     precision: Mapping[str, str],
     level: str,
 ) -> Iterator[LocatedFailures]:
-    """The places of failures of one operator: one of all, else one for each element type, else
-    for each rank, of what then is left, that has one; in the end one of most that are left.
+    """Find the regions of an operator's failures.
+
+    A region of all failures comes first, else regions by element type, then by rank, of the rest;
+    in the end one of most of the rest.
 
     Failures whose elements were not compared, or whose outputs were not kept, have none.
     """
@@ -84,7 +86,7 @@ def locate_failures(
 
 
 def index_lines_of(spec: OpSpec) -> list[IndexLine] | None:
-    """The lines of an operator's outputs; None where these have different dimensions."""
+    """List the lines of an operator's outputs; None if their dimensions differ."""
     names = spec.outputs[0].shape
     if any(output.shape != names for output in spec.outputs):
         return None
@@ -101,7 +103,7 @@ def wrong_elements(
     precision: Mapping[str, str],
     level: str,
 ) -> Iterator[tuple[str, WrongElements]]:
-    """Which elements are wrong, by id: where elements were compared, and outputs kept."""
+    """Yield the wrong elements of failures, by id, if elements were compared and outputs kept."""
     compared = (
         result for result in failed if result.witness is not None and result.returned is not None
     )

@@ -33,8 +33,10 @@ PER_AXIS = {
 
 
 def case_numbers(spec: OpSpec, case: Case) -> Numbers:
-    """The numbers of a case by name: the largest of an axis, products, and the least differences
-    between two attributes of one axis, whose name ends with ``-``.
+    """Compute the numbers that describe a case, by name.
+
+    They are the largest of an axis, products, and the least differences between two attributes of
+    one axis, whose name has `` - ``.
     """
     env = Environment(spec, case)
     numbers = {words: int(env[name]) for name, words in SINGLE.items() if name in env}
@@ -68,7 +70,7 @@ def _per_axis(env: Environment, name: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What one number of a case is: ``sign`` is ``>``, ``<``, ``%`` or ``not %``."""
+    """A comparison of a case's number: ``sign`` is ``>``, ``<``, ``%`` or ``not %``."""
 
     number: str
     sign: str
@@ -76,7 +78,7 @@ class Comparison:
     remainder: int = 0
 
     def met_by(self, numbers: Numbers) -> bool:
-        """Whether a case with these numbers meets it."""
+        """Return whether a case with these numbers meets the comparison."""
         value = numbers.get(self.number)
         if value is None:
             return False
@@ -106,8 +108,9 @@ class Comparison:
 def best_comparison(
     failed: Sequence[Numbers], passed: Sequence[Numbers]
 ) -> tuple[Separation, Comparison, int] | None:
-    """The comparison that all failures meet and fewest passes do, as conditions and by itself, and
-    how many were tried.
+    """Find the comparison that all failures meet and fewest passing vectors do.
+
+    Returns: it as conditions and by itself, and how many were tried.
 
     None where nothing of the kind tells them apart, and of a few failures, which show no more than
     that they are alike.

@@ -26,10 +26,10 @@ CACHED_VECTORS = 512
 class OperatorResults:
     """The value vectors of one operator that failed with outputs, and those that passed.
 
-    ``failed`` are the failures by id, the smallest first. ``read`` gives a vector by its id;
-    ``noticed`` the faults that each vector notices (empty where the suite does not say).
-    ``level`` is what was asked, ``precision`` what each element type was. With ``only`` nothing is
-    looked at but the outputs with these numbers.
+    ``failed`` are the failures by id, the smallest first. ``read`` returns a vector by its id;
+    ``noticed`` the mutants that each vector kills (empty if the suite does not record it).
+    ``level`` and ``precision``, by element type, are those of the run. ``only`` restricts
+    everything to the outputs with these numbers.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class OperatorResults:
         return code_path_of(self.spec, case_from_request(result.op, result.asked))
 
     def code_path(self, id: str) -> CodePath:
-        """Where a failure was computed."""
+        """Return the code path of a failure."""
         return self._places[id]
 
     def passed(self, code_path: CodePath, mutants: Sequence[str]) -> Iterator[ObservedVector]:
-        """The passed vectors at a place; where the suite tells, only those that notice a fault.
+        """Yield passed vectors of a code path; only those that kill a mutant, if recorded.
 
-        It tells nothing of a fault that is newer, and it tells for precision standard, so of
-        native too, which accepts more, but not of exact.
+        The suite does not know newer mutants. It records kills at precision standard, which hold at
+        native too, which accepts more, but not at exact.
         """
         kills_decide = self._precision.get(code_path.dtype) != "exact" and self._known.issuperset(
             mutants
@@ -104,11 +104,11 @@ class OperatorResults:
 
     @property
     def places(self) -> frozenset[CodePath]:
-        """Where vectors passed or failed."""
+        """Code paths of the vectors that passed or failed."""
         return frozenset(self._passed).union(self._places.values())
 
     def count(self, places: Container[CodePath]) -> tuple[int, int]:
-        """How many vectors failed, and how many passed, at some places."""
+        """Count the vectors that failed, and those that passed, on some code paths."""
         failed = sum(code_path in places for code_path in self._places.values())
         return failed, sum(
             len(ids) for code_path, ids in self._passed.items() if code_path in places
@@ -116,7 +116,7 @@ class OperatorResults:
 
 
 def case_from_request(op: str, request: Mapping[str, Any]) -> Case:
-    """The case that a result asks, as :attr:`Case.asked` tells it."""
+    """Return the case of a request, the inverse of :attr:`Case.asked`."""
     shapes, operands = (
         {name: tuple(value) for name, value in request.get(kind, {}).items()}
         for kind in ("shapes", "operands")

@@ -17,30 +17,30 @@ Array = NDArray[Any]
 
 
 def select_outputs(numbers: Sequence[int], several: Sequence[T]) -> tuple[T, ...]:
-    """What belongs to the outputs with these numbers, of what belongs to all."""
+    """Select the entries of the outputs with these numbers."""
     return tuple(several[number] for number in numbers)
 
 
 class OutputSubset:
-    """As :class:`conformance.reference.subject.Subject`, of the outputs with these ``numbers``."""
+    """A :class:`conformance.reference.subject.Subject` restricted to some outputs."""
 
     def __init__(self, subject: Subject, numbers: Sequence[int]) -> None:
         self._subject, self._numbers = subject, numbers
         self.outputs = list(select_outputs(numbers, subject.outputs))
 
     def under(self, implementation: Altered) -> list[Array]:
-        """The outputs of an implementation; ``self.outputs`` where its variants change nothing."""
+        """Compute the outputs of an implementation; ``self.outputs`` if it changes nothing."""
         outputs = self._subject.under(implementation)
         if outputs is self._subject.outputs:
             return self.outputs
         return list(select_outputs(self._numbers, outputs))
 
     def ends(self, implementation: Altered, precision: str) -> list[tuple[Array, Array]]:
-        """As :meth:`Subject.ends`."""
+        """Compute the accepted intervals, as :meth:`Subject.ends`."""
         return list(select_outputs(self._numbers, self._subject.ends(implementation, precision)))
 
     def unspecified(self, implementation: Altered, precision: str | None = None) -> list[Array]:
-        """As :meth:`Subject.unspecified`."""
+        """Mark unspecified elements, as :meth:`Subject.unspecified`."""
         return list(
             select_outputs(self._numbers, self._subject.unspecified(implementation, precision))
         )

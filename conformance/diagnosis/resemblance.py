@@ -31,8 +31,11 @@ MAX_CONTRADICTIONS = 200
 
 @dataclass(frozen=True)
 class Resemblance:
-    """A mutant that gives what ``agree``, by id, are of ``failing`` failures; ``passing`` vectors,
-    by id, pass where an implementation with it could not."""
+    """A mutant that failures resemble, and the vectors that contradict it.
+
+    ``agree``, by id, of ``failing`` failures are what it gives; ``passing`` vectors, by id, pass
+    where it would fail.
+    """
 
     fault: Mutant
     agree: frozenset[str]
@@ -40,8 +43,10 @@ class Resemblance:
     passing: frozenset[str]
 
     def sentence(self, apart: str) -> str:
-        """What is to be said; ``apart`` are conditions that those which pass do not meet, if any
-        are known."""
+        """Describe the resemblance in a sentence.
+
+        ``apart`` are conditions that the passing vectors do not meet, if any are known.
+        """
         where = f" These fail only with {apart}." if apart else ""
         least = "at least " if len(self.passing) == MAX_CONTRADICTIONS else ""
         passing = f"{least}{len(self.passing)} vectors pass that it would fail"
@@ -54,7 +59,7 @@ class Resemblance:
 def find_resemblance(
     evidence: OperatorResults, mutants: Sequence[Mutant], ids: Sequence[str]
 ) -> Resemblance | None:
-    """The mutant that failures with these ids resemble most; None where they resemble none."""
+    """Find the mutant that failures resemble most; None if they resemble none."""
     failures = {id: evidence.failed[id] for id in ids if id in evidence.failed}
     if len(failures) < MIN_FAILURES:
         return None

@@ -65,10 +65,10 @@ to such sums; or as many as there are failures that lie in the interval of anoth
 
 
 class Search:
-    """The search for the faults of one operator among those of a ``bank``.
+    """The search for the mutants of one operator among those of a catalogue.
 
-    ``chosen`` says that the failures are few and were picked because each tells something, as those
-    that a fuzz search leaves: then what contradicts faults does so, however few such failures are.
+    ``chosen`` says that the failures are few and were picked because each shows something new, as a
+    fuzz search does: then a contradiction counts, however few such failures are.
     """
 
     def __init__(
@@ -84,9 +84,7 @@ class Search:
         self._cache: dict[tuple[str, ...], Altered] = {}
 
     def run(self) -> list[Explanation]:
-        """What explains the failures: single faults, two that act on the same vectors, and no more
-        faults than are needed.
-        """
+        """Explain the failures by single mutants and by combinations, with no more than needed."""
         catalogue = [(mutant,) for mutant in self._bank]
         self._seek(catalogue, patience=PATIENCE)
         # Where patience ended there may be more of what was found elsewhere.
@@ -135,7 +133,7 @@ class Search:
                 yield from self._pairs(first[:ALTERNATIVES], second[:ALTERNATIVES])
 
     def credible(self, explanation: Explanation, others: Sequence[Explanation] = ()) -> bool:
-        """Whether the failures bear an explanation out; ``others`` are what explains the rest.
+        """Return whether the failures support an explanation, given the ``others``.
 
         Of faults in some kernels alone hardly an unexplained failure elsewhere agrees: what does
         the same there, where passed vectors speak against them, is something narrower. Of the

@@ -36,13 +36,14 @@ UNKNOWN: Mapping[str, Any] = {
 
 
 def candidates(explanation: Explanation) -> tuple[Mutants, ...]:
-    """All that explains the same failures as well."""
+    """Return all combinations of mutants that explain the same failures."""
     return (explanation.faults, *explanation.alternatives)
 
 
 def is_named(explanation: Explanation) -> bool:
-    """Whether so few candidates fit that they are told by name, and more than one vector shows it
-    or could have spoken against it.
+    """Return whether mutants are named: few candidates, and more than one vector as evidence.
+
+    One vector is enough if another could have contradicted it.
     """
     return len(candidates(explanation)) <= MAX_NAMES and not explanation.lone
 
@@ -50,7 +51,7 @@ def is_named(explanation: Explanation) -> bool:
 def describe_mutants(
     explanation: Explanation, decides: str | None = None, backend: str = ""
 ) -> dict[str, Any]:
-    """The diagnosis of a finding that is what some faults do; see docs/run-log.md.
+    """Describe a finding that mutants explain; see docs/run-log.md.
 
     ``decides`` is the id of a vector that tells the candidates apart, if there are several;
     ``backend`` is the backend as it was named, where it declares less than all of the operator.
@@ -80,9 +81,9 @@ def describe_ambiguous(
     decides: str | None = None,
     backend: str = "",
 ) -> dict[str, Any]:
-    """The diagnosis of a finding that more candidates explain than are named, or one vector alone.
+    """Describe a finding with too many candidates to name, or a single vector.
 
-    ``told`` is what else can be said of it (:func:`describe_conditions`); ``decides`` and
+    ``description`` is what else can be said of it (:func:`describe_conditions`); ``decides`` and
     ``backend`` as above.
     """
     several = candidates(explanation)
@@ -106,10 +107,10 @@ def describe_ambiguous(
 def describe_region(
     shared: SharedRegion, passing: tuple[int, int], description: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """The diagnosis of a finding whose wrong elements all lie in one place.
+    """Describe a finding whose wrong elements all lie in one region.
 
-    Of the passed vectors that were looked at, of the same element types and ranks, ``passing`` says
-    how many have elements there, and how many there are. ``told`` is what else can be said
+    Of the passed vectors that were compared, of the same element types and ranks, ``passing`` says
+    how many have elements there, and how many there are. ``description`` is what else can be said
     (:func:`describe_conditions`).
     """
     passing_count, looked_at = passing
@@ -132,9 +133,9 @@ def describe_region(
 def describe_conditions(
     separation: Separation, spec: OpSpec | None, rejected: bool, by_chance: bool
 ) -> dict[str, Any]:
-    """The diagnosis of a finding of which only the cases where it fails are known.
+    """Describe a finding by the conditions under which it fails.
 
-    ``by_chance`` where as much might be said of vectors that fail at random.
+    ``by_chance`` if as much might be said of vectors that fail at random.
     """
     about = {} if spec is None else {target.name: target.why for target in spec.edges}
     return {
@@ -194,7 +195,7 @@ def _alternatives(several: Sequence[Mutants]) -> list[dict[str, Any]]:
 
 
 def _where(separation: Separation, rejected: bool) -> str:
-    noun = "must-reject vectors" if rejected else "vectors"
+    noun = "negative tests" if rejected else "vectors"
     conditions = " and ".join(map(str, separation.conditions))
     if separation.exact and [condition.omits for condition in separation.conditions] == [True]:
         return f"Fails whenever {separation.conditions[0].feature.replace(OMITTED, ' is omitted')}."
@@ -276,5 +277,5 @@ def _words(scope: Mapping[str, Sequence[Any]]) -> str:
 
 
 def mutants_key(mutants: Mutants) -> str:
-    """What findings of the same faults share."""
+    """Return the key that findings of the same mutants share."""
     return "+".join(mutant.id for mutant in mutants)

@@ -16,7 +16,9 @@ from conformance.spec.yaml_source import Path, Source
 
 
 def assemble(source: Source) -> OpSpec | None:
-    """The specification that ``source`` holds, or None without a family to read it by.
+    """Assemble the specification that ``source`` holds.
+
+    Returns: None without a family to read it by.
 
     ``source.data`` has the structure that the schema asks for. Problems are noted in ``source``;
     with any of them the result is not to be used.

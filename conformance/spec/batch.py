@@ -44,13 +44,13 @@ Found = TypeVar("Found")
 
 
 class BatchDefinition(Protocol):
-    """An expression, or what stands for one."""
+    """An expression, or a stand-in for one."""
 
     def many(self, batch: Batch) -> Value: ...
 
 
 class Batch:
-    """``count`` cases, all of so many ``axes``, by the names of what is known of them.
+    """``count`` cases with the same number of ``axes``, and their values by name.
 
     Definitions are evaluated when they are first asked for, and then kept with the cases that they
     left unsettled.
@@ -73,11 +73,11 @@ class Batch:
         self._own: Mapping[str, Value] = {}
 
     def evaluate(self, expression: BatchDefinition) -> tuple[Value, Bools]:
-        """The value of an expression, and for which cases it is not settled."""
+        """Evaluate an expression; mark the cases for which it is not settled."""
         return self.tracked(lambda: expression.many(self))
 
     def truth(self, expression: BatchDefinition) -> tuple[Bools, Bools]:
-        """Of which cases a condition on the case, on every axis, holds; and of which it may hold.
+        """Evaluate a condition on the case: where it holds everywhere, and where it may.
 
         What is unsettled may hold.
         """
@@ -89,7 +89,7 @@ class Batch:
         return holds & ~unsettled, may | unsettled
 
     def name(self, name: str) -> tuple[Value, Bools]:
-        """The value of a name, and for which cases it is not settled."""
+        """Return the value of a name; mark the cases for which it is not settled."""
         if name not in self._kept:
             before, self._own = self._own, {}
             self._kept[name] = self.tracked(lambda: self.worked_out(name))
@@ -97,7 +97,7 @@ class Batch:
         return self._kept[name]
 
     def worked_out(self, name: str) -> Value:
-        """The value of a name that was not asked for before."""
+        """Compute the value of a name on first use."""
         if name in self.definitions:
             return self.definitions[name].many(self)
         self.unsettle(np.ones(self.count, np.bool_))
@@ -105,7 +105,7 @@ class Batch:
 
     @contextmanager
     def meaning(self, names: Mapping[str, Value]) -> Iterator[None]:
-        """Names that mean something else meanwhile, but not to the definitions that are asked."""
+        """Give names another meaning for a while, except in the definitions evaluated."""
         before = self._own
         self._own = {**before, **names}
         try:
@@ -114,7 +114,7 @@ class Batch:
             self._own = before
 
     def tracked(self, work: Callable[[], Found]) -> tuple[Found, Bools]:
-        """A value, and the cases that are unsettled on the way to it."""
+        """Compute a value; mark the cases that become unsettled on the way."""
         before = self._unsettled, self._active
         self._unsettled, self._active = np.zeros(self.count, np.bool_), None
         try:
@@ -124,7 +124,7 @@ class Batch:
             self._unsettled, self._active = before
 
     def unsettle(self, where: Bools | bool, rows: Rows | None = None) -> None:
-        """Note cases that are not settled, as far as what is evaluated now is asked of them."""
+        """Mark cases as not settled, as far as they matter to the current evaluation."""
         if rows is not None:
             if not np.any(where):
                 return
@@ -137,7 +137,7 @@ class Batch:
 
     @property
     def grid(self) -> Rows:
-        """The combinations of the rows of all axes."""
+        """Combinations of the rows of all axes."""
         raise NotImplementedError
 
     def joint(self, entries: Sequence[BatchValue]) -> Rows | None:
@@ -151,7 +151,7 @@ class Batch:
 
     @staticmethod
     def lifted(array: Any, entry_rows: Rows | None, rows: Rows | None) -> Any:
-        """An array over other rows than its own, of which they are combinations."""
+        """Expand an array to rows that are combinations of its own."""
         if entry_rows is rows or rows is None or np.ndim(array) == 0:
             return array
         return array[rows.case if entry_rows is None else rows.places[entry_rows]]
@@ -177,11 +177,11 @@ class Batch:
         return self.applied(node.op, *values)
 
     def applied(self, op: str, *values: Value) -> Value:
-        """An operation of the language that goes axis by axis."""
+        """Apply an operation of the language axis by axis."""
         return self.each(lambda *entries: self._one(op, entries), *values)
 
     def each(self, operation: Callable[..., BatchValue], *values: Value) -> Value:
-        """``operation`` on single values, or axis by axis."""
+        """Apply ``operation`` to single values, or axis by axis."""
         if not any(isinstance(value, tuple) for value in values):
             return operation(*values)
         columns = (v if isinstance(v, tuple) else (v,) * self.axes for v in values)

@@ -14,16 +14,16 @@ from conformance.spec.model import OpSpec
 
 
 class Evaluable(Protocol):
-    """An expression, or a variant's replacement of one."""
+    """An expression, or the replacement of one by a rule change."""
 
     def evaluate(self, env: Mapping[str, Value]) -> Value: ...
 
     def many(self, batch: Any) -> Any:
-        """The value for each case of a :class:`~conformance.spec.batch.Batch`."""
+        """Evaluate for each case of a :class:`~conformance.spec.batch.Batch`."""
 
 
 class Environment(dict[str, Any]):
-    """Values by name; a definition is evaluated when it is first asked for, and then kept.
+    """Values by name; a definition is evaluated on first use, and then kept.
 
     ``definitions`` replaces those of the specification (see :mod:`conformance.reference.variants`).
     ``sources`` are further names that are worked out on demand, by a function of the environment.
@@ -74,12 +74,12 @@ class Environment(dict[str, Any]):
         return value
 
     def per_axis(self, name: str) -> tuple[Any, ...]:
-        """A value with one entry an axis; a value for all axes is repeated."""
+        """Return a value with one entry per axis; repeat a value for all axes."""
         value = self[name]
         return value if isinstance(value, tuple) else (value,) * int(self["axes"])
 
     def under(self, definitions: Mapping[str, Evaluable], changed: AbstractSet[str]) -> Self:
-        """The same case under other definitions, which differ for the names ``changed``.
+        """Copy the environment with other definitions, which differ for the names ``changed``.
 
         What does not depend on them is not worked out again.
         """
@@ -95,7 +95,7 @@ class Environment(dict[str, Any]):
 
 
 class EnvironmentOverlay(dict[str, Any]):
-    """Another environment with some values in place of its own."""
+    """Another environment with some values replaced."""
 
     def __init__(self, env: Mapping[str, Value], **overlaid: Any) -> None:
         super().__init__(overlaid)
@@ -106,8 +106,9 @@ class EnvironmentOverlay(dict[str, Any]):
 
 
 def dimensions(spec: OpSpec, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """The dimensions of tensors by name: an int, or a tuple with one an axis for the one that
-    expands. Where tensors have one dimension and differ in it, the first counts.
+    """Compute the dimensions of tensors by name: a number, or a tuple per axis.
+
+    If tensors share a dimension and differ in it, the first counts.
 
     Raises :class:`InvalidCase` for shapes that have not so many dimensions.
     """
@@ -122,7 +123,7 @@ def dimensions(spec: OpSpec, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
 
 
 def shapes_of(spec: OpSpec, values: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """The shapes of the tensors whose dimensions have these values, by name."""
+    """Compute the shapes of the tensors, by name, from the values of dimensions."""
     shapes = {}
     for tensor in spec.tensors:
         shape: list[int] = []
@@ -133,7 +134,7 @@ def shapes_of(spec: OpSpec, values: Mapping[str, Any]) -> dict[str, tuple[int, .
 
 
 def resized(spec: OpSpec, case: Case, shape: tuple[int, ...]) -> Case:
-    """The case with another shape of the data; others that have its dimensions follow."""
+    """Change the shape of a case's data; tensors that share dimensions follow."""
     first = spec.data.name
     if not spec.others:
         return replace(case, shapes={**case.shapes, first: shape})
@@ -148,7 +149,7 @@ def case_from_inputs(
     inputs: list[Any],
     attributes: Mapping[str, Any],
 ) -> Case:
-    """The case that some input arrays and attributes ask.
+    """Make the case of input arrays and attributes.
 
     Raises :class:`InvalidCase` for a number or type of inputs that the operator does not have;
     whether the rest is allowed is for :mod:`conformance.spec.validity` to say.

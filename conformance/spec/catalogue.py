@@ -36,8 +36,9 @@ from conformance.spec.yaml_source import Path, Source
 
 @dataclass(frozen=True)
 class StatedEquivalence:
-    """Why nothing kills a fault in some parts of an operator: in each of these element types, ranks
-    and profiles, where they are given.
+    """A statement that nothing kills a mutant in some partitions, with the reason.
+
+    It holds in each of these element types, ranks and profiles, where they are given.
 
     At ``level`` should it cannot show there; at must what shows is what an interpretation allows.
     """
@@ -49,14 +50,14 @@ class StatedEquivalence:
     profiles: tuple[str, ...] = ()
 
     def holds(self, dtype: str, rank: int, profile: str) -> bool:
-        """Whether this speaks of the cases of an element type and rank, within a profile or any."""
+        """Return whether it covers an element type and rank, within a profile or any."""
         limits = ((self.types, dtype), (self.ranks, rank), (self.profiles, profile))
         return all(not among or value in among for among, value in limits)
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One way in which an implementation of one operator goes wrong.
+    """A way in which an implementation of one operator goes wrong.
 
     ``says`` is a sentence for whoever wrote the kernel, ``look`` where in it to look; ``threads``
     are public places where a real one had it, ``fixed`` runtimes that had it, each with the version
@@ -81,7 +82,7 @@ class Mutant:
 
 
 class Why(Enum):
-    """Why an operator does not have a mutant."""
+    """A reason why an operator does not have a mutant."""
 
     NAMED = "the entry names other operators"
     KIND = "the entry is for other kinds of operators"
@@ -91,7 +92,7 @@ class Why(Enum):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A mutant that an operator does not have, by its ``id`` and the name of its ``entry``.
+    """A mutant that an operator does not have, by ``id`` and name of its ``entry``.
 
     ``of`` is the kind that the entry is for, or the name that the operator lacks, if it is a name;
     ``error`` says what it lacks.
@@ -110,7 +111,7 @@ class Idle(ConformanceError):
 
 
 def load_catalogue_text(text: str, file: str = "<text>") -> tuple[Mutant, ...]:
-    """The faults that a catalogue file holds, one for each operator that can have it.
+    """Parse a catalogue file into mutants, one for each operator that can have it.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the file at once.
     """
@@ -129,13 +130,16 @@ def load_catalogue_text(text: str, file: str = "<text>") -> tuple[Mutant, ...]:
 
 
 def load_catalogue(path: FilePath) -> tuple[Mutant, ...]:
-    """The faults in a file. Raises :class:`~conformance.errors.SpecError`."""
+    """Load the mutants in a file.
+
+    Raises :class:`~conformance.errors.SpecError`.
+    """
     return load_catalogue_text(read_text(path), str(path))
 
 
 @lru_cache(maxsize=KEPT)
 def mutants_of(spec: OpSpec) -> tuple[Mutant, ...]:
-    """The faults of an operator, in the order of their files.
+    """Return the mutants of an operator, in the order of their files.
 
     Raises :class:`~conformance.errors.SpecError` if two have the same id, and where the
     specification says of one that it does not have that nothing can show it.
@@ -154,7 +158,7 @@ def mutants_of(spec: OpSpec) -> tuple[Mutant, ...]:
 
 
 def left_out(spec: OpSpec) -> tuple[LeftOut, ...]:
-    """The mutants of its family that an operator does not have, in the order of their files."""
+    """Return the mutants of its family that an operator does not have, in file order."""
     excluded: list[LeftOut] = []
     for source in _of_family(spec.family):
         for _ in _faults(source, (spec,), excluded):
@@ -178,7 +182,7 @@ def _faults(
 ) -> Iterator[Mutant]:
     """What a sound file says of some operators; problems are noted in ``source``.
 
-    ``left`` takes what an operator does not have.
+    ``excluded`` takes what an operator does not have.
     """
     excluded = [] if excluded is None else excluded
     kind = source.data["kind"]
@@ -377,7 +381,7 @@ def _computed_with(spec: OpSpec) -> frozenset[str]:
 def stated(
     raw: Iterable[Mapping[str, Any]], spelled: Collection[str]
 ) -> Iterator[StatedEquivalence]:
-    """What entries say of the parts of one fault of one operator, which may be ``spelled`` so."""
+    """Parse the statements on one mutant of an operator that is ``spelled`` so."""
     for entry in raw:
         if "of" not in entry or not {*entry["of"]}.isdisjoint(spelled):
             limits = (tuple(entry.get(key, ())) for key in ("types", "ranks", "profiles"))

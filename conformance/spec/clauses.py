@@ -28,7 +28,7 @@ _ANYWHERE = Kind("bool", domain=Domain.ELEMENT)
 
 
 class Clauses:
-    """Reads the clauses of one file; problems are noted in ``source``."""
+    """A reader of the clauses of one file; it notes problems in ``source``."""
 
     def __init__(
         self, source: Source, family: Family, quantities: Quantities, definitions: Definitions
@@ -140,11 +140,11 @@ class Clauses:
                 self.source.problem(path, message, expected="a condition on the case")
 
     def too_early(self, path: Path, name: str) -> None:
-        """Note that ``name`` is not known yet where a rule is needed."""
+        """Note that ``name`` is not defined yet where a rule is needed."""
         self.source.problem(path, f"'{name}' is not known before this rule")
 
     def edges(self, section: str = "edges") -> Iterable[CoverageTarget]:
-        """The named predicates of a section: coverage targets, or profiles."""
+        """Read the named predicates of a section: coverage targets, or profiles."""
         for path, name, raw in self._section(section):
             when = compile_at(self.source, (*path, "when"), raw["when"], self.scope, _ON_THE_CASE)
             aims = tuple(self._aims((*path, "aim"), raw.get("aim", [])))

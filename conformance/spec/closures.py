@@ -61,7 +61,7 @@ WHOLE: dict[str, tuple[Operation, Operation]] = {
 
 
 def closure(node: Node) -> Run:
-    """A function that evaluates a tree over an environment, which must have each name read.
+    """Make a function that evaluates a tree over an environment.
 
     It raises ArithmeticError where there is no value.
     """

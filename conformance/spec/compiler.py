@@ -17,7 +17,7 @@ _CONSTANTS = {"true": True, "false": False}
 
 
 class Compiler:
-    """Makes typed nodes of the syntax of one expression."""
+    """A compiler of one expression's syntax into typed nodes."""
 
     def __init__(self, text: str, scope: Mapping[str, Kind], enums: frozenset[str]) -> None:
         self._text = text

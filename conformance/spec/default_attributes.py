@@ -11,7 +11,7 @@ from conformance.spec.model import OpSpec, Quantity
 
 
 def case_from_values(spec: OpSpec, values: Mapping[str, Any], seed: int) -> Case:
-    """The case of these values: of the quantities by key, of the types by name, and ``pattern``."""
+    """Make a case from quantities by key, types by name, and ``pattern``."""
     return Case(
         op=spec.op,
         types={name: values[name] for name in spec.types},
@@ -24,7 +24,7 @@ def case_from_values(spec: OpSpec, values: Mapping[str, Any], seed: int) -> Case
 
 
 def without_defaults(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Values by key as attributes of the document, without some of those that have their default.
+    """Return values as attributes, without some of those that have their default.
 
     A backend may take the wrong default, or none; one that is always given hides that. Each bit of
     the case's ``seed`` decides on one attribute, so about half of them are left out; one that the
@@ -47,7 +47,7 @@ def without_defaults(spec: OpSpec, values: Mapping[str, Any], seed: int) -> dict
 
 
 def with_defaults(spec: OpSpec, case: Case) -> dict[str, Any]:
-    """The values of a case's attributes by key, with the defaults of those that it leaves out."""
+    """Return the values of a case's attributes by key, with defaults filled in."""
     axes = spec.axes_of(case)
     return {quantity.key: quantity.of(case.attributes, axes) for quantity in spec.attributes}
 
@@ -57,8 +57,10 @@ MAX_LINE = 160
 
 
 def in_a_line(spec: OpSpec, request: Mapping[str, Any]) -> str:
-    """What a case asks (:attr:`Case.asked`): shapes and types of its tensors, and each attribute
-    that has not its default. What is beyond ``MAX_LINE`` characters is counted only."""
+    """Describe a case in a line: shapes, types, and attributes without their default.
+
+    ``request`` is :attr:`Case.asked`. Attributes beyond ``MAX_LINE`` characters are only counted.
+    """
     types, shapes = request["types"], request["shapes"]
     tensors = [f"{_sizes(shapes[tensor.name])} {types[tensor.type]}" for tensor in spec.tensors]
     attributes = request.get("attributes", {})

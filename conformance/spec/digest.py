@@ -36,7 +36,7 @@ LATER_RULES = {"index_axes": "own", "pooled": "own", "zero_divisor": "one"}
 
 @lru_cache(maxsize=KEPT)
 def spec_digest(spec: OpSpec) -> str:
-    """SHA-256, in hexadecimal, over the operator's types, quantities, rules, edges and conditions.
+    """Hash an operator's types, quantities, rules, targets and conditions: SHA-256 in hexadecimal.
 
     It stays the same when prose, comments, the order of keys in a table or the files that a
     specification is spread over change.

@@ -60,7 +60,7 @@ class Expression:
             object.__setattr__(self, name, value)
 
     def evaluate(self, env: Mapping[str, Value]) -> Value:
-        """The value over ``env``, which must have each name that is read.
+        """Evaluate over ``env``, which must have each name that is read.
 
         A condition on the case alone that decides ``and``, ``or`` or ``where`` keeps the other
         side from being evaluated. Raises :class:`EvaluationError` for a division by zero, for a
@@ -79,7 +79,7 @@ class Expression:
         return value
 
     def many(self, batch: Batch) -> Any:
-        """The value for each case of a batch, see :mod:`conformance.spec.batch`."""
+        """Evaluate for each case of a batch, see :mod:`conformance.spec.batch`."""
         return batch.visit(self.tree)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -113,7 +113,7 @@ def compile_expression(
     want: Kind | None = None,
     repeat: bool = False,
 ) -> Expression:
-    """The expression ``text`` over the names of ``scope``.
+    """Compile the expression ``text`` over the names of ``scope``.
 
     ``enums`` are the words that may stand for enum members; by default those of the names in
     scope. With ``want`` the value must be of its type, have no other members, depend on no more,
@@ -164,7 +164,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def reach(names: Iterable[str], speaks_of: Mapping[str, Iterable[str]]) -> frozenset[str]:
-    """``names``, and all that their definitions speak of, directly or through others.
+    """Collect ``names`` and all that their definitions use, directly or not.
 
     ``speaks_of`` gives for each definition the names in it.
     """

@@ -18,18 +18,20 @@ _FOLDER = Path(__file__).resolve().parents[1] / "families"
 
 
 def names() -> tuple[str, ...]:
-    """The families that there are, those of this package first."""
+    """List the available families, those of this package first."""
     return tuple(dict.fromkeys((*_own(), *sorted(entry.name for entry in _entries()))))
 
 
 def is_family(name: str) -> bool:
-    """Whether there is a family of this name; other distributions are asked last."""
+    """Return whether a family of this name exists; look in other distributions last."""
     return name in _own() or name in names()
 
 
 @cache
 def family_of(name: str) -> Family:
-    """The family of a name. One of this package cannot be replaced by another distribution.
+    """Load the family of a name.
+
+    One of this package cannot be replaced by another distribution.
 
     Raises :class:`~conformance.errors.UsageError` where there is none, and for one of another
     distribution that cannot be loaded, which is named.

@@ -22,8 +22,9 @@ _BY_RANK = {"rank": Kind("int"), "axes": Kind("int")}
 
 @lru_cache(maxsize=4096)
 def folded(text: str, ranks: Sequence[int], axes: Callable[[int], int]) -> str:
-    """An expression without the conditions that hold, or do not, on every one of some ranks, which
-    have so many ``axes``.
+    """Drop the conditions of an expression that are constant on the given ranks.
+
+    The ranks have so many ``axes``.
 
     The text stays as it is where nothing is settled. Raises
     :class:`~conformance.errors.ExpressionError` for what is no expression.

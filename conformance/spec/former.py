@@ -15,7 +15,7 @@ from conformance.spec.model import OpSpec, Quantity
 
 
 def respelled(spec: OpSpec, case: Case) -> Case:
-    """The same question in the document's spelling; a case that has it already is the same.
+    """Spell a case's attributes as the document does; keep a case that does.
 
     A list is given where its first half was, or where it is not the default. Halves of different
     lengths make a list of an odd length. What is no half of a list stays as it is: the case may be

@@ -17,7 +17,7 @@ ADVICE = "; where the operator has such a thing, name it under 'roles'"
 
 
 def inapplicable_lines(spec: OpSpec) -> Iterator[str]:
-    """How many mutants do not apply to an operator, and a line for each reason, most first.
+    """Yield how many mutants do not apply to an operator, then each reason, most first.
 
     Raises :class:`~conformance.errors.SpecError` as :func:`~conformance.spec.catalogue.mutants_of`.
     """

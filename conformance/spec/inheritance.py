@@ -20,7 +20,7 @@ MAX_LINEAGE = 16
 
 
 def extended(source: Source, base: Source | None) -> Source:
-    """The source with what it takes from the file that it extends, or as it is if it extends none.
+    """Merge a source with the file that it extends, if it extends one.
 
     ``base`` is that file, already extended; None if there is none of the name that is given.
     Problems are noted in the source, each part's at the place it was written. Raises

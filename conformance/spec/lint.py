@@ -20,7 +20,7 @@ Note = tuple[Place, str, str]
 
 
 def lint(spec: OpSpec) -> tuple[Problem, ...]:
-    """The problems of a specification that loads, in file order.
+    """List the problems of a specification that loads, in file order.
 
     Each is something that does nothing or cannot do what it says: a definition or an edge that
     adds nothing, an attribute that no vector is about, a bound beyond what is legal.
@@ -38,8 +38,10 @@ def lint(spec: OpSpec) -> tuple[Problem, ...]:
 
 
 def untested_conditions(spec: OpSpec) -> dict[str, Problem]:
-    """The conditions that no negative test breaks, by name in file order. In a first draft that is
-    work to be done, not a mistake."""
+    """Find the conditions that no negative test breaks, by name in file order.
+
+    In a first draft that is work to be done, not a mistake.
+    """
     broken = Counter(reject.breaks for reject in spec.reject)
     notes = {}
     for condition, (_, position) in _conditions(spec).items():

@@ -21,7 +21,7 @@ NAME = re.compile("[A-Za-z][A-Za-z0-9_.]*-[0-9]+")
 
 
 def load_spec_text(text: str, file: str = "<text>", path: Path | None = None) -> OpSpec:
-    """The specification that ``text`` holds; ``file`` names it in messages.
+    """Parse a specification; ``file`` names it in messages.
 
     What it extends is looked for beside ``path``, then among the shipped specifications. Raises
     :class:`~conformance.errors.SpecError` with every problem of the file at once.
@@ -30,12 +30,15 @@ def load_spec_text(text: str, file: str = "<text>", path: Path | None = None) ->
 
 
 def load_spec(path: Path) -> OpSpec:
-    """The specification in a file. Raises :class:`~conformance.errors.SpecError`."""
+    """Load the specification in a file.
+
+    Raises :class:`~conformance.errors.SpecError`.
+    """
     return load_spec_text(read_text(path), str(path), path)
 
 
 def load_whole(text: str, file: str) -> OpSpec:
-    """The specification that ``text`` holds, which extends no other, so that no file is looked for.
+    """Parse a specification that extends no other, so that no file is looked up.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
     """
@@ -84,7 +87,7 @@ def _assembled(files: tuple[tuple[str, str], ...]) -> OpSpec:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, or so much of it as shows that it is too large.
+    """Read a file, or just enough of it to show that it is too large.
 
     Raises :class:`~conformance.errors.SpecError` for a file that cannot be read.
     """
@@ -116,26 +119,26 @@ class _Shipped(Mapping[str, OpSpec]):
 
 
 def shipped_specs() -> Mapping[str, OpSpec]:
-    """The specifications that come with the package, by operator; each is read when asked for."""
+    """Return the specifications of the package, by operator; each is read on first use."""
     return _Shipped()
 
 
 @cache
 def shipped_operators() -> tuple[str, ...]:
-    """The operators that come with the package; each has a file of its name."""
+    """List the operators of the package; each has a file of its name."""
     return tuple(path.stem for path in sorted(directory("specs").glob("*.yaml")))
 
 
 @cache
 def lineage(op: str) -> tuple[str, ...]:
-    """A shipped operator and those that its file builds on, without reading more than that."""
+    """List a shipped operator and those that its file builds on."""
     text = read_text(directory("specs") / f"{op}.yaml")
     extends = re.search("^extends: (.+)$", text, re.MULTILINE)
     return (op, *(lineage(extends[1]) if extends else ()))
 
 
 def find_spec(op: str) -> OpSpec:
-    """The specification of an operator: a shipped one by name, or a YAML file by path.
+    """Load an operator's specification: a shipped one by name, or a YAML file by path.
 
     A shipped one is read once. A file is looked at each time, and so is what it extends.
     Raises :class:`~conformance.errors.UsageError` for a name that is not known.
@@ -144,7 +147,7 @@ def find_spec(op: str) -> OpSpec:
 
 
 def select_specs(ops: Sequence[str], default: Sequence[str] | None = None) -> dict[str, OpSpec]:
-    """The specifications that are asked for, by operator.
+    """Load the requested specifications, by operator.
 
     ``ops`` are names, patterns of names, and files; none means ``default``, or all names. Raises
     :class:`~conformance.errors.UsageError` where two specify one operator.

@@ -21,7 +21,7 @@ Position = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Document:
-    """Where the operator's document is published."""
+    """The publication of an operator's document."""
 
     title: str
     url: str
@@ -29,7 +29,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Erratum:
-    """A place where the document is wrong or unclear: what it says, what holds, and why."""
+    """A mistake or gap of the document: what it says, what holds, and why."""
 
     id: str
     text: str
@@ -85,11 +85,11 @@ class Quantity:
 
     @property
     def whole(self) -> str:
-        """What conditions on the list are named by: of a half the list, else the ``key``."""
+        """Name that conditions on the list use: of a half the list's, else the ``key``."""
         return self.key if self.half is None else self.name.replace("-", "_")
 
     def of(self, attributes: Mapping[str, Any], axes: int) -> Any:
-        """The value among attributes by name: as given, or the default; None without either."""
+        """Return the value among attributes: as given, or the default; None without either."""
         value = attributes.get(self.name)
         if value is None and self.like:
             value = attributes.get(self.like)
@@ -98,7 +98,7 @@ class Quantity:
         return [self.default] * axes if self.per_axis else self.default
 
     def put(self, attributes: Mapping[str, Any], value: Any) -> dict[str, Any]:
-        """The attributes by name, with this value written into them."""
+        """Write this value into attributes by name."""
         if not self.per_axis:
             return {**attributes, self.name: self.write(value)}
         if self.half is None:
@@ -111,25 +111,25 @@ class Quantity:
         return {**attributes, self.name: [*halves[0], *halves[1]]}
 
     def is_default(self, value: Any, other_attributes: Mapping[str, Any]) -> bool:
-        """Whether a value is what the attribute has where only the ``rest`` is given, by name."""
+        """Return whether a value is the attribute's default beside the ``other_attributes``."""
         if not self.per_axis:
             return bool(self.of(other_attributes, 0) == value)
         default = self.of(other_attributes, len(value))
         return default is not None and list(default) == list(value)
 
     def may_be_given(self, values: Mapping[str, Any]) -> bool:
-        """Whether cases give a default beside these values of the attributes, by key."""
+        """Return whether cases state a default beside these values of the attributes, by key."""
         if self.given_if is None:
             return True
         env = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
         return bool(self.given_if.evaluate(env))
 
     def write(self, value: Any) -> Any:
-        """A single value as the document writes it."""
+        """Spell a single value as the document does."""
         return self.written.get(value, value) if self.written else value
 
     def read(self, value: Any) -> Any:
-        """A value that is written as in the document; one that it does not know is no value.
+        """Parse a value spelled as in the document; an unknown word is no value.
 
         Of a list of two halves it is this one's half; of an odd list the second is the longer one.
         """
@@ -171,7 +171,7 @@ class OperandInput:
 
 @dataclass(frozen=True)
 class OutputSpec:
-    """An output, and what of those things it ``holds`` that its family can give.
+    """An output: name, type, shape, and which of its family's values it ``holds``.
 
     ``type`` names a type variable, or the attribute that says the type.
     """
@@ -184,7 +184,7 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class Requirement:
-    """A condition on the whole case, for every axis; ``name`` is what a reject entry breaks."""
+    """A condition on the whole case, for every axis; a negative test breaks its ``name``."""
 
     name: str
     that: Expression
@@ -194,7 +194,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class RuleChange:
-    """The reference with rules replaced, where ``where`` holds (always, if None).
+    """The oracle's rules with some replaced, where ``where`` holds (always, if None).
 
     An interpretation is one with a ``question`` that the document leaves open; ``adopted`` is what
     the reference answers, ``answer`` what the variant does.
@@ -212,7 +212,7 @@ class RuleChange:
 
 @dataclass(frozen=True)
 class Observation:
-    """A question that nobody answers: what is there is reported, and never judged.
+    """An open question; answers are reported and never judged.
 
     Output elements where ``where`` holds show it, of those that are open or expected to be zero.
     ``expected`` says in words what the vector's expected value would mean there, if anything.
@@ -226,7 +226,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class CoverageTarget:
-    """A named predicate over cases. Each of ``aims`` narrows what is drawn so that it is met.
+    """A named predicate over cases, with constraints ``aims`` to draw cases that meet it.
 
     A coverage target, or a profile: a restriction that real backends have.
 
@@ -248,7 +248,7 @@ class CoverageTarget:
 
 @dataclass(frozen=True)
 class NegativeTest:
-    """How a valid case is made invalid, breaking exactly the condition ``breaks``.
+    """A change that makes a valid case invalid, breaking exactly the condition ``breaks``.
 
     ``set`` gives a quantity another value (an expression, or text for an enum) on one axis;
     ``length`` gives a per-axis quantity another number of entries; ``rank`` the data another
@@ -323,7 +323,7 @@ class OpSpec:
         return pickle.dumps({field.name: getattr(self, field.name) for field in fields(self)})
 
     def reach(self, expressions: Iterable[Expression]) -> frozenset[str]:
-        """All names that expressions speak of, directly or through definitions."""
+        """Collect all names that expressions use, directly or through definitions."""
         names = (name for expression in expressions for name in expression.names)
         return reach(names, self._speaks_of)
 
@@ -338,7 +338,7 @@ class OpSpec:
 
     @cached_property
     def layout(self) -> Layout:
-        """The dimensions of its tensors."""
+        """Dimensions of its tensors."""
         return self.kin.layout
 
     @property
@@ -348,30 +348,30 @@ class OpSpec:
 
     @property
     def selected(self) -> frozenset[str]:
-        """What the family's selector can be, which decides which rules matter."""
+        """Possible values of the family's selector, which decides which rules matter."""
         selector = self.definitions.get(self.kin.selector)
         return (selector.kind.values if selector else None) or frozenset()
 
     def rank_of(self, case: Case) -> int:
-        """The rank of the data of a case, as parts and ranks of the operator count it."""
+        """Return the rank of a case's data, as partitions count it."""
         return len(case.shapes[self.data.name])
 
     def axes_of(self, case: Case) -> int:
-        """How many axes a case has."""
+        """Return a case's number of axes."""
         return self.layout.axes(self.rank_of(case))
 
     def fills(self, pattern: str, dtype: str) -> bool:
-        """Whether data of an element type can be filled so."""
+        """Return whether a pattern can fill data of an element type."""
         return self.kin.fills(pattern, dtype)
 
     @property
     def aims(self) -> tuple[Mapping[str, DrawBounds], ...]:
-        """The aims of all edges."""
+        """Generation constraints of all targets."""
         return tuple(aim for target in self.edges for aim in target.aims)
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
-        """How data may be filled: as drawn cases are at large, or as an aim asks."""
+        """Patterns that fill data: those of drawn cases, and those that constraints request."""
         aimed = (map(str, aim["pattern"].values) for aim in self.aims if "pattern" in aim)
         return tuple(dict.fromkeys(chain(self.data.patterns, *aimed)))
 
@@ -381,7 +381,7 @@ class OpSpec:
 
     @cached_property
     def quantities(self) -> Mapping[str, Quantity]:
-        """Every quantity by its key: attributes, then dimensions, then operands (drawing order)."""
+        """Every quantity by its key: attributes, dimensions, operands (drawing order)."""
         quantities = {q.key: q for q in self.attributes}
         quantities.update({q.key: q for q in self.dims.values()})
         quantities.update({o.quantity.key: o.quantity for o in self.operands})

@@ -62,7 +62,7 @@ def _plain(stated: StatedEquivalence) -> dict[str, Any]:
 
 @lru_cache(maxsize=KEPT)
 def load_mutants_text(text: str, spec: OpSpec, file: str = "<text>") -> tuple[Mutant, ...]:
-    """The mutants of ``spec`` that ``text`` holds; ``file`` names it in messages.
+    """Parse the mutants of ``spec``; ``file`` names the text in messages.
 
     Raises :class:`~conformance.errors.SpecError` with every problem of the text at once.
     """

@@ -156,7 +156,7 @@ class Quantities:
                 self.source.problem((*self.paths[key], "written_as"), message, key=True)
 
     def check_names(self, family: Family) -> None:
-        """Every name means one thing, and none is a word of the language."""
+        """Check that every name means one thing, and none is a word of the language."""
         self._check_halves()
         taken = dict.fromkeys(RESERVED, "a word of the language")
         taken |= dict.fromkeys(family.names, "a name of the family")
@@ -206,7 +206,7 @@ class Quantities:
         return data
 
     def aim(self, path: Path, raw: Mapping[str, Any]) -> Mapping[str, DrawBounds]:
-        """What an edge or a must-reject case narrows, by key."""
+        """Read the bounds that a target or a negative test narrows, by key."""
         patterns = self.scope["pattern"].values or frozenset()
         aimed = {"pattern": Quantity("pattern", "enum", values=tuple(sorted(patterns)))}
         aimed |= {n: Quantity(n, "enum", values=dtypes) for n, dtypes in self.types.items()}
@@ -285,7 +285,7 @@ def _whole(name: str, raw: Mapping[str, Any]) -> Quantity:
 
 
 def quantity_conditions(quantities: Iterable[Quantity]) -> dict[str, Quantity]:
-    """The conditions on single quantities by name, each with its quantity.
+    """Return the conditions on single quantities by name, each with its quantity.
 
     ``NAME.min`` and ``NAME.max`` where there is such a bound, ``NAME.length`` for one value per
     axis, ``NAME.values`` for an enum. The length is that of a list as the document has it.

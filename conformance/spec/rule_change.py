@@ -21,7 +21,7 @@ def make_rule_change(
     level: str = "must",
     why: str = "",
 ) -> RuleChange:
-    """The variant of ``spec`` with other expressions in place of some definitions.
+    """Compile a rule change: other expressions in place of some definitions.
 
     Attributes and integer inputs may be replaced too: they are then misread, and the replacement
     speaks of all of them as given. ``original`` is the value of what is replaced; ``where`` says
@@ -60,7 +60,7 @@ def make_rule_change(
 
 
 def find_cycle(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[str]:
-    """What would depend on itself if all of these were replaced, one after the other."""
+    """Yield the names that would depend on themselves if all of these were replaced."""
     names = {name: expression.names for name, expression in spec.definitions.items()}
     for target, expression in chain.from_iterable(rules.items() for rules in replacing):
         # What is misread speaks of all attributes and operands as given.
@@ -75,7 +75,7 @@ def find_cycle(spec: OpSpec, *replacing: Mapping[str, Expression]) -> Iterator[s
 
 
 def implied_changes(changes: Sequence[RuleChange]) -> Mapping[str, frozenset[str]]:
-    """For each variant, by name, the others whose rules it replaces alike, and more besides."""
+    """Find, for each change by name, the others whose replacements it includes."""
     return {
         change.name: frozenset(
             other.name

@@ -35,7 +35,7 @@ NAMED = (
 
 @cache
 def schema(name: str = SPEC) -> dict[str, Any]:
-    """The JSON Schema of one kind of file."""
+    """Load the JSON Schema of one kind of file."""
     text = FilePath(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8")
     loaded: dict[str, Any] = json.loads(text)
     return loaded
@@ -47,7 +47,7 @@ def _sound(name: str) -> Check:
 
 
 def check(source: Source, expected: str | Mapping[str, Any] = SPEC) -> bool:
-    """Note every place where ``source`` departs from the schema, and take it out of the data.
+    """Note every place where ``source`` departs from the schema, and drop it from the data.
 
     ``expected`` is a schema, or the name of one of those here. Returns whether what is left is
     sound, so that it can be read on for further problems.

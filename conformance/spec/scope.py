@@ -16,7 +16,7 @@ from conformance.spec.yaml_source import Path, Source
 
 
 def kind_of(quantity: Quantity) -> Kind:
-    """The kind of a quantity's value."""
+    """Return the kind of a quantity's value."""
     values = frozenset(quantity.values) if quantity.type == "enum" else None
     return Kind(quantity.type, per_axis=quantity.per_axis, values=values)
 
@@ -24,7 +24,7 @@ def kind_of(quantity: Quantity) -> Kind:
 def base_scope(
     family: Family, types: Mapping[str, Iterable[str]], quantities: Mapping[str, Quantity]
 ) -> dict[str, Kind]:
-    """All names but definitions: the family's, types, attributes, dimensions, operands.
+    """Collect all names but definitions: the family's, types, attributes, dimensions, operands.
 
     A rule has the kind that the family declares, whatever this file makes of it, since a variant
     may replace it.
@@ -37,7 +37,7 @@ def base_scope(
 
 
 def scope_of(spec: OpSpec) -> dict[str, Kind]:
-    """All names that an expression about ``spec`` may speak of, definitions included."""
+    """Collect all names that an expression about ``spec`` may use, definitions included."""
     return dict(_scope_of(spec))
 
 
@@ -49,7 +49,7 @@ def _scope_of(spec: OpSpec) -> Mapping[str, Kind]:
 
 
 def case_scope(scope: Mapping[str, Kind]) -> dict[str, Kind]:
-    """The names that do not depend on windows."""
+    """Collect the names that do not depend on windows."""
     return {name: kind for name, kind in scope.items() if kind.domain is Domain.CASE}
 
 
@@ -62,7 +62,7 @@ def compile_at(
     *,
     repeat: bool = False,
 ) -> Expression | None:
-    """The expression written at ``path``; notes a problem and gives None where it is not sound.
+    """Compile the expression at ``path``; note a problem and return None if it is invalid.
 
     What speaks of something broken is not judged, and None as well. For ``want`` and ``repeat``
     see :func:`~conformance.spec.expressions.compile_expression`.
@@ -88,7 +88,7 @@ MAX_CHAIN = 50
 
 
 class Definition(NamedTuple):
-    """The text of a definition and where it stands; for a rule also what kind it must be."""
+    """The text and position of a definition; for a rule also the kind required."""
 
     path: Path
     raw: Any
@@ -96,7 +96,7 @@ class Definition(NamedTuple):
 
 
 class Definitions:
-    """The definitions of a file, each compiled after those that it speaks of.
+    """The definitions of a file, each compiled after those that it uses.
 
     ``compiled`` holds those that are sound, ``scope`` the kinds of all names. What is not sound
     is noted once, where it is.
@@ -145,7 +145,7 @@ class Definitions:
     def reach(
         self, expression: Expression, replaced: Mapping[str, Expression] | None = None
     ) -> frozenset[str]:
-        """All names that an expression depends on, directly or not.
+        """Collect all names that an expression depends on, directly or not.
 
         ``replaced`` are definitions that stand in place of the file's own.
         """

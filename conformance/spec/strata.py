@@ -60,17 +60,16 @@ class Strata:
 
     @property
     def all(self) -> tuple[CoverageTarget, ...]:
-        """Strata, remainders and profiles."""
+        """All strata, remainders and profiles."""
         return (*self.strata, *self.remainders, *self.profiles)
 
     @property
     def all_aims(self) -> tuple[Aim, ...]:
-        """What to draw for each stratum, and for each remainder."""
+        """Generation constraints for each stratum and each remainder."""
         return tuple(aim for target in (*self.strata, *self.remainders) for aim in target.aims)
 
     def aims(self, turn: int) -> list[Aim]:
-        """What to draw so that each stratum meets one of the remainders; another turn gives
-        others."""
+        """Return constraints that meet each stratum with a remainder; another turn gives others."""
         constraints = [aim for target in self.remainders for aim in target.aims] or [{}]
         inside = [aim for target in self.strata for aim in target.aims]
         return [
@@ -96,18 +95,18 @@ def load_strata_text(text: str, file: str = "<text>") -> None:
 
 
 def load_strata(path: FilePath) -> None:
-    """:func:`load_strata_text` of a file."""
+    """Check a file as :func:`load_strata_text` does."""
     load_strata_text(read_text(path), str(path))
 
 
 def is_stratum(name: str) -> bool:
-    """Whether something is called as strata, remainders and profiles are, and edges are not."""
+    """Return whether a name is that of a stratum, remainder or profile."""
     return name.startswith((f"{STRATUM} ", f"{REMAINDER} ", f"{PROFILE} "))
 
 
 @lru_cache(maxsize=KEPT)
 def strata_of(spec: OpSpec) -> Strata:
-    """The strata of an operator, shipped or not; none of a family without a file of them."""
+    """Return the strata of an operator, shipped or not; none without a file."""
     source = _of_family(spec.family)
     none = Strata((), (), spec)
     if source is None:

@@ -28,7 +28,7 @@ class Violation:
 
 
 def violations(spec: OpSpec, case: Case) -> tuple[Violation, ...]:
-    """Every condition that ``case`` breaks, in the order of the specification.
+    """List every condition that ``case`` breaks, in the order of the specification.
 
     A requirement that cannot be judged because a quantity in it is itself broken is left out, so
     that a case with one fault has one violation.
@@ -56,7 +56,7 @@ def violations(spec: OpSpec, case: Case) -> tuple[Violation, ...]:
 
 
 def valid(table: Table, batch: Batch) -> tuple[Bools, Bools]:
-    """Which cases of a batch break no condition, and of which that is not settled; both (cases,).
+    """Mark the cases that break no condition, and those not settled; both (cases,).
 
     What is not settled is for :func:`violations` to say.
     """

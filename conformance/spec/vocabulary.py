@@ -25,7 +25,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of one specification: for each its own name, or an expression in its names.
+    """The words of one specification, each with a name or an expression in its names.
 
     ``given`` is what its family says of them.
     """
@@ -35,7 +35,7 @@ class Vocabulary:
     words: Mapping[str, str]
 
     def spoken(self, text: str) -> str:
-        """An expression of the catalogue in the specification's own names, as far as it is open.
+        """Translate an expression of the catalogue into the specification's own names.
 
         Raises :class:`~conformance.errors.ExpressionError` for what is no expression.
         """
@@ -45,7 +45,7 @@ class Vocabulary:
         return _WORD.sub(lambda match: self.words.get(match[0], match[0]), text)
 
     def replaced(self, replace: Mapping[str, str]) -> dict[str, str]:
-        """What takes which place in the specification, for the replacements of the catalogue.
+        """Translate the replacements of the catalogue into the specification's own names.
 
         Raises :class:`~conformance.errors.UsageError` where it has nothing to replace.
         """
@@ -80,7 +80,7 @@ class Vocabulary:
 
 @lru_cache(maxsize=KEPT)
 def vocabulary(spec: OpSpec) -> Vocabulary:
-    """The words of a specification."""
+    """Return the words of a specification."""
     family_words = family_of(spec.family).words(spec)
     scope = scope_of(spec)
     names = {"T": spec.data.type, **family_words.shown, **spec.roles}

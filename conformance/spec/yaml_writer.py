@@ -16,7 +16,7 @@ INDENTED = 30
 
 
 def write(data: Mapping[str, Any], about: str) -> str:
-    """YAML text that holds ``data``, under a comment that says what it is ``about``.
+    """Write ``data`` as YAML text, under a comment that says what it is ``about``.
 
     The same data in the same order give the same text. Raises
     :class:`~conformance.errors.SpecError` where they are more than one file may hold.
