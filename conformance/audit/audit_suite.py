@@ -68,7 +68,7 @@ def without_unkillable(suite: Suite, score: MutationScore) -> MutationScore:
     """
     unreachable = suite.manifest.strength.get(score.op)
     never = unreachable.parts.nowhere if unreachable is not None else frozenset()
-    return score.less({name for name in never if not score.noticed[name]})
+    return score.without_mutants({name for name in never if not score.kill_counts[name]})
 
 
 def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates]:
@@ -83,7 +83,7 @@ def suite_mutant_states(suite: Suite, score: MutationScore) -> list[MutantStates
         if entry.id in score.kills
     }
     proven = {partition: state.inert for partition, state in survivors.items()}
-    return mutant_states(suite.specs[score.op], score.faults, cases, score.kills, proven)
+    return mutant_states(suite.specs[score.op], score.mutants, cases, score.kills, proven)
 
 
 def select_operators(suite: Suite, ops: Sequence[str]) -> list[str]:

@@ -62,11 +62,11 @@ class StrataCoverage:
 class RankCoverage:
     """Coverage by the vectors of one operator and rank.
 
-    ``pairs`` holds each pair of edges that some vector shows in the operator's base type, which is
-    the one that nearly every backend has (an edge with itself: the edge, in any type), and
-    ``typed`` each edge with the element types that show it. ``infeasible`` are those of both that
-    the manifest has a proof for, ``unsettled`` those that were neither found nor proven.
-    ``strata`` is None where the suite was selected for other strata than there are, or for none.
+    ``pairs`` holds each pair of targets that some vector shows in the operator's base type, which
+    is the one that nearly every backend has (a target with itself: the edge, in any type), and
+    ``typed`` each target with the element types that show it. ``infeasible`` are those of both that
+    the manifest has a proof for, ``unsettled`` those that were neither found nor proven. ``strata``
+    is None where the suite was selected for other strata than there are, or for none.
     """
 
     op: str

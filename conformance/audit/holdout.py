@@ -1,8 +1,8 @@
 """Hold-out experiment: does a suite kill mutants for which it was not selected?
 
-One kind of faults at a time is left out of the catalogue, a suite is selected without it, and it is
-counted how many of its faults that suite notices all the same. The pool is the core suite itself,
-of which a cover is taken anew, so a vector that is there for the faults of that kind alone goes.
+One kind of mutants at a time is left out of the catalogue, a suite is selected without it, and the
+mutants of that kind that this suite kills are counted. The pool is the core suite itself, of which
+a cover is chosen anew, so a vector selected for mutants of that kind alone is dropped.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class HeldOutScore:
     suite: str
     kind: str
     vectors: int
-    noticed: int
-    faults: int
+    killed: int
+    mutants: int
     missed: tuple[str, ...]
 
 
@@ -43,16 +43,18 @@ def hold_out(
         for kind in kinds(score.counted):
             held = {mutant.id for mutant in score.counted if mutant.kind == kind}
             chosen = {entry.id for entry in _select(suite, score, entries, ranks, held)}
-            remaining = score.without(entry.id for entry in entries if entry.id not in chosen)
-            missed = tuple(sorted(name for name in held if not remaining.noticed[name]))
+            remaining = score.without_vectors(
+                entry.id for entry in entries if entry.id not in chosen
+            )
+            missed = tuple(sorted(name for name in held if not remaining.kill_counts[name]))
             results.append(
                 HeldOutScore(
                     op=score.op,
                     suite=suite,
                     kind=kind,
                     vectors=len(chosen),
-                    noticed=len(held) - len(missed),
-                    faults=len(held),
+                    killed=len(held) - len(missed),
+                    mutants=len(held),
                     missed=missed,
                 )
             )
@@ -69,7 +71,7 @@ def _select(
     """A cover of what a suite has its vectors for, without some mutants."""
 
     def shows(entry: Entry) -> Iterator[Hashable]:
-        kills = (kill for kill in score.kills[entry.id] if kill.fault not in held)
+        kills = (kill for kill in score.kills[entry.id] if kill.mutant not in held)
         yield from kill_levels(kills)
         if suite == "smoke":
             yield from entry.edges

@@ -1,4 +1,4 @@
-"""Which mutants a vector kills."""
+"""Kills: the mutants that a vector distinguishes from the oracle."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Kill:
     """A mutant that a vector kills.
 
     It is always killed at level should, and at must if no interpretation allows its outputs.
-    ``print`` is the fingerprint of the outputs where they are graded.
+    ``fingerprint`` is the fingerprint of the outputs where they are graded.
     """
 
-    fault: str
-    must: bool
-    print: bytes
+    mutant: str
+    at_must: bool
+    fingerprint: bytes
 
 
 class MutantRunner:
@@ -48,15 +48,17 @@ class MutantRunner:
 
     def __init__(self, spec: OpSpec, mutants: Sequence[Mutant]) -> None:
         self.spec = spec
-        self.faults = tuple(mutants)
-        self._altered = [(mutant.id, Altered(spec, mutant.variant)) for mutant in mutants]
+        self.mutants = tuple(mutants)
+        self._implementations = [(mutant.id, Altered(spec, mutant.change)) for mutant in mutants]
 
-    def among(self, mutants: Collection[str]) -> MutantRunner:
+    def restricted_to(self, mutants: Collection[str]) -> MutantRunner:
         """Restrict the runner to some of its mutants, without preparing them again."""
         subset = copy(self)
-        subset.faults = tuple(mutant for mutant in self.faults if mutant.id in mutants)
-        subset._altered = [
-            implementation for implementation in self._altered if implementation[0] in mutants
+        subset.mutants = tuple(mutant for mutant in self.mutants if mutant.id in mutants)
+        subset._implementations = [
+            implementation
+            for implementation in self._implementations
+            if implementation[0] in mutants
         ]
         return subset
 
@@ -65,7 +67,7 @@ class MutantRunner:
 
         Geometry decides for all cases at once, which is much faster than computing outputs.
         """
-        may = np.ones((len(cases), len(self.faults)), np.bool_)
+        may = np.ones((len(cases), len(self.mutants)), np.bool_)
         ranks = np.array([self.spec.rank_of(case) for case in cases])
         for rank in np.unique(ranks):
             for rows in _slices(np.flatnonzero(ranks == rank)):
@@ -75,12 +77,12 @@ class MutantRunner:
 
     def may_differ_in(self, batch: CaseBatch) -> NDArray[np.bool_]:
         """Apply :meth:`may_differ` to at most :data:`SLICE` cases of one rank."""
-        table = np.empty((batch.count, len(self.faults)), np.bool_)
-        for column, (_, implementation) in enumerate(self._altered):
+        table = np.empty((batch.count, len(self.mutants)), np.bool_)
+        for column, (_, implementation) in enumerate(self._implementations):
             table[:, column] = may_differ(batch, implementation)
         return table
 
-    def prints(
+    def fingerprints(
         self, case: Case, inputs: Sequence[Array], among: NDArray[np.bool_] | None = None
     ) -> dict[str, bytes]:
         """Compute a fingerprint of the outputs of each mutant that changes them, graded or not.
@@ -99,7 +101,7 @@ class MutantRunner:
         return fingerprints
 
     def _among(self, among: NDArray[np.bool_] | None) -> Iterable[tuple[str, Altered]]:
-        return self._altered if among is None else compress(self._altered, among)
+        return self._implementations if among is None else compress(self._implementations, among)
 
     def all_kills(self, vectors: Sequence[Vector]) -> list[tuple[Kill, ...]]:
         """Compute :meth:`kills` of several vectors, faster together."""
@@ -144,7 +146,7 @@ def _noticed(
     vector: Vector, several: Sequence[Sequence[Array]]
 ) -> Iterator[tuple[int, tuple[bool, bytes]]]:
     """Of several outputs those that are refused, by their id: whether they are although every
-    reading is allowed, and their fingerprint."""
+    interpretation is allowed, and their fingerprint."""
     right = accepted(vector.answers, several, PRECISION)
     wrong = list(compress(several, ~right))
     allowed = np.zeros(len(wrong), np.bool_)

@@ -1,4 +1,5 @@
-"""State of each mutant in a part of an operator: killed, inert, stated, excused, undetermined."""
+"""State of each mutant in a partition of an operator: killed, inert, stated, excused,
+undetermined."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ class MutantStates:
     that they cannot be. ``missing`` is still to be achieved: a level, and the mutant to kill at it.
     """
 
-    part: Part
+    partition: Part
     killed: frozenset[str] = field(repr=False)
     survivors: Survivors = field(repr=False)
     refuted: frozenset[str] = frozenset()
@@ -35,7 +36,7 @@ class MutantStates:
         """Number of mutants that could be killed in the partition, as far as is known."""
         return len(self.killed | self.survivors.undetermined)
 
-    def knowing(self, inert: Collection[str]) -> MutantStates:
+    def with_inert(self, inert: Collection[str]) -> MutantStates:
         """Mark mutants as proven to change nothing in the partition."""
         survivors = replace(
             self.survivors,
@@ -67,9 +68,9 @@ def classify_mutants(
     killed, at_must = set(), set()
     for vector_kills in kills:
         for kill in vector_kills:
-            killed.add(kill.fault)
-            if kill.must:
-                at_must.add(kill.fault)
+            killed.add(kill.mutant)
+            if kill.at_must:
+                at_must.add(kill.mutant)
     mutants = [mutant for mutant in mutants if not mutant.equivalent]
     reasons = {mutant.id: stated_reason(mutant, partition, "should") for mutant in mutants}
     surviving = {mutant.id: mutant for mutant in mutants if mutant.id not in killed}
@@ -79,14 +80,14 @@ def classify_mutants(
     excused = {
         mutant.id
         for mutant in mutants
-        if mutant.reading or stated_reason(mutant, partition, "must")
+        if mutant.excused_by or stated_reason(mutant, partition, "must")
     }
     only_at_should = killed - at_must
     missing = {("should", name) for name in undetermined}
     missing |= {("must", name) for name in (undetermined | only_at_should) - excused}
     refuted = {name for name in killed if reasons.get(name) or name in proven}
     return MutantStates(
-        part=partition,
+        partition=partition,
         killed=frozenset(killed & reasons.keys()),
         survivors=Survivors(
             inert=frozenset(inert),
@@ -106,7 +107,7 @@ def stated_reason(mutant: Mutant, partition: Part, level: str) -> str:
     """
     reasons = (
         statement.why
-        for statement in mutant.stated
+        for statement in mutant.stated_equivalences
         if statement.level == level
         and statement.holds(partition.dtype, partition.rank, partition.profile)
     )
@@ -138,4 +139,4 @@ def mutant_states(
 def survivor_table(spec: OpSpec, states: Iterable[MutantStates]) -> Parts:
     """Build the table of survivors by partition, as a suite records it."""
     without = {profile.name: excluded_predicates(profile) for profile in spec.profiles}
-    return Parts({state.part: state.survivors for state in states}, without)
+    return Parts({state.partition: state.survivors for state in states}, without)

@@ -1,4 +1,4 @@
-"""Which cases belong to a part of an operator: an element type, a rank, a profile.
+"""Partitions of an operator's cases: an element type, a rank, perhaps a profile.
 
 A score of all vectors says nothing of a backend that runs a tenth of them, so each part is scored
 by itself.

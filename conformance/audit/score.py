@@ -15,42 +15,44 @@ from conformance.spec.catalogue import Mutant
 class MutationScore:
     """The kills of one operator's mutants by a suite.
 
-    ``kills`` are by id of the vector. ``faults`` are all mutants that were run.
+    ``kills`` are by id of the vector. ``mutants`` are all mutants that were run.
     """
 
     op: str
-    faults: tuple[Mutant, ...]
+    mutants: tuple[Mutant, ...]
     kills: Mapping[str, tuple[Kill, ...]] = field(repr=False)
 
     @cached_property
-    def noticed(self) -> Mapping[str, int]:
+    def kill_counts(self) -> Mapping[str, int]:
         """Number of vectors that kill each mutant, at level should."""
-        return Counter(kill.fault for kills in self.kills.values() for kill in kills)
+        return Counter(kill.mutant for kills in self.kills.values() for kill in kills)
 
     @cached_property
-    def noticed_at_must(self) -> Mapping[str, int]:
+    def kill_counts_at_must(self) -> Mapping[str, int]:
         """Number of vectors that kill each mutant although every interpretation is allowed."""
-        return Counter(kill.fault for kills in self.kills.values() for kill in kills if kill.must)
+        return Counter(
+            kill.mutant for kills in self.kills.values() for kill in kills if kill.at_must
+        )
 
     @property
     def equivalent(self) -> tuple[Mutant, ...]:
         """Mutants that the catalogue marks equivalent; they do not count."""
-        return tuple(mutant for mutant in self.faults if mutant.equivalent)
+        return tuple(mutant for mutant in self.mutants if mutant.equivalent)
 
     @property
     def counted(self) -> tuple[Mutant, ...]:
         """Mutants that the suite has to kill."""
-        return tuple(mutant for mutant in self.faults if not mutant.equivalent)
+        return tuple(mutant for mutant in self.mutants if not mutant.equivalent)
 
     @property
     def excused(self) -> tuple[Mutant, ...]:
         """Mutants that an interpretation of the document excuses at level must."""
-        return tuple(mutant for mutant in self.counted if mutant.reading)
+        return tuple(mutant for mutant in self.counted if mutant.excused_by)
 
     @property
     def missed(self) -> tuple[Mutant, ...]:
         """Mutants that survive at level should."""
-        return tuple(mutant for mutant in self.counted if not self.noticed[mutant.id])
+        return tuple(mutant for mutant in self.counted if not self.kill_counts[mutant.id])
 
     @property
     def missed_at_must(self) -> tuple[Mutant, ...]:
@@ -58,29 +60,29 @@ class MutationScore:
         return tuple(
             mutant
             for mutant in self.counted
-            if not mutant.reading and not self.noticed_at_must[mutant.id]
+            if not mutant.excused_by and not self.kill_counts_at_must[mutant.id]
         )
 
     @property
     def wrongly_equivalent(self) -> tuple[Mutant, ...]:
         """Mutants that the catalogue marks equivalent, and that a vector kills."""
-        return tuple(mutant for mutant in self.equivalent if self.noticed[mutant.id])
+        return tuple(mutant for mutant in self.equivalent if self.kill_counts[mutant.id])
 
     @property
     def wrongly_excused(self) -> tuple[Mutant, ...]:
         """Mutants excused by an interpretation that a vector kills at level must all the same."""
-        return tuple(mutant for mutant in self.excused if self.noticed_at_must[mutant.id])
+        return tuple(mutant for mutant in self.excused if self.kill_counts_at_must[mutant.id])
 
     @cached_property
     def indistinguishable(self) -> tuple[tuple[str, ...], ...]:
         """Groups of killed mutants that give the same outputs on every vector of the suite."""
         rows: dict[str, list[tuple[str, bytes]]] = {
-            mutant.id: [] for mutant in self.counted if self.noticed[mutant.id]
+            mutant.id: [] for mutant in self.counted if self.kill_counts[mutant.id]
         }
         for vector, kills in self.kills.items():
             for kill in kills:
-                if kill.fault in rows:
-                    rows[kill.fault].append((vector, kill.print))
+                if kill.mutant in rows:
+                    rows[kill.mutant].append((vector, kill.fingerprint))
         groups: dict[tuple[tuple[str, bytes], ...], list[str]] = {}
         for mutant, row in rows.items():
             groups.setdefault(tuple(row), []).append(mutant)
@@ -93,26 +95,26 @@ class MutationScore:
             self.missed or self.missed_at_must or self.wrongly_equivalent or self.wrongly_excused
         )
 
-    def less(self, names: Collection[str]) -> MutationScore:
+    def without_mutants(self, names: Collection[str]) -> MutationScore:
         """Leave out mutants that were not tested."""
         return MutationScore(
-            self.op, tuple(mutant for mutant in self.faults if mutant.id not in names), self.kills
+            self.op, tuple(mutant for mutant in self.mutants if mutant.id not in names), self.kills
         )
 
-    def without(self, ids: Iterable[str]) -> MutationScore:
+    def without_vectors(self, ids: Iterable[str]) -> MutationScore:
         """Compute the score of the suite without some vectors."""
         gone = set(ids)
         return MutationScore(
-            self.op, self.faults, {i: kills for i, kills in self.kills.items() if i not in gone}
+            self.op, self.mutants, {i: kills for i, kills in self.kills.items() if i not in gone}
         )
 
 
 def kill_levels(kills: Iterable[Kill]) -> Iterator[Hashable]:
     """Yield what makes a vector valuable: the mutants that it kills, at either level."""
     for kill in kills:
-        yield "should", kill.fault
-        if kill.must:
-            yield "must", kill.fault
+        yield "should", kill.mutant
+        if kill.at_must:
+            yield "must", kill.mutant
 
 
 def kinds(mutants: Sequence[Mutant]) -> tuple[str, ...]:

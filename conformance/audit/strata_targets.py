@@ -1,4 +1,4 @@
-"""Which remainders in which strata a suite must cover, by operator and rank."""
+"""Pairs of remainder and stratum that a suite must cover, by operator and rank."""
 
 from __future__ import annotations
 

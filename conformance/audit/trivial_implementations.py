@@ -1,7 +1,7 @@
 """Rejects value vectors that a trivial implementation (all zeros, identity, ...) passes.
 
-An impostor fills the outputs without looking at the question, or repeats a part of the right
-answer elsewhere. One that is the right answer by geometry is exempt: an edge declares it with the
+A trivial implementation fills the outputs without interpretation the case, or repeats a part of the
+expected outputs elsewhere. If it is right by geometry it is exempt: a target declares it with the
 reason (``vacuous`` in a specification).
 """
 
@@ -35,8 +35,8 @@ class TrivialPassReport:
 
     Attributes: ``problems`` is one sentence per vector; ``exempt`` counts vectors.
 
-    ``specs`` are the specifications of the suite. Vectors of an operator without one have no edges
-    that could exempt them, and are left out.
+    ``specs`` are the specifications of the suite. Vectors of an operator without one have no
+    targets that could exempt them, and are left out.
     """
 
     def __init__(self, specs: Mapping[str, OpSpec]) -> None:
@@ -44,7 +44,7 @@ class TrivialPassReport:
         self.problems: list[str] = []
         self.exempt = 0
 
-    def look(self, vector: Vector) -> None:
+    def check(self, vector: Vector) -> None:
         op = vector.case.op
         passed = trivial_passes(self._specs[op], vector) if op in self._specs else ()
         excused = exemptions(self._specs[op], vector) if passed else {}

@@ -69,7 +69,7 @@ def lint(ctx: click.Context, name: str | None) -> None:
     evaluate(opened, opened.manifest.listed)
     vacuity = TrivialPassReport(opened.specs)
     problems = [*(derived.problems() if name is None else ())]
-    problems = [*problems, *lint_suite(opened, vacuity.look)] or vacuity.problems
+    problems = [*problems, *lint_suite(opened, vacuity.check)] or vacuity.problems
     for problem in problems:
         click.echo(problem)
     if problems:

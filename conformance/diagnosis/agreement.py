@@ -1,4 +1,4 @@
-"""Whether what a backend returned is what an implementation with some faults would return."""
+"""Agreement of a backend's outputs with those of an implementation with some mutants."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ Array = NDArray[Any]
 Mask = NDArray[np.bool_]
 
 NEAR = 64
-"""Steps between representable values that do not yet speak against a fault at first sight."""
+"""Steps between representable values that do not yet speak against a mutant at first sight."""
 
 WIDTHS = 16
 """Widths of the accepted interval that do not, either."""
 
 SHARE = 0.01
-"""Nor does this share of what a fault gives."""
+"""Nor does this share of what a mutant gives."""
 
 
 SMALL = 2_000
@@ -83,7 +83,7 @@ class ObservedVector:
         self.level = level
 
     @property
-    def _subject(self) -> Subject | OutputSubset:
+    def _evaluator(self) -> Subject | OutputSubset:
         """The reference on this vector, which takes a multiple of its memory: of large ones only
         the last few are kept.
         """
@@ -99,13 +99,17 @@ class ObservedVector:
 
     @cached_property
     def _small(self) -> Subject | OutputSubset:
-        return self.subject()
+        return self.evaluator()
 
-    def subject(self) -> Subject | OutputSubset:
+    def evaluator(self) -> Subject | OutputSubset:
         """Prepare the oracle on this vector, restricted to the observed outputs."""
-        return self.whole() if self._only is None else OutputSubset(self.whole(), self._only)
+        return (
+            self.full_evaluator()
+            if self._only is None
+            else OutputSubset(self.full_evaluator(), self._only)
+        )
 
-    def whole(self) -> Subject:
+    def full_evaluator(self) -> Subject:
         """Prepare the oracle on this vector, to be evaluated under other rules."""
         # What has one of these shapes is worked out, however large; the rest is never compared.
         sets = (self.vector.answers, *self.vector.readings.values())
@@ -131,12 +135,12 @@ class ObservedVector:
 
     @property
     def _allowed(self) -> tuple[tuple[Answer, ...], ...]:
-        """The answers that are accepted, those of readings too where these are."""
+        """The answers that are accepted, those of interpretations too where these are."""
         interpretations = () if self.level == "should" else self.vector.readings.values()
         return (self.vector.answers, *interpretations)
 
     @property
-    def alone(self) -> ObservedVector | None:
+    def wrong_outputs_only(self) -> ObservedVector | None:
         """The vector with its wrong outputs only.
 
         None if all outputs are wrong, or none is by itself.
@@ -148,7 +152,7 @@ class ObservedVector:
             self.spec, self.vector, self.outputs, self.precision, self.level, self.followed, wrong
         )
 
-    def glance(
+    def quick_agreement(
         self, implementation: Altered, known_agreements: dict[tuple[str | bytes, ...], Agreement]
     ) -> Agreement:
         """Compare a failure with an implementation; NONE if nothing looks alike.
@@ -156,8 +160,8 @@ class ObservedVector:
         It is quick, since almost every mutant differs from the one that is searched for.
         ``known_agreements`` keeps results for the same outputs.
         """
-        predicted = self._subject.under(implementation)
-        if predicted is self._subject.outputs:
+        predicted = self._evaluator.under(implementation)
+        if predicted is self._evaluator.outputs:
             return Agreement.NONE
         # An accumulator allows more than its outputs tell.
         fingerprint: tuple[str | bytes, ...] = (
@@ -176,7 +180,7 @@ class ObservedVector:
 
     def explained(self, implementation: Altered) -> frozenset[int]:
         """Return the numbers of wrong outputs that equal an implementation's in every element."""
-        predicted, right = self._subject.under(implementation), self._subject.outputs
+        predicted, right = self._evaluator.under(implementation), self._evaluator.outputs
         if predicted is right or not self._has_shapes_of(predicted):
             return frozenset()
         assert self.outputs is not None
@@ -197,20 +201,21 @@ class ObservedVector:
 
         ``interpretations`` are the operator's, by name.
         """
-        predicted = self._subject.under(implementation)
-        if predicted is self._subject.outputs:
+        predicted = self._evaluator.under(implementation)
+        if predicted is self._evaluator.outputs:
             return Agreement.NONE
         agreement = self._compared(implementation, predicted)
         for name in self.vector.readings if agreement is Agreement.NONE else ():
             both = self._beside(implementation, name, interpretations)
             if both is not None:
-                agreement = agreement or self._compared(both, self._subject.under(both))
+                agreement = agreement or self._compared(both, self._evaluator.under(both))
         return agreement
 
     def _beside(
         self, implementation: Altered, name: str, interpretations: Mapping[str, RuleChange]
     ) -> Altered | None:
-        """An implementation that follows readings, too; None where one rules out the other."""
+        """An implementation that follows interpretations, too; None where one rules out the
+        other."""
         followed = [interpretations[part] for part in name.split("+") if part in interpretations]
         changes = (*implementation.variants, *followed)
         if any(find_cycle(self.spec, *(change.replace for change in changes))):
@@ -220,9 +225,9 @@ class ObservedVector:
     def consistency(self, implementation: Altered) -> Agreement:
         """Return how well an implementation passes the vector.
 
-        EQUAL where its outputs pass, WITHIN where only others do that it may give as well (added
-        up in another order, say), NONE where it cannot pass. Where what passed follows a reading,
-        the implementation may follow it besides.
+        EQUAL where its outputs pass, WITHIN where only others do that it may give as well (added up
+        in another order, say), NONE where it cannot pass. Where what passed follows an
+        interpretation, the implementation may follow it besides.
         """
         agreement = self._passes(implementation)
         if agreement is Agreement.NONE and self.followed and self.level != "should":
@@ -234,15 +239,15 @@ class ObservedVector:
         return agreement
 
     def _passes(self, implementation: Altered) -> Agreement:
-        predicted = self._subject.under(implementation)
-        if predicted is self._subject.outputs:
+        predicted = self._evaluator.under(implementation)
+        if predicted is self._evaluator.outputs:
             return Agreement.EQUAL
         if any(
             accepts(expected_outputs, predicted, self._precision)
             for expected_outputs in self._allowed
         ):
             return Agreement.EQUAL
-        lows, highs = zip(*self._subject.ends(implementation, self._precision), strict=True)
+        lows, highs = zip(*self._evaluator.ends(implementation, self._precision), strict=True)
         meets = any(
             self._meets(expected_outputs, lows, highs) for expected_outputs in self._allowed
         )
@@ -268,13 +273,13 @@ class ObservedVector:
             ungraded_elements(expected_output, got, self._precision)
             for expected_output, got in zip(self.vector.answers, self.outputs, strict=True)
         ]
-        right = self._subject.outputs
+        right = self._evaluator.outputs
         moved = any(a.shape != b.shape for a, b in zip(self.outputs, right, strict=True))
         alike = [] if moved else list(map(equal_values, self.outputs, predicted))
         # Most implementations end here: what they leave open takes longer to be worked out.
         if not moved and not self._is_in_question(alike, free):
             return free
-        unspecified = self._subject.unspecified(implementation)
+        unspecified = self._evaluator.unspecified(implementation)
         if any(a.shape != b.shape for a, b in zip(unspecified, self.outputs, strict=True)):
             return free
         freed = [a | b for a, b in zip(free, unspecified, strict=True)]
@@ -311,7 +316,7 @@ class ObservedVector:
         return [
             ~(equal_values(got, right) | ungraded_elements(expected_output, got, self._precision))
             for got, right, expected_output in zip(
-                self.outputs, self._subject.outputs, self.vector.answers, strict=True
+                self.outputs, self._evaluator.outputs, self.vector.answers, strict=True
             )
         ]
 
@@ -321,7 +326,7 @@ class ObservedVector:
         """
         assert self.outputs is not None
         near = total = 0
-        compared = zip(self.outputs, predicted, self._room, free, strict=True)
+        compared = zip(self.outputs, predicted, self._tolerances, free, strict=True)
         for got, other, room, ungraded in compared:
             close = np.abs(ordinals(got) - ordinals(other)) <= NEAR
             close |= ungraded
@@ -337,15 +342,15 @@ class ObservedVector:
             total += got.size
         if _adds(implementation) or any(
             room is None and got.dtype.kind not in "iu"
-            for got, room in zip(self.outputs, self._room, strict=True)
+            for got, room in zip(self.outputs, self._tolerances, strict=True)
         ):
             return 2 * near >= total
         return near == total
 
     @cached_property
-    def _room(self) -> list[Array | None]:
+    def _tolerances(self) -> list[Array | None]:
         """For each output how far rounding errors may reach: some widths of what is accepted, by
-        the answer or by that of a reading which has the shape of what was returned.
+        the answer or by that of an interpretation which has the shape of what was returned.
         """
         assert self.outputs is not None
         rooms: list[Array | None] = []
@@ -381,7 +386,7 @@ class ObservedVector:
         ]
         if all(matches.all() for matches in alike):
             return Agreement.EQUAL
-        ends = self._subject.ends(implementation, self._precision)
+        ends = self._evaluator.ends(implementation, self._precision)
         if any(got.shape != lo.shape for got, (lo, _) in zip(self.outputs, ends, strict=True)):
             return Agreement.NONE  # too many taps for what is accepted to be worked out
         outside = [
@@ -398,7 +403,7 @@ class ObservedVector:
             if outliers.any()
         ):
             return Agreement.NONE
-        overflown = self._subject.unspecified(implementation, self._precision)
+        overflown = self._evaluator.unspecified(implementation, self._precision)
         if any((outliers & ~may).any() for outliers, may in zip(outside, overflown, strict=True)):
             return Agreement.NONE
         every = all((matches | may).all() for matches, may in zip(alike, overflown, strict=True))
@@ -407,10 +412,10 @@ class ObservedVector:
     def _may_overflow(self, predicted: list[Array]) -> bool:
         """Whether outputs are near but for some that are not finite.
 
-        Where a fault makes partial sums larger they may overflow though the right ones do not.
+        Where a mutant makes partial sums larger they may overflow though the right ones do not.
         """
         assert self.outputs is not None
-        for got, other, room in zip(self.outputs, predicted, self._room, strict=True):
+        for got, other, room in zip(self.outputs, predicted, self._tolerances, strict=True):
             if got.dtype.kind in "iu":
                 continue
             with np.errstate(all="ignore"):
@@ -443,7 +448,7 @@ class ObservedVector:
 
 @lru_cache(maxsize=4)
 def _large(observed: ObservedVector) -> Subject | OutputSubset:
-    return observed.subject()
+    return observed.evaluator()
 
 
 def _adds(implementation: Altered) -> list[str]:

@@ -1,4 +1,4 @@
-"""Which kernel of a backend may compute a vector: a bug may be in one of several."""
+"""Code paths of a backend: a bug may be in one of several."""
 
 from __future__ import annotations
 

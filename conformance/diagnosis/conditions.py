@@ -1,4 +1,4 @@
-"""What tells vectors that fail from vectors that pass: the fewest conditions that do."""
+"""The fewest conditions that separate vectors that fail from vectors that pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the results of a run to what its failures come from."""
+"""Diagnosis of a run: from its results to mutants, regions and conditions."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class RunDiagnosis:
                 continue
             for explanation in explanations:
                 explanation = replace(explanation, lone=self._is_lone(explanation, explanations))
-                self._explained |= {(op, vector): explanation for vector in explanation.agrees}
+                self._explained |= {(op, vector): explanation for vector in explanation.agreements}
         self._unnamed: dict[tuple[str, bool, str], list[Result]] = defaultdict(list)
         for at, failure in self._failed.items():
             if at not in self._explained or not is_named(self._explained[at]):
@@ -89,7 +89,7 @@ class RunDiagnosis:
         self._placed: dict[tuple[str, str], LocatedFailures] = {}
         for op in ops:
             try:
-                self._placed |= self._places(op, level, precision)
+                self._placed |= self._locate(op, level, precision)
             except Exception as error:
                 self.defects.setdefault(op, describe(error))
 
@@ -97,25 +97,25 @@ class RunDiagnosis:
     def causes(self) -> Mapping[tuple[str, str], str]:
         """Key of the mutants, or region, that explain a failure, by operator and id."""
         by_mutants = {
-            at: mutants_key(explanation.faults)
+            at: mutants_key(explanation.mutants)
             for at, explanation in self._explained.items()
             if is_named(explanation)
         }
         return {at: str(located.shared.region) for at, located in self._placed.items()} | by_mutants
 
-    def variants(self, finding: Finding) -> list[RuleChange]:
+    def rule_changes(self, finding: Finding) -> list[RuleChange]:
         """Return the rule changes that the backend is taken to have."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         if explained is None or not is_named(explained):
             return []
-        return [mutant.variant for mutant in explained.faults]
+        return [mutant.change for mutant in explained.mutants]
 
-    def of(self, finding: Finding) -> dict[str, Any] | None:
+    def diagnose(self, finding: Finding) -> dict[str, Any] | None:
         """Diagnose one finding as JSON data; None if nothing can be said."""
         explained = self._explained.get((finding.op, finding.ids[0]))
         has_names = explained is not None and is_named(explained)
         # What is not named makes no finding of its own: others may fail in the same way.
-        if explained is None or not (has_names or explained.agrees.keys() >= {*finding.ids}):
+        if explained is None or not (has_names or explained.agreements.keys() >= {*finding.ids}):
             return self._without_faults(finding)
         open_ = explained.alternatives or explained.lone
         decides = self._decides(explained) if open_ else None
@@ -125,14 +125,15 @@ class RunDiagnosis:
         return describe_ambiguous(explained, self._without_faults(finding), decides, backend)
 
     def _is_lone(self, explanation: Explanation, explanations: Sequence[Explanation]) -> bool:
-        """Whether one vector alone shows faults, though others exist that could speak against them.
+        """Whether one vector alone shows mutants, though others exist that could speak against
+        them.
 
         A search leaves few vectors, and those minimal; of a suite it may be that not all was asked.
-        That faults meet which are each known from more needs no more than one.
+        That mutants meet which are each known from more needs no more than one.
         """
-        several = (other for other in explanations if len(other.agrees) > 1)
+        several = (other for other in explanations if len(other.agreements) > 1)
         independent = {name for other in several for name in other.ids}
-        if len(explanation.agrees) > 1 or independent.issuperset(explanation.ids):
+        if len(explanation.agreements) > 1 or independent.issuperset(explanation.ids):
             return False
         if self._suite.manifest.name == FUZZ:
             return True
@@ -140,17 +141,17 @@ class RunDiagnosis:
         return any(not ids.isdisjoint(entry.kills) for entry in self._unasked(explanation))
 
     def _unasked(self, explanation: Explanation) -> list[Entry]:
-        """The vectors of the suite that were not asked, of the element types that have faults."""
-        op = explanation.faults[0].op
+        """The vectors of the suite that were not asked, of the element types that have mutants."""
+        op = explanation.mutants[0].op
         tested = {result.id for result in self._results if result.op == op}
-        dtypes = {code_path.dtype for code_path in explanation.places}
+        dtypes = {code_path.dtype for code_path in explanation.code_paths}
         return list(untested_vectors(self._suite.manifest.of([op]), op, tested, dtypes))
 
     def _decides(self, explanation: Explanation) -> str | None:
         """A vector that was not asked and tells the candidates apart, by its id; of a single one
         the smallest that it fails on.
         """
-        op, entries = explanation.faults[0].op, self._unasked(explanation)
+        op, entries = explanation.mutants[0].op, self._unasked(explanation)
         if not explanation.alternatives:
             ids = set(explanation.ids)
             may = (entry for entry in entries if not ids.isdisjoint(entry.kills))
@@ -159,13 +160,13 @@ class RunDiagnosis:
         spec = self._specs.get(op)
         assert spec is not None  # it has faults
         return distinguishing_vector(
-            spec, candidates(explanation), entries, self._suite.get, explanation.places
+            spec, candidates(explanation), entries, self._suite.get, explanation.code_paths
         )
 
-    def _places(
+    def _locate(
         self, op: str, level: str, precision: Mapping[str, str]
     ) -> Mapping[tuple[str, str], LocatedFailures]:
-        """The places of the wrong elements of failures of an operator that no faults explain."""
+        """The places of the wrong elements of failures of an operator that no mutants explain."""
         spec = self._specs.get(op)
         if spec is None:
             return {}
@@ -317,7 +318,7 @@ def _passed(
 def _explanations(
     op: str, results: Sequence[Result], suite: Suite, level: str, precision: Mapping[str, str]
 ) -> list[Explanation]:
-    """The faults behind the failures of an operator; none for one without specification."""
+    """The mutants behind the failures of an operator; none for one without specification."""
     spec, mutants = suite.specs.get(op), suite.specs.faults(op)
     if spec is None or not mutants:
         return []

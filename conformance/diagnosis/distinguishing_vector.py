@@ -1,4 +1,4 @@
-"""Which vector of a suite would tell mutants apart that explain the same failures."""
+"""The vector of a suite that separates mutants which explain the same failures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def distinguishing_vector(
 ) -> str | None:
     """Find the smallest vector, by id, on which two candidates give different outputs.
 
-    It is on one of the code paths ``places``: elsewhere the backend has none of the candidates.
+    It is on one of the code paths ``code_paths``: elsewhere the backend has none of the candidates.
     Returns: None if there is no such vector, or after :data:`MAX_EVALUATED` evaluations.
     """
 
@@ -48,7 +48,7 @@ def distinguishing_vector(
         elif any(killed) and is_in_code_paths(entry):
             return entry.id
     implementation = [
-        Altered(spec, *(mutant.variant for mutant in mutants)) for mutants in candidates
+        Altered(spec, *(mutant.change for mutant in mutants)) for mutants in candidates
     ]
     for entry in islice(filter(is_in_code_paths, all_killed), MAX_EVALUATED):
         if _differ(spec, read(entry.id), implementation):

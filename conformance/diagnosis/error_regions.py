@@ -1,4 +1,4 @@
-"""Where the wrong elements of several failures lie, if they share a place by more than chance."""
+"""Regions in which the wrong elements of several failures lie by more than chance."""
 
 from __future__ import annotations
 

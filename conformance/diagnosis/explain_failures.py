@@ -1,4 +1,4 @@
-"""What explains the failures of one operator: faults in all of its outputs, or in some alone."""
+"""Mutants that explain the failures of one operator, in all outputs or in some alone."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def explain_failures(
         _beside_a_place(evidence, results, explanations, mutants, read, arguments, chosen)
         or explanations
     )
-    explained = {vector for explanation in explanations for vector in explanation.agrees}
+    explained = {vector for explanation in explanations for vector in explanation.agreements}
     unexplained_vectors = [
         failure for vector, failure in evidence.failed.items() if vector not in explained
     ]
@@ -67,7 +67,7 @@ def explain_failures(
     most = (
         explanation
         for explanation in subset_explanations
-        if 2 * len(explanation.agrees) > len(unexplained_vectors)
+        if 2 * len(explanation.agreements) > len(unexplained_vectors)
     )
     return [*explanations, *(replace(explanation, outputs=names) for explanation in most)]
 
@@ -100,7 +100,7 @@ def extend_explanations(
     }
     extended = []
     for explanation in explained:
-        implementation = Altered(spec, *(mutant.variant for mutant in explanation.faults))
+        implementation = Altered(spec, *(mutant.change for mutant in explanation.mutants))
         agrees: dict[str, Agreement] = {}
         failures = {} if explanation.outputs else evidence.failed
         for id, failure in failures.items():
@@ -114,7 +114,7 @@ def extend_explanations(
         extended.append(
             replace(
                 explanation,
-                agrees={**explanation.agrees, **agrees},
+                agreements={**explanation.agreements, **agrees},
                 failing=explanation.failing + len(agrees),
             )
         )
@@ -163,7 +163,7 @@ def _beside_a_place(
     their elements are right.
     """
     spec, along = evidence.spec, index_lines_of(evidence.spec)
-    explained = {vector for explanation in explanations for vector in explanation.agrees}
+    explained = {vector for explanation in explanations for vector in explanation.agreements}
     failed = [result for result in results if result.id in evidence.failed]
     unexplained = [result for result in failed if result.id not in explained]
     if along is None or len(unexplained) <= MIN_SHARING:
@@ -186,7 +186,7 @@ def _beside_a_place(
     ]
     outside = arguments.evidence(spec, elsewhere, without)
     outside_explanations = Search(outside, mutants, chosen=chosen).run()
-    if len({v for explanation in outside_explanations for v in explanation.agrees}) <= len(
+    if len({v for explanation in outside_explanations for v in explanation.agreements}) <= len(
         explained
     ):
         return None
@@ -199,14 +199,18 @@ def _with_place(
     """An explanation that says in how many of its failures elements of a place are wrong, too."""
     places = {
         vector: [(mask, region.elements(mask.shape)) for mask in wrong[vector].masks]
-        for vector in explanation.agrees
+        for vector in explanation.agreements
         if vector in wrong
     }
     affected = sum(
         any(in_region is not None and (mask & in_region).any() for mask, in_region in pairs)
         for pairs in places.values()
     )
-    return replace(explanation, beside=str(region), with_more=affected) if affected else explanation
+    return (
+        replace(explanation, beside_region=str(region), with_more=affected)
+        if affected
+        else explanation
+    )
 
 
 def _without(vector: Vector, region: Region) -> Vector:

@@ -17,67 +17,69 @@ Mutants = tuple[Mutant, ...]
 class Explanation:
     """Mutants that a backend has together, and the failures that they explain.
 
-    ``agrees`` says by id how. ``alternatives`` are other faults that explain exactly these, as
-    well. Of the vectors at ``places``, ``failing`` failed with outputs that could be looked at,
-    and ``passing`` passed, all as an implementation with these faults may; ``strained`` of these
+    ``agreements`` says by id how. ``alternatives`` are other mutants that explain exactly these, as
+    well. Of the vectors at ``code_paths``, ``failing`` failed with outputs that could be looked at,
+    and ``passing`` passed, all as an implementation with these mutants may; ``strained`` of these
     would have failed, had it added up its terms in order. ``elsewhere`` are the other places.
-    ``outputs`` are the names of those that are as the faults have them, where the others are right;
-    empty for all. ``beside`` is a place whose elements were left out, where more is wrong: so it is
-    in ``with_more`` of the failures. ``lone`` where one vector alone shows it, and no other
-    was asked that might have spoken against it.
+    ``outputs`` are the names of those that are as the mutants have them, where the others are
+    right; empty for all. ``beside_region`` is a place whose elements were left out, where more is
+    wrong: so it is in ``with_more`` of the failures. ``lone`` where one vector alone shows it, and
+    no other was asked that might have spoken against it.
     """
 
-    faults: Mutants
-    agrees: Mapping[str, Agreement]
-    places: frozenset[CodePath]
+    mutants: Mutants
+    agreements: Mapping[str, Agreement]
+    code_paths: frozenset[CodePath]
     elsewhere: frozenset[CodePath]
     failing: int
     passing: int
     strained: int = 0
     alternatives: tuple[Mutants, ...] = ()
     outputs: tuple[str, ...] = ()
-    beside: str = ""
+    beside_region: str = ""
     with_more: int = 0
     lone: bool = False
 
     @property
-    def whole(self) -> bool:
+    def is_everywhere(self) -> bool:
         """True if the mutants are on every code path."""
         return not self.elsewhere
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Ids of the mutants."""
-        return tuple(mutant.id for mutant in self.faults)
+        return tuple(mutant.id for mutant in self.mutants)
 
     @property
     def worth(self) -> tuple[int, bool, int, int]:
         """Sort key: a better explanation of the same failures has a larger one."""
-        return len(self.agrees), self.whole, -self.strained, self.equal
+        return len(self.agreements), self.is_everywhere, -self.strained, self.equal_count
 
     @property
-    def equal(self) -> int:
+    def equal_count(self) -> int:
         """Number of failures that agree in every element."""
-        return sum(agreement is Agreement.EQUAL for agreement in self.agrees.values())
+        return sum(agreement is Agreement.EQUAL for agreement in self.agreements.values())
 
 
 def with_alternatives_of(
-    explanation: Explanation, replaced: Explanation, others: Sequence[Explanation]
+    explanation: Explanation, replaced: Explanation, other_explanations: Sequence[Explanation]
 ) -> Explanation:
-    """Add to an explanation the candidates of ``replaced`` that ``others`` allow."""
-    if explanation.agrees.keys() != replaced.agrees.keys():
+    """Add to an explanation the candidates of ``replaced`` that ``other_explanations`` allow."""
+    if explanation.agreements.keys() != replaced.agreements.keys():
         return explanation
-    choices = (mutants for other in others for mutants in (other.faults, *other.alternatives))
+    choices = (
+        mutants for other in other_explanations for mutants in (other.mutants, *other.alternatives)
+    )
     allowed = mutant_ids(chain(*choices))
     candidates = (
         mutants
-        for mutants in (replaced.faults, *replaced.alternatives)
+        for mutants in (replaced.mutants, *replaced.alternatives)
         if mutant_ids(mutants) <= allowed
     )
     return replace(
         explanation,
         alternatives=minimal_alternatives(
-            explanation.faults, (*explanation.alternatives, *candidates)
+            explanation.mutants, (*explanation.alternatives, *candidates)
         ),
     )
 

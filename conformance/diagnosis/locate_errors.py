@@ -1,4 +1,4 @@
-"""Which failures of an operator that nothing explains have their wrong elements in one place."""
+"""Failures of an operator without explanation whose wrong elements share a region."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One comparison of one number that tells vectors that fail from those that pass."""
+"""One comparison of one number that separates vectors that fail from those that pass."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def case_numbers(spec: OpSpec, case: Case) -> Numbers:
     one axis, whose name has `` - ``.
     """
     env = Environment(spec, case)
-    numbers = {words: int(env[name]) for name, words in SINGLE.items() if name in env}
-    axes = {words: values for name, words in PER_AXIS.items() if (values := _per_axis(env, name))}
-    for words, values in axes.items():
-        numbers[f"largest {words}"] = max(values)
+    numbers = {label: int(env[name]) for name, label in SINGLE.items() if name in env}
+    axes = {label: values for name, label in PER_AXIS.items() if (values := _per_axis(env, name))}
+    for label, values in axes.items():
+        numbers[f"largest {label}"] = max(values)
     if "kernel" in axes:
         numbers["taps"] = prod(axes["kernel"])
     if "input size" in axes:

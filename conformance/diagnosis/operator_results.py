@@ -1,4 +1,4 @@
-"""What a run shows of one operator, as far as the search for faults looks at it."""
+"""Failed and passed vectors of one operator, as the search for mutants reads them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MAX_COMPARED_FAILURES = 1_000
 """Failures of an operator that are looked at, the smallest first."""
 
 MAX_COMPARED_PASSES = 2_000
-"""Passed vectors at a place that are held against faults, the first of the suite."""
+"""Passed vectors at a place that are held against mutants, the first of the suite."""
 
 CACHED_VECTORS = 512
-"""Passed vectors that are kept in memory while faults are held against them."""
+"""Passed vectors that are kept in memory while mutants are held against them."""
 
 
 class OperatorResults:
@@ -53,13 +53,13 @@ class OperatorResults:
             if result.op != spec.op or result.reject is not None:
                 continue
             if result.status is Status.PASS:
-                self._passed.setdefault(self._place(result), []).append(result.id)
+                self._passed.setdefault(self._code_path_of_result(result), []).append(result.id)
                 if result.reading is not None:
                     followed[result.id] = result.reading
             elif result.status in FAILED and result.returned is not None:
                 failures.append(result)
         self.failed: dict[str, ObservedVector] = {}
-        self._places: dict[str, CodePath] = {}
+        self._code_paths: dict[str, CodePath] = {}
         for result in sorted(failures, key=lambda result: (result.size, result.id))[
             :MAX_COMPARED_FAILURES
         ]:
@@ -69,14 +69,14 @@ class OperatorResults:
                 self.failed[result.id] = ObservedVector(
                     spec, vector, outputs, precision, level, only=only
                 )
-                self._places[result.id] = code_path_of(spec, vector.case)
+                self._code_paths[result.id] = code_path_of(spec, vector.case)
         self._read = lru_cache(CACHED_VECTORS)(
             lambda id: ObservedVector(
                 spec, read(id), None, precision, level, followed.get(id), only
             )
         )
 
-    def _place(self, result: Result) -> CodePath:
+    def _code_path_of_result(self, result: Result) -> CodePath:
         """Where a result was computed; what was asked is kept by logs of today."""
         if result.asked is None:
             return code_path_of(self.spec, self._vector(result.id).case)
@@ -84,7 +84,7 @@ class OperatorResults:
 
     def code_path(self, id: str) -> CodePath:
         """Return the code path of a failure."""
-        return self._places[id]
+        return self._code_paths[id]
 
     def passed(self, code_path: CodePath, mutants: Sequence[str]) -> Iterator[ObservedVector]:
         """Yield passed vectors of a code path; only those that kill a mutant, if recorded.
@@ -103,13 +103,13 @@ class OperatorResults:
         yield from map(self._read, islice(those, MAX_COMPARED_PASSES))
 
     @property
-    def places(self) -> frozenset[CodePath]:
+    def code_paths(self) -> frozenset[CodePath]:
         """Code paths of the vectors that passed or failed."""
-        return frozenset(self._passed).union(self._places.values())
+        return frozenset(self._passed).union(self._code_paths.values())
 
     def count(self, places: Container[CodePath]) -> tuple[int, int]:
         """Count the vectors that failed, and those that passed, on some code paths."""
-        failed = sum(code_path in places for code_path in self._places.values())
+        failed = sum(code_path in places for code_path in self._code_paths.values())
         return failed, sum(
             len(ids) for code_path, ids in self._passed.items() if code_path in places
         )

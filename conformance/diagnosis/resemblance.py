@@ -37,7 +37,7 @@ class Resemblance:
     where it would fail.
     """
 
-    fault: Mutant
+    mutant: Mutant
     agree: frozenset[str]
     failing: int
     passing: frozenset[str]
@@ -52,7 +52,7 @@ class Resemblance:
         passing = f"{least}{len(self.passing)} vectors pass that it would fail"
         return (
             f"{len(self.agree)} of {self.failing} failures are what a mutant of the catalogue "
-            f"gives ({self.fault.says.rstrip('.')}), but {passing}.{where}"
+            f"gives ({self.mutant.description.rstrip('.')}), but {passing}.{where}"
         )
 
 
@@ -63,12 +63,14 @@ def find_resemblance(
     failures = {id: evidence.failed[id] for id in ids if id in evidence.failed}
     if len(failures) < MIN_FAILURES:
         return None
-    implementations = [(mutant, Altered(evidence.spec, mutant.variant)) for mutant in mutants]
+    implementations = [(mutant, Altered(evidence.spec, mutant.change)) for mutant in mutants]
     equal_counts: Counter[int] = Counter()
     for failure in islice(failures.values(), MAX_CATALOGUE_FAILURES):
         glanced: dict[tuple[str | bytes, ...], Agreement] = {}
         for number, (_, implementation) in enumerate(implementations):
-            equal_counts[number] += failure.glance(implementation, glanced) is Agreement.EQUAL
+            equal_counts[number] += (
+                failure.quick_agreement(implementation, glanced) is Agreement.EQUAL
+            )
     for number, count in equal_counts.most_common(MAX_LIKELY_MUTANTS):
         mutant, implementation = implementations[number]
         if 2 * count < MAX_CATALOGUE_FAILURES:

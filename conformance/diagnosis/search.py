@@ -1,9 +1,9 @@
-"""Which faults of the catalogue a backend has, from the vectors that failed and those that passed.
+"""Search for a backend's mutants, by the vectors that failed and those that passed.
 
-A fault is named where outputs agree with it and nothing speaks against it: on no vector that passed
-could an implementation with that fault have passed. Where something does, the fault may still be
-in the kernel of some element types or ranks alone, and is then named for these. In the end what
-failed otherwise than the fault would have it speaks as well, see :meth:`Search.credible`.
+A mutant is named where outputs agree with it and nothing speaks against it: on no vector that
+passed could an implementation with that mutant have passed. Where something does, the mutant may
+still be in the kernel of some element types or ranks alone, and is then named for these. In the end
+what failed otherwise than the mutant would have it speaks as well, see :meth:`Search.credible`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from conformance.spec.catalogue import Mutant
 from conformance.spec.rule_change import find_cycle
 
 GLANCES = 20_000
-"""How often failures are held against faults of the whole catalogue, at most."""
+"""How often failures are held against mutants of the whole catalogue, at most."""
 
 PATIENCE = 3
 """Failures of one element type and rank in which the catalogue is searched in vain, at most."""
@@ -45,18 +45,18 @@ THREES = 6
 """Faults that show alone, at most, for three of them to be tried together."""
 
 CONTRADICTED = 0.25
-"""Failures on which faults show and that nothing explains, at most, of each that they explain."""
+"""Failures on which mutants show and that nothing explains, at most, of each that they explain."""
 
 UNKNOWN = 0.25
 """Failures that nothing explains, at most, of each that is explained, where some of them contradict
-the faults: with more, something else is likelier that resembles the faults now and then."""
+the mutants: with more, something else is likelier that resembles the mutants now and then."""
 
 STRONG = 20
 """Failures that are equal bit for bit, from which what else is unexplained does not matter: a
 backend with several bugs is to be told those that are known."""
 
 NARROWER = 0.1
-"""Unexplained failures that agree with faults where passed vectors speak against them, at most, of
+"""Unexplained failures that agree with mutants where passed vectors speak against them, at most, of
 each failure that is equal."""
 
 STRAINED = 0.1
@@ -74,46 +74,46 @@ class Search:
     def __init__(
         self, evidence: OperatorResults, mutants: Sequence[Mutant], *, chosen: bool = False
     ) -> None:
-        self._evidence, self._bank, self._chosen = evidence, mutants, chosen
-        self._readings = {
+        self._evidence, self._catalogue, self._chosen = evidence, mutants, chosen
+        self._interpretations = {
             interpretation.name: interpretation for interpretation in evidence.spec.interpretations
         }
         self._unexplained = dict.fromkeys(evidence.failed)
-        self._found: dict[tuple[str, ...], Explanation] = {}
+        self._explanations: dict[tuple[str, ...], Explanation] = {}
         self._glances = GLANCES
         self._cache: dict[tuple[str, ...], Altered] = {}
 
     def run(self) -> list[Explanation]:
         """Explain the failures by single mutants and by combinations, with no more than needed."""
-        catalogue = [(mutant,) for mutant in self._bank]
+        catalogue = [(mutant,) for mutant in self._catalogue]
         self._seek(catalogue, patience=PATIENCE)
         # Where patience ended there may be more of what was found elsewhere.
-        self._seek([explanation.faults for explanation in self._found.values()])
-        single = list(self._found.values())
+        self._seek([explanation.mutants for explanation in self._explanations.values()])
+        single = list(self._explanations.values())
         for first, second in combinations(single, 2):
             self._seek(list(self._pairs(_choices(first), _choices(second))))
         for triple in combinations(single, 3) if len(single) <= THREES else ():
-            a, b, c = (explanation.faults for explanation in triple)
+            a, b, c = (explanation.mutants for explanation in triple)
             self._seek(list(self._pairs(self._pairs([a], [b]), [c])))
-        singles_and_pairs = set(self._found)
+        singles_and_pairs = set(self._explanations)
         for explanation in single:
-            self._seek(list(self._pairs([explanation.faults], catalogue)), patience=1)
+            self._seek(list(self._pairs([explanation.mutants], catalogue)), patience=1)
         self._seek(list(self._by_output(catalogue)))
-        # What shows only beside another fault may be there together with each of the others, too.
-        for ids, explanation in list(self._found.items()):
+        # What shows only beside another mutant may be there together with each of the others, too.
+        for ids, explanation in list(self._explanations.items()):
             if ids not in singles_and_pairs:
-                others = [other.faults for other in single]
-                self._seek(list(self._pairs([explanation.faults], others)))
+                single_mutants = [other.mutants for other in single]
+                self._seek(list(self._pairs([explanation.mutants], single_mutants)))
         explained_counts: Counter[str] = Counter()
-        for explanation in self._found.values():
-            explained_counts.update(dict.fromkeys(explanation.ids, len(explanation.agrees)))
+        for explanation in self._explanations.values():
+            explained_counts.update(dict.fromkeys(explanation.ids, len(explanation.agreements)))
         for mutant, _ in reversed(explained_counts.most_common()):
             self._spare(mutant)
-        return self._kept()
+        return self._supported()
 
     def _by_output(self, catalogue: Sequence[Mutants]) -> Iterator[Mutants]:
         """Faults that may be together because each makes another output what it is: values and
-        indices that are never wrong alone show no fault alone.
+        indices that are never wrong alone show no mutant alone.
         """
         looked_at: set[tuple[str, int]] = set()
         for vector in self._unexplained:
@@ -132,34 +132,40 @@ class Search:
             for first, second in combinations(explain, 2):
                 yield from self._pairs(first[:ALTERNATIVES], second[:ALTERNATIVES])
 
-    def credible(self, explanation: Explanation, others: Sequence[Explanation] = ()) -> bool:
-        """Return whether the failures support an explanation, given the ``others``.
+    def credible(
+        self, explanation: Explanation, other_explanations: Sequence[Explanation] = ()
+    ) -> bool:
+        """Return whether the failures support an explanation, given the ``other_explanations``.
 
-        Of faults in some kernels alone hardly an unexplained failure elsewhere agrees: what does
+        Of mutants in some kernels alone hardly an unexplained failure elsewhere agrees: what does
         the same there, where passed vectors speak against them, is something narrower. Of the
-        failures on which the faults have to show four in five are explained by them, alone or with
+        failures on which the mutants have to show four in five are explained by them, alone or with
         others, and where one is not, four in five of all failures of these types are explained, or
-        many are equal bit for bit: else they only look like another fault now and then. Nor do as
+        many are equal bit for bit: else they only look like another mutant now and then. Nor do as
         many failures remain as are explained, where some are by them: then more is unknown than
         known. And a single failure explained is no coincidence only if none is left, or if it is
-        equal to faults together that are each known from more.
+        equal to mutants together that are each known from more.
         """
-        places, kernel_of = explanation.places, self._evidence.code_path
+        places, kernel_of = explanation.code_paths, self._evidence.code_path
         explained = {
-            vector for explanation in (explanation, *others) for vector in explanation.agrees
+            vector
+            for explanation in (explanation, *other_explanations)
+            for vector in explanation.agreements
         }
         unexplained = [vector for vector in self._evidence.failed if vector not in explained]
-        agreeing = {kernel_of(vector).of_data for vector in explanation.agrees}
+        agreeing = {kernel_of(vector).of_data for vector in explanation.agreements}
         beside, explained_beside = (
             sum(kernel_of(v).of_data in agreeing for v in vectors)
             for vectors in (unexplained, explained)
         )
-        lone = len(explanation.agrees) == 1 and not _of_known(explanation, others)
+        lone = len(explanation.agreements) == 1 and not _of_known(explanation, other_explanations)
         if unexplained and (lone or beside >= explained_beside):
             return False
-        sharing = [other for other in others if not set(other.ids).isdisjoint(explanation.ids)]
+        sharing = [
+            other for other in other_explanations if not set(other.ids).isdisjoint(explanation.ids)
+        ]
         room = CONTRADICTED * sum(
-            len(explanation.agrees) for explanation in (explanation, *sharing)
+            len(explanation.agreements) for explanation in (explanation, *sharing)
         )
         room = 0 if self._chosen else room
         types = {dtype for dtype, _ in agreeing}
@@ -167,18 +173,21 @@ class Search:
             sum(kernel_of(v) in places and kernel_of(v).dtype in types for v in vectors)
             for vectors in (unexplained, explained)
         )
-        implementation = self._implementation(explanation.faults)
+        implementation = self._implementation(explanation.mutants)
         narrower = 0
         for vector in unexplained:
             observed = self._evidence.failed[vector]
             if kernel_of(vector) not in places:
-                narrower += observed.agreement(implementation, self._readings) is not Agreement.NONE
-                if narrower > NARROWER * explanation.equal:
+                narrower += (
+                    observed.agreement(implementation, self._interpretations) is not Agreement.NONE
+                )
+                if narrower > NARROWER * explanation.equal_count:
                     return False
             elif observed.consistency(implementation) is Agreement.NONE:
                 room -= 1
                 if room < 0 or (
-                    explanation.equal < STRONG and unexplained_count > UNKNOWN * explained_count
+                    explanation.equal_count < STRONG
+                    and unexplained_count > UNKNOWN * explained_count
                 ):
                     return False
         return True
@@ -187,71 +196,79 @@ class Search:
         """Faults that may be together: they replace different rules, none by what depends on it."""
         for pair in product(first, second):
             mutants = tuple(chain(*pair))
-            replacing = [mutant.variant.replace for mutant in mutants]
+            replacing = [mutant.change.replace for mutant in mutants]
             rules = list(chain(*replacing))
             apart = len(set(rules)) == len(rules)
             if apart and not any(find_cycle(self._evidence.spec, *replacing)):
                 yield mutants
 
-    def _kept(self) -> list[Explanation]:
+    def _supported(self) -> list[Explanation]:
         """The explanations that the failures bear out, alternatives too.
 
         What only a refused one explained is not explained, and may speak against others.
         """
-        explanations = list(self._found.values())
+        explanations = list(self._explanations.values())
         while True:
             supported = [
                 explanation
                 for candidate in explanations
-                for explanation in self._borne(candidate, explanations)
+                for explanation in self._supported_forms(candidate, explanations)
             ]
             if supported == explanations:
                 return supported
             explanations = supported
 
-    def _borne(
+    def _supported_forms(
         self, explanation: Explanation, explanations: Sequence[Explanation]
     ) -> Iterator[Explanation]:
-        others = [other for other in explanations if other is not explanation]
-        choices = (explanation.faults, *explanation.alternatives)
+        other_explanations = [other for other in explanations if other is not explanation]
+        choices = (explanation.mutants, *explanation.alternatives)
         for candidate in (explanation, self._of_agreeing_types(explanation)):
             borne = [
                 mutants
                 for mutants in choices
-                if self.credible(replace(candidate, faults=mutants), others)
+                if self.credible(replace(candidate, mutants=mutants), other_explanations)
             ]
             if borne:
-                yield replace(candidate, faults=borne[0], alternatives=tuple(borne[1:]))
+                yield replace(candidate, mutants=borne[0], alternatives=tuple(borne[1:]))
                 return
 
     def _of_agreeing_types(self, explanation: Explanation) -> Explanation:
         """An explanation of the kernels of those element types alone in which a failure agrees."""
-        types = {self._evidence.code_path(vector).dtype for vector in explanation.agrees}
+        types = {self._evidence.code_path(vector).dtype for vector in explanation.agreements}
         places = frozenset(
-            code_path for code_path in explanation.places if code_path.dtype in types
+            code_path for code_path in explanation.code_paths if code_path.dtype in types
         )
         failing, passing = self._evidence.count(places)
-        elsewhere = self._evidence.places - places
+        elsewhere = self._evidence.code_paths - places
         return replace(
-            explanation, places=places, elsewhere=elsewhere, failing=failing, passing=passing
+            explanation, code_paths=places, elsewhere=elsewhere, failing=failing, passing=passing
         )
 
     def _spare(self, mutant: str) -> None:
-        """Do without a fault where those that are named besides explain all that it does."""
-        having = [explanation for explanation in self._found.values() if mutant in explanation.ids]
-        others = [
-            explanation for explanation in self._found.values() if mutant not in explanation.ids
+        """Do without a mutant where those that are named besides explain all that it does."""
+        having = [
+            explanation for explanation in self._explanations.values() if mutant in explanation.ids
+        ]
+        other_explanations = [
+            explanation
+            for explanation in self._explanations.values()
+            if mutant not in explanation.ids
         ]
         mutants = list(
             {
-                mutant.id: (mutant,) for explanation in others for mutant in explanation.faults
+                mutant.id: (mutant,)
+                for explanation in other_explanations
+                for mutant in explanation.mutants
             }.values()
         )
         if not having or not mutants:
             return
-        before, unexplained = self._found, self._unexplained
-        self._found = {explanation.ids: explanation for explanation in others}
-        self._unexplained = dict.fromkeys(chain(*(explanation.agrees for explanation in having)))
+        before, unexplained = self._explanations, self._unexplained
+        self._explanations = {explanation.ids: explanation for explanation in other_explanations}
+        self._unexplained = dict.fromkeys(
+            chain(*(explanation.agreements for explanation in having))
+        )
         pairs = (
             pair
             for first, second in combinations(mutants, 2)
@@ -259,12 +276,12 @@ class Search:
         )
         self._seek([*mutants, *pairs])
         if self._unexplained:
-            self._found = before
+            self._explanations = before
         else:
             for explanation in having:
-                self._found = {
-                    ids: with_alternatives_of(other, explanation, others)
-                    for ids, other in self._found.items()
+                self._explanations = {
+                    ids: with_alternatives_of(other, explanation, other_explanations)
+                    for ids, other in self._explanations.items()
                 }
         self._unexplained = unexplained
 
@@ -284,7 +301,7 @@ class Search:
                 self._glances -= len(hypotheses)
             candidates = list(self._candidates(vector, hypotheses))
             if candidates:
-                self._take(candidates)
+                self._keep_best(candidates)
             else:
                 in_vain[code_path.of_data] += 1
 
@@ -295,32 +312,36 @@ class Search:
         for mutants in hypotheses:
             implementation = self._implementation(mutants)
             if (
-                observed.glance(implementation, known_agreements)
+                observed.quick_agreement(implementation, known_agreements)
                 and self._strain(mutants, code_path) is not None
             ):
                 explanation = self._explanation(mutants, code_path)
                 # The interval of a poor accumulator holds much besides: outputs that merely lie
                 # in it show nothing. Nor does one failure, where it takes a place apart to name it.
-                # Several faults need no more than that each is equal to a failure by itself.
-                has_equal_failure = explanation.equal > 0 or self._shown(mutants)
-                enough = has_equal_failure and (explanation.whole or len(explanation.agrees) > 1)
-                within = len(explanation.agrees) - explanation.equal
-                in_order = explanation.strained <= max(within, STRAINED * explanation.equal)
-                if vector in explanation.agrees and enough and in_order:
+                # Several mutants need no more than that each is equal to a failure by itself.
+                has_equal_failure = explanation.equal_count > 0 or self._each_has_equal_failure(
+                    mutants
+                )
+                enough = has_equal_failure and (
+                    explanation.is_everywhere or len(explanation.agreements) > 1
+                )
+                within = len(explanation.agreements) - explanation.equal_count
+                in_order = explanation.strained <= max(within, STRAINED * explanation.equal_count)
+                if vector in explanation.agreements and enough and in_order:
                     yield explanation
 
-    def _shown(self, mutants: Mutants) -> bool:
-        """Whether each of several faults is equal to a failure that it explains alone."""
-        alone = [self._found.get((mutant.id,)) for mutant in mutants]
+    def _each_has_equal_failure(self, mutants: Mutants) -> bool:
+        """Whether each of several mutants is equal to a failure that it explains alone."""
+        alone = [self._explanations.get((mutant.id,)) for mutant in mutants]
         return len(alone) > 1 and all(
-            explanation is not None and explanation.equal > 0 for explanation in alone
+            explanation is not None and explanation.equal_count > 0 for explanation in alone
         )
 
     def _explanation(self, mutants: Mutants, code_path: CodePath) -> Explanation:
-        """What some faults explain, at a place and as many others as nothing speaks against."""
+        """What some mutants explain, at a place and as many others as nothing speaks against."""
         implementation = self._implementation(mutants)
         strain = {
-            code_path: self._strain(mutants, code_path) for code_path in self._evidence.places
+            code_path: self._strain(mutants, code_path) for code_path in self._evidence.code_paths
         }
         free = frozenset(
             code_path for code_path, strained in strain.items() if strained is not None
@@ -329,14 +350,14 @@ class Search:
             vector: agreement
             for vector, observed in self._evidence.failed.items()
             if vector in self._unexplained and self._evidence.code_path(vector) in free
-            if (agreement := observed.agreement(implementation, self._readings))
+            if (agreement := observed.agreement(implementation, self._interpretations))
         }
         agreeing = {self._evidence.code_path(vector) for vector in agrees}
         # Where sums in order would have failed, and nothing did, they are of another kind.
         free = frozenset(
             code_path for code_path in free if not strain[code_path] or code_path in agreeing
         )
-        places = _kernels(agreeing, free, self._evidence.places) or frozenset({code_path})
+        places = _kernels(agreeing, free, self._evidence.code_paths) or frozenset({code_path})
         agrees = {v: how for v, how in agrees.items() if self._evidence.code_path(v) in places}
         return self._counted(mutants, agrees, places, strain)
 
@@ -349,11 +370,11 @@ class Search:
     ) -> Explanation:
         failing, passing = self._evidence.count(places)
         strained = sum(strain[code_path] or 0 for code_path in places)
-        elsewhere = self._evidence.places - places
+        elsewhere = self._evidence.code_paths - places
         return Explanation(mutants, agrees, places, elsewhere, failing, passing, strained)
 
     def _strain(self, mutants: Mutants, code_path: CodePath) -> int | None:
-        """How many passed vectors at a place agree with faults by another order of their sums
+        """How many passed vectors at a place agree with mutants by another order of their sums
         alone; None where one contradicts them.
         """
         implementation = self._implementation(mutants)
@@ -365,41 +386,43 @@ class Search:
             strained += consistency is Agreement.WITHIN
         return strained
 
-    def _take(self, candidates: Sequence[Explanation]) -> None:
+    def _keep_best(self, candidates: Sequence[Explanation]) -> None:
         """Keep the candidate that explains most, with those that explain the same as well."""
         best = max(candidates, key=lambda candidate: candidate.worth)
         alike = tuple(
-            candidate.faults
+            candidate.mutants
             for candidate in candidates
             if candidate is not best
-            and (candidate.agrees, candidate.places, candidate.strained)
-            == (best.agrees, best.places, best.strained)
+            and (candidate.agreements, candidate.code_paths, candidate.strained)
+            == (best.agreements, best.code_paths, best.strained)
         )
-        for vector in best.agrees:
+        for vector in best.agreements:
             del self._unexplained[vector]
         # Of those that fit alike one comes first whose words are about what was asked.
-        first, *others = sorted((best.faults, *alike), key=self._unasked_types)
-        best = replace(best, faults=first, alternatives=minimal_alternatives(first, others))
-        self._found[best.ids] = self._joined(best)
+        first, *alternatives = sorted((best.mutants, *alike), key=self._unasked_types)
+        best = replace(best, mutants=first, alternatives=minimal_alternatives(first, alternatives))
+        self._explanations[best.ids] = self._merged(best)
 
     def _unasked_types(self, mutants: Mutants) -> int:
-        """How often the words of faults name element types of which no vector was asked."""
-        tested_types = {code_path.dtype for code_path in self._evidence.places}
-        words = (word for mutant in mutants for word in re.findall(r"\w+", mutant.says))
-        return sum(word in DTYPES and word not in tested_types for word in words)
+        """How often the words of mutants name element types of which no vector was asked."""
+        tested_types = {code_path.dtype for code_path in self._evidence.code_paths}
+        described_words = (
+            word for mutant in mutants for word in re.findall(r"\w+", mutant.description)
+        )
+        return sum(word in DTYPES and word not in tested_types for word in described_words)
 
-    def _joined(self, explanation: Explanation) -> Explanation:
-        """An explanation with what the same faults explained elsewhere."""
-        earlier = self._found.get(explanation.ids)
+    def _merged(self, explanation: Explanation) -> Explanation:
+        """An explanation with what the same mutants explained elsewhere."""
+        earlier = self._explanations.get(explanation.ids)
         if earlier is None:
             return explanation
-        places = earlier.places | explanation.places
+        places = earlier.code_paths | explanation.code_paths
         failing, passing = self._evidence.count(places)
         return replace(
             explanation,
-            agrees={**earlier.agrees, **explanation.agrees},
-            places=places,
-            elsewhere=self._evidence.places - places,
+            agreements={**earlier.agreements, **explanation.agreements},
+            code_paths=places,
+            elsewhere=self._evidence.code_paths - places,
             failing=failing,
             passing=passing,
             strained=earlier.strained + explanation.strained,
@@ -413,24 +436,26 @@ class Search:
     def _implementation(self, mutants: Mutants) -> Altered:
         key = tuple(mutant.id for mutant in mutants)
         if key not in self._cache:
-            self._cache[key] = Altered(self._evidence.spec, *(mutant.variant for mutant in mutants))
+            self._cache[key] = Altered(self._evidence.spec, *(mutant.change for mutant in mutants))
         return self._cache[key]
 
 
-def _of_known(explanation: Explanation, others: Sequence[Explanation]) -> bool:
-    """Whether faults that are equal together to a failure each explain several without each other:
+def _of_known(explanation: Explanation, other_explanations: Sequence[Explanation]) -> bool:
+    """Whether mutants that are equal together to a failure each explain several without each other:
     then that they meet is to be expected.
     """
-    independent = mutant_ids(chain(*(other.faults for other in others if len(other.agrees) > 1)))
+    independent = mutant_ids(
+        chain(*(other.mutants for other in other_explanations if len(other.agreements) > 1))
+    )
     return (
         len(explanation.ids) > 1
-        and explanation.equal > 0
+        and explanation.equal_count > 0
         and independent.issuperset(explanation.ids)
     )
 
 
 def _choices(explanation: Explanation) -> list[Mutants]:
-    return [explanation.faults, *explanation.alternatives][:ALTERNATIVES]
+    return [explanation.mutants, *explanation.alternatives][:ALTERNATIVES]
 
 
 def _kernels(

@@ -21,7 +21,7 @@ WINDOW = {True: "one window is the whole plane", False: "no window is the whole 
 """What a place says of its windows."""
 
 MAX_ALTERNATIVES = 20
-"""Other faults that are listed with one that the vectors do not tell from them."""
+"""Other mutants that are listed with one that the vectors do not tell from them."""
 
 
 UNKNOWN: Mapping[str, Any] = {
@@ -37,7 +37,7 @@ UNKNOWN: Mapping[str, Any] = {
 
 def candidates(explanation: Explanation) -> tuple[Mutants, ...]:
     """Return all combinations of mutants that explain the same failures."""
-    return (explanation.faults, *explanation.alternatives)
+    return (explanation.mutants, *explanation.alternatives)
 
 
 def is_named(explanation: Explanation) -> bool:
@@ -59,13 +59,13 @@ def describe_mutants(
     return {
         "sentence": _sentence(explanation),
         "advice": _deciding(explanation, decides, backend) if explanation.alternatives else "",
-        "faults": [_fault(mutant, _look(explanation, mutant)) for mutant in explanation.faults],
+        "faults": [_fault(mutant, _look(explanation, mutant)) for mutant in explanation.mutants],
         "alternatives": _alternatives(explanation.alternatives),
         "decides": decides,
         "agree": {
-            "equal": len(explanation.agrees),
+            "equal": len(explanation.agreements),
             "failing": explanation.failing,
-            "bitwise": explanation.equal,
+            "bitwise": explanation.equal_count,
             "passing": explanation.passing,
             "consistent": explanation.passing - explanation.strained,
         },
@@ -164,13 +164,15 @@ def describe_conditions(
 
 def _sentence(explanation: Explanation) -> str:
     """What the implementation does, and where it does so alone."""
-    several = [" ".join(mutant.says for mutant in mutants) for mutants in candidates(explanation)]
+    several = [
+        " ".join(mutant.description for mutant in mutants) for mutants in candidates(explanation)
+    ]
     sentence = several[0] if len(several) == 1 else f"One of: {' Or: '.join(several)}"
     where = _words(_scope(explanation))
     sentence = f"{sentence} Only {where}." if where else sentence
-    if not explanation.beside:
+    if not explanation.beside_region:
         return sentence
-    region = explanation.beside.removeprefix("only ")
+    region = explanation.beside_region.removeprefix("only ")
     return f"{sentence} {explanation.with_more:,} of these vectors are wrong {region}, too."
 
 
@@ -182,14 +184,17 @@ def _deciding(explanation: Explanation, decides: str | None, backend: str) -> st
         return f"Vector {decides} of the suite can distinguish them."
     # Without it vectors would come that the backend declares not to support.
     declared = f"--for {shlex.quote(backend)} " if backend else ""
-    op, folder = explanation.faults[0].op, unused("fresh")
+    op, folder = explanation.mutants[0].op, unused("fresh")
     command = f"conformance generate {declared}--op {op} --seed 1 --out {folder}"
     return f"This suite can't distinguish them. Try more vectors: `{command}`."
 
 
 def _alternatives(several: Sequence[Mutants]) -> list[dict[str, Any]]:
     return [
-        {"ids": [mutant.id for mutant in mutants], "says": [mutant.says for mutant in mutants]}
+        {
+            "ids": [mutant.id for mutant in mutants],
+            "says": [mutant.description for mutant in mutants],
+        }
         for mutants in several[:MAX_ALTERNATIVES]
     ]
 
@@ -210,16 +215,16 @@ def _in_common(separation: Separation) -> str:
 
 
 def _look(explanation: Explanation, mutant: Mutant) -> str:
-    """Where to look for a fault; empty where an alternative is elsewhere."""
+    """Where to look for a mutant; empty where an alternative is elsewhere."""
     kinds = {alternative.kind for mutants in explanation.alternatives for alternative in mutants}
-    return mutant.look if kinds <= {mutant.kind for mutant in explanation.faults} else ""
+    return mutant.where_to_look if kinds <= {mutant.kind for mutant in explanation.mutants} else ""
 
 
 def _fault(mutant: Mutant, look: str) -> dict[str, Any]:
     return {
         "id": mutant.id,
         "kind": mutant.kind,
-        "says": mutant.says,
+        "says": mutant.description,
         "threads": list(mutant.threads),
         "look": look,
         **({"cause": mutant.cause} if mutant.cause else {}),
@@ -228,12 +233,12 @@ def _fault(mutant: Mutant, look: str) -> dict[str, Any]:
 
 
 def _scope(explanation: Explanation) -> Mapping[str, Sequence[Any]]:
-    """Where the faults are, by type, rank and windows if that says it, else place by place; and in
+    """Where the mutants are, by type, rank and windows if that says it, else place by place; and in
     which outputs, if not in all."""
     outputs = {"output": explanation.outputs} if explanation.outputs else {}
-    every = explanation.places | explanation.elsewhere
+    every = explanation.code_paths | explanation.elsewhere
     within = {
-        field: {getattr(p, field) for p in explanation.places}
+        field: {getattr(p, field) for p in explanation.code_paths}
         for field in ("dtype", "rank", "plane")
     }
     if any(
@@ -241,7 +246,9 @@ def _scope(explanation: Explanation) -> Mapping[str, Sequence[Any]]:
         for p in explanation.elsewhere
     ):
         return outputs | {
-            "place": sorted({_place(code_path, explanation) for code_path in explanation.places})
+            "place": sorted(
+                {_place(code_path, explanation) for code_path in explanation.code_paths}
+            )
         }
     limits: dict[str, Sequence[Any]] = {
         field: sorted(values)

@@ -234,7 +234,7 @@ class Failures:
         """Those of some cases on which the mutants of a cause may show."""
         if not cause.faults or not cases:
             return cases
-        may = self._guidance.bank.among(cause.faults).may_differ(cases)
+        may = self._guidance.bank.restricted_to(cause.faults).may_differ(cases)
         return [case for case, row in zip(cases, may, strict=True) if row.any()]
 
     def _hold_against(self, passed: Iterable[Vector]) -> None:
@@ -253,7 +253,7 @@ class Failures:
             if not (cause.faults or cause.candidates) or one.looked_at >= LOOKED_AT or not there:
                 continue
             one.looked_at += len(there)
-            bank = self._guidance.bank.among(cause.faults or cause.candidates)
+            bank = self._guidance.bank.restricted_to(cause.faults or cause.candidates)
             may = bank.may_differ([vector.case for vector in there])
             for vector, row in zip(there, may, strict=True):
                 before = cause.faults or cause.candidates

@@ -69,7 +69,7 @@ class Guidance:
         """For each of the mutants that are looked for now one of some cases that may kill it, where
         there is one: by turns the smallest and the first. On the smallest it may hardly show."""
         self._now = self._some()
-        if not self._now.faults or not cases:
+        if not self._now.mutants or not cases:
             return np.arange(0)
         may = self._now.may_differ(cases)
         self._smallest = not self._smallest
@@ -79,9 +79,11 @@ class Guidance:
 
     def _some(self) -> MutantRunner:
         """A few of the mutants that nothing has killed, the next ones each time."""
-        ids = [fault.id for fault in self._open.faults]
+        ids = [fault.id for fault in self._open.mutants]
         begin, self._turn = self._turn % max(1, len(ids)), self._turn + FEW
-        return self._open.among({*ids[begin : begin + FEW], *ids[: max(0, begin + FEW - len(ids))]})
+        return self._open.restricted_to(
+            {*ids[begin : begin + FEW], *ids[: max(0, begin + FEW - len(ids))]}
+        )
 
     def saw(self, vectors: Sequence[Vector], rank: int) -> Bools:
         """Take in vectors that the backend was asked; which of them covered something new."""
@@ -100,10 +102,10 @@ class Guidance:
         """Which vectors kill one of the mutants that are looked for now."""
         news = np.zeros(len(vectors), np.bool_)
         now, self._now = self._now or self._some(), None
-        if not now.faults or not vectors:
+        if not now.mutants or not vectors:
             return news
         may = now.may_differ([vector.case for vector in vectors])
-        ids = [fault.id for fault in now.faults]
+        ids = [fault.id for fault in now.mutants]
         open_ = np.ones(len(ids), np.bool_)
         for number, vector in enumerate(vectors):
             row = may[number] & open_
@@ -114,17 +116,17 @@ class Guidance:
             open_ &= [name not in killed and self._tried[name] < PATIENCE for name in ids]
         gone = {ids[at] for at in np.flatnonzero(~open_)}
         if gone:
-            self._open = self._open.among({fault.id for fault in self._open.faults} - gone)
+            self._open = self._open.restricted_to({fault.id for fault in self._open.mutants} - gone)
         return news
 
     def kills(self, bank: MutantRunner, vector: Vector, among: Bools) -> list[str]:
         """The mutants of a bank with which a backend would fail a vector that may lack the answers
         of interpretations."""
-        found = {kill.fault for kill in bank.kills(vector, among)}
+        found = {kill.mutant for kill in bank.kills(vector, among)}
         if found and self._level == "must" and not vector.readings:
-            row = among & [fault.id in found for fault in bank.faults]
+            row = among & [fault.id in found for fault in bank.mutants]
             whole = build(self.spec, vector.case, vector.level)
-            found = {kill.fault for kill in bank.kills(whole, row) if kill.must}
+            found = {kill.mutant for kill in bank.kills(whole, row) if kill.at_must}
         return sorted(found)
 
     def _covered(self, rank: int) -> Bools:

@@ -38,7 +38,7 @@ def written(
         own = [build(spec, one.case, one.level) for one in found.vectors()]
         vectors += [(one, (MINIMAL if one.id in minimal else BESIDE,)) for one in own]
         for one, noticed in zip(own, guidance[op].bank.all_kills(own), strict=True):
-            kills[one.id] = tuple(sorted(kill.fault for kill in noticed))
+            kills[one.id] = tuple(sorted(kill.mutant for kill in noticed))
     ops = [op for op in failures if failures[op].found]
     return write_suite(
         out,

@@ -51,7 +51,7 @@ class Causes:
         self.found: list[FailureCause] = []
         self._spec, self._bank = spec, bank
         self._level, self._precision = level, precision
-        self._faults = {fault.id: fault for fault in bank.faults}
+        self._faults = {fault.id: fault for fault in bank.mutants}
         self._altered: dict[tuple[str, ...], Altered] = {}
 
     def known(self, vector: Vector, result: Result) -> FailureCause | None:
@@ -79,10 +79,12 @@ class Causes:
         if asked is None:
             return frozenset()
         may = self._bank.may_differ([vector.case])[0]
-        names = [(self._bank.faults[at].id,) for at in np.flatnonzero(may)]
+        names = [(self._bank.mutants[at].id,) for at in np.flatnonzero(may)]
         seen: dict[tuple[str | bytes, ...], Agreement] = {}
         return frozenset(
-            name for (name,) in names if asked.glance(self._implementation((name,)), seen) >= least
+            name
+            for (name,) in names
+            if asked.quick_agreement(self._implementation((name,)), seen) >= least
         )
 
     def left(self, cause: FailureCause, vector: Vector, result: Result) -> frozenset[str]:
@@ -111,7 +113,7 @@ class Causes:
         explained = [cause for cause in self.found if cause.faults][:MOST_PAIRED]
         for one, other in combinations(explained, 2):
             pair = (min(one.faults), min(other.faults))
-            variants = [self._faults[name].variant for name in pair]
+            variants = [self._faults[name].change for name in pair]
             rules = [name for variant in variants for name in variant.replace]
             apart = len(set(rules)) == len(rules)
             apart = apart and not any(find_cycle(self._spec, *(v.replace for v in variants)))
@@ -144,7 +146,7 @@ class Causes:
     def _implementation(self, names: tuple[str, ...]) -> Altered:
         if names not in self._altered:
             faults: Sequence[Mutant] = [self._faults[name] for name in names]
-            self._altered[names] = Altered(self._spec, *(fault.variant for fault in faults))
+            self._altered[names] = Altered(self._spec, *(fault.change for fault in faults))
         return self._altered[names]
 
 

@@ -87,7 +87,7 @@ class _Operator:
             spec, whole, ranks, self.guidance, calls, asked.level, asked.precision, seconds
         )
         self.drawings = [Batches(spec, whole, rank, asked.seed, asked.level) for rank in ranks]
-        self.covered = Covered(of_mutants=len(self.guidance.bank.faults))
+        self.covered = Covered(of_mutants=len(self.guidance.bank.mutants))
 
 
 class Session:

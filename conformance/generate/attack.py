@@ -43,10 +43,10 @@ class Attack:
         bank = MutantRunner(self.spec, self.faults)
         found: dict[str, str] = {}
         for case in self._cases():
-            if bank.prints(case, data_of(self.spec, case)).keys() - found.keys():
+            if bank.fingerprints(case, data_of(self.spec, case)).keys() - found.keys():
                 for kill in bank.kills(build(self.spec, case)):
-                    if kill.must or not self.at_must:
-                        found.setdefault(kill.fault, case.id)
+                    if kill.at_must or not self.at_must:
+                        found.setdefault(kill.mutant, case.id)
         return found
 
     def _cases(self) -> Iterable[Case]:

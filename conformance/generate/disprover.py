@@ -33,9 +33,9 @@ def settled(
     for one in found:
         unseen = one.survivors.undetermined - one.killed
         if unseen:
-            if one.part.rank not in asked:
-                asked[one.part.rank] = Disprover(spec, one.part.rank, faults)
-            one = one.knowing(asked[one.part.rank].proven_either_way(one.part, unseen))
+            if one.partition.rank not in asked:
+                asked[one.partition.rank] = Disprover(spec, one.partition.rank, faults)
+            one = one.with_inert(asked[one.partition.rank].proven_either_way(one.partition, unseen))
         told.append(one)
     return told
 

@@ -109,16 +109,16 @@ class _Sought:
         waiting = Counter(item for one in self._open for item in one.may_show)
         few = {item for item in self.items if waiting[item] < ENOUGH and not self._barren(item)}
         # What is no longer wanted is not worked out.
-        bank = self._bank.among(_mutants(few))
+        bank = self._bank.restricted_to(_mutants(few))
         batch = batch_of(cases.table)
         may = bank.may_differ_in(batch)
         costs = (cases.table.elements() + 200) * rarity(batch)
-        needed = np.ones(len(bank.faults), np.bool_)
+        needed = np.ones(len(bank.mutants), np.bool_)
         for place, (row, cost) in enumerate(zip(may, costs.tolist(), strict=True)):
             if not (row & needed).any():
                 continue
             case = cases.case(place)
-            prints = bank.prints(case, data_of(self._spec, case), row & needed)
+            prints = bank.fingerprints(case, data_of(self._spec, case), row & needed)
             self._note(bank, row & needed, prints, few)
             shown = frozenset(_shown(prints, few))
             if shown:
@@ -126,7 +126,7 @@ class _Sought:
                 waiting.update(shown)
                 few -= {item for item in shown if waiting[item] >= ENOUGH}
                 left = _mutants(few)
-                needed = np.array([fault.id in left for fault in bank.faults], np.bool_)
+                needed = np.array([fault.id in left for fault in bank.mutants], np.bool_)
 
     @property
     def hopeful(self) -> bool:
@@ -146,7 +146,7 @@ class _Sought:
     ) -> None:
         """Count, for each mutant that was asked, on how many cases in a row it was right, and for
         each two that are to be told apart, on how many they were alike."""
-        names = {fault.id for fault in compress(bank.faults, asked)}
+        names = {fault.id for fault in compress(bank.mutants, asked)}
         for name in names:
             self._equal[name] = 0 if name in prints else self._equal[name] + 1
         for item in wanted:
@@ -174,8 +174,8 @@ class _Sought:
 
     def _try(self, one: _Promising) -> None:
         vector = build(self._spec, one.case)
-        kills = self._bank.among(_mutants(one.may_show)).kills(vector)
-        prints = {kill.fault: kill.print for kill in kills}
+        kills = self._bank.restricted_to(_mutants(one.may_show)).kills(vector)
+        prints = {kill.mutant: kill.fingerprint for kill in kills}
         apart = [item for item in _shown(prints, self.items) if item[0] == "apart"]
         shows = self.items.intersection((*apart, *kill_levels(kills)))
         if shows and trivially_passed(self._spec, vector):

@@ -207,9 +207,9 @@ def _added(spec: OpSpec, there: Known, ranks: Sequence[Found]) -> Added:
     return Added(
         op=spec.op,
         vectors=tuple(one for name, one in vectors.items() if name not in old),
-        kills={name: tuple(kill.fault for kill in found) for name, found in kills.items()},
+        kills={name: tuple(kill.mutant for kill in found) for name, found in kills.items()},
         excused={
-            name: tuple(kill.fault for kill in found if not kill.must)
+            name: tuple(kill.mutant for kill in found if not kill.at_must)
             for name, found in kills.items()
         },
         parts=survivor_table(spec, mutant_states(spec, mutants_of(spec), cases, kills, inert)),

@@ -93,9 +93,9 @@ class OperatorTask:
             op=spec.op,
             vectors=(*vectors, *rejected),
             suites=smoke(spec, (*vectors, *rejected), score),
-            kills={i: tuple(kill.fault for kill in found) for i, found in score.kills.items()},
+            kills={i: tuple(kill.mutant for kill in found) for i, found in score.kills.items()},
             excused={
-                i: tuple(kill.fault for kill in found if not kill.must)
+                i: tuple(kill.mutant for kill in found if not kill.at_must)
                 for i, found in score.kills.items()
             },
             strength=Strength(

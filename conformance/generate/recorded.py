@@ -105,14 +105,14 @@ def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple
     there = [suite.read(entry) for entry in entries]
     if fewest:
         asked = [vector for vector in there if vector.id in score.kills]
-        few = {v.id for v in reduced(suite.specs[op], score.faults, asked, score.kills)}
+        few = {v.id for v in reduced(suite.specs[op], score.mutants, asked, score.kills)}
         stays = [
             v.case.reject is not None or e.is_large or v.id in few
             for v, e in zip(there, entries, strict=True)
         ]
         entries, there = [*compress(entries, stays)], [*compress(there, stays)]
         score = MutationScore(
-            op, score.faults, {i: own for i, own in score.kills.items() if i in few}
+            op, score.mutants, {i: own for i, own in score.kills.items() if i in few}
         )
     measured = [not entry.is_large for entry in entries]
     entries, there = [*compress(entries, measured)], [*compress(there, measured)]
@@ -126,8 +126,8 @@ def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple
                 case=vector.case,
                 level=entry.level,
                 suites=member.get(entry.id, entry.suites),
-                kills=tuple(sorted(kill.fault for kill in kills)),
-                excused=tuple(sorted(kill.fault for kill in kills if not kill.must)),
+                kills=tuple(sorted(kill.mutant for kill in kills)),
+                excused=tuple(sorted(kill.mutant for kill in kills if not kill.at_must)),
                 withdrawn=manifest.withdrawn.get(entry.id),
                 edges=entry.edges,
                 digest=entry.content,
@@ -149,7 +149,7 @@ def record(suite: Suite, score: MutationScore, *, fewest: bool = False) -> tuple
         indistinguishable=score.indistinguishable,
         faults=before.faults if before else (),
         targets=before.targets if before else (),
-        parts=survivor_table(spec, mutant_states(spec, score.faults, valued, score.kills, inert)),
+        parts=survivor_table(spec, mutant_states(spec, score.mutants, valued, score.kills, inert)),
     )
     kept = proofs.known(spec)
     # Cases that show all pairs are witnesses themselves.

@@ -128,8 +128,8 @@ def _items(
         for vector, inside in zip(vectors, cases_within(spec, part, cases), strict=True):
             if inside:
                 for kill in kills[vector.id]:
-                    found[vector.id] |= {(part, kill.fault, "should")}
-                    found[vector.id] |= {(part, kill.fault, "must")} if kill.must else set()
+                    found[vector.id] |= {(part, kill.mutant, "should")}
+                    found[vector.id] |= {(part, kill.mutant, "must")} if kill.at_must else set()
     strata, base = strata_of(spec), base_type(spec)
     wanted = {*required_pairs(strata, rank), *required_types(spec, strata, rank)}
     of_strata = replace(strata.whole, edges=strata.all)
@@ -204,5 +204,5 @@ def _telling_apart(
 
 def _tells(kills: Sequence[Kill], a: str, b: str) -> bool:
     """Whether the outputs of two mutants differ."""
-    prints = {kill.fault: kill.print for kill in kills}
+    prints = {kill.mutant: kill.fingerprint for kill in kills}
     return prints.get(a) != prints.get(b)

@@ -205,8 +205,10 @@ def _written(
     if isinstance(kills, plan.Made):
         killed, excused = dict(kills.kills), dict(kills.excused)
     else:
-        killed = {i: tuple(one.fault for one in own) for i, own in kills.items()}
-        excused = {i: tuple(one.fault for one in own if not one.must) for i, own in kills.items()}
+        killed = {i: tuple(one.mutant for one in own) for i, own in kills.items()}
+        excused = {
+            i: tuple(one.mutant for one in own if not one.at_must) for i, own in kills.items()
+        }
     name = SMOKE if suite == SMOKE else NAME
     shipped = spec is loader.shipped_specs().get(spec.op)
     basis = origin.shipped(spec) if shipped else origin.carried(spec, mutants_of(spec))

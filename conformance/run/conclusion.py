@@ -69,8 +69,8 @@ def found(
         facts: dict[str, Any] = {**_common(finding, smallest, graded[finding.op], suite)}
         try:  # a defect of this tool costs a picture or a name, never the run
             facts |= _case(smallest, suite)
-            told = replace(told, diagnosis=diagnosis.of(finding))
-            variants = diagnosis.variants(finding)
+            told = replace(told, diagnosis=diagnosis.diagnose(finding))
+            variants = diagnosis.rule_changes(finding)
             told = illustrator.illustrated(told, smallest, variants)
             told = with_given(told, suite, variants)
         except Exception as error:

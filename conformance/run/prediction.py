@@ -41,7 +41,7 @@ class Prediction:
             return []
         for one in _ways(asked):
             found = [
-                fault.says
+                fault.description
                 for fault in self._known(result.op).values()
                 if self._agrees(one, fault) is Agreement.EQUAL
             ]
@@ -51,7 +51,7 @@ class Prediction:
 
     def _agrees(self, asked: ObservedVector, *faults: Mutant) -> Agreement:
         try:
-            altered = Altered(asked.spec, *(fault.variant for fault in faults))
+            altered = Altered(asked.spec, *(fault.change for fault in faults))
             readings = {one.name: one for one in asked.spec.interpretations}
             return asked.agreement(altered, readings)
         except Exception:
@@ -77,5 +77,5 @@ class Prediction:
 def _ways(asked: ObservedVector) -> Iterator[ObservedVector]:
     """A failure with all of its outputs, then with those alone that are wrong."""
     yield asked
-    if (alone := asked.alone) is not None:
+    if (alone := asked.wrong_outputs_only) is not None:
         yield alone

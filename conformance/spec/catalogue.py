@@ -70,13 +70,13 @@ class Mutant:
     id: str
     kind: str
     op: str
-    variant: RuleChange
-    says: str
-    look: str = ""
+    change: RuleChange
+    description: str
+    where_to_look: str = ""
     threads: tuple[str, ...] = ()
-    reading: str = ""
+    excused_by: str = ""
     equivalent: str = ""
-    stated: tuple[StatedEquivalence, ...] = ()
+    stated_equivalences: tuple[StatedEquivalence, ...] = ()
     cause: str = ""
     fixed: Mapping[str, str] = field(default_factory=dict, hash=False)
 
@@ -218,15 +218,15 @@ def _faults(
                     id=fault_id,
                     kind=kind,
                     op=spec.op,
-                    variant=change,
-                    says=fill_template(raw["says"], keys),
-                    look=source.data["look"],
+                    change=change,
+                    description=fill_template(raw["says"], keys),
+                    where_to_look=source.data["look"],
                     threads=tuple(raw.get("threads", ())),
-                    reading=_reading(source, path, spec, op_name, raw),
+                    excused_by=_reading(source, path, spec, op_name, raw),
                     equivalent=spec.equivalent.get(
                         fault_id, next((equivalent[n] for n in spelled if n in equivalent), "")
                     ),
-                    stated=tuple(stated(raw.get("stated", ()), spelled)),
+                    stated_equivalences=tuple(stated(raw.get("stated", ()), spelled)),
                     cause=fill_template(raw.get("cause", ""), keys),
                     fixed=raw.get("fixed", {}),
                 )

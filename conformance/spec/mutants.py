@@ -29,29 +29,29 @@ def mutants_to_data(spec: OpSpec, mutants: Sequence[Mutant]) -> dict[str, Any]:
     for kind, group in groupby(mutants, key=lambda mutant: mutant.kind):
         alike = list(group)
         kinds[kind] = {
-            "look": alike[0].look,
+            "look": alike[0].where_to_look,
             "faults": {mutant.id: dict(_entry(mutant)) for mutant in alike},
         }
     return {"format": FORMAT, "op": spec.op, "kinds": kinds}
 
 
 def _entry(mutant: Mutant) -> Iterator[tuple[str, Any]]:
-    yield "says", mutant.says
-    yield "replace", {name: rule.text for name, rule in mutant.variant.replace.items()}
-    if mutant.variant.where is not None:
-        yield "where", mutant.variant.where.text
+    yield "says", mutant.description
+    yield "replace", {name: rule.text for name, rule in mutant.change.replace.items()}
+    if mutant.change.where is not None:
+        yield "where", mutant.change.where.text
     if mutant.cause:
         yield "cause", mutant.cause
     if mutant.fixed:
         yield "fixed", dict(mutant.fixed)
     if mutant.threads:
         yield "threads", list(mutant.threads)
-    if mutant.reading:
-        yield "reading", mutant.reading
+    if mutant.excused_by:
+        yield "reading", mutant.excused_by
     if mutant.equivalent:
         yield "equivalent", mutant.equivalent
-    if mutant.stated:
-        yield "stated", [_plain(statement) for statement in mutant.stated]
+    if mutant.stated_equivalences:
+        yield "stated", [_plain(statement) for statement in mutant.stated_equivalences]
 
 
 def _plain(stated: StatedEquivalence) -> dict[str, Any]:
@@ -109,13 +109,13 @@ def _fault(
         id=name,
         kind=kind,
         op=spec.op,
-        variant=change,
-        says=raw["says"],
-        look=look,
+        change=change,
+        description=raw["says"],
+        where_to_look=look,
         threads=tuple(raw.get("threads", ())),
-        reading=interpretation,
+        excused_by=interpretation,
         equivalent=raw.get("equivalent", ""),
-        stated=tuple(stated(raw.get("stated", ()), ())),
+        stated_equivalences=tuple(stated(raw.get("stated", ()), ())),
         cause=raw.get("cause", ""),
         fixed=raw.get("fixed", {}),
     )

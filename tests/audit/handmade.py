@@ -77,4 +77,6 @@ def fault(
     """A fault that replaces some rules; ``more`` are further fields."""
     kind = more.pop("kind", "made")
     made_variant = make_rule_change(find_spec(op), name, replace, where=where)
-    return Mutant(id=name, kind=kind, op=op, variant=made_variant, says=f"Has {name}.", **more)
+    return Mutant(
+        id=name, kind=kind, op=op, change=made_variant, description=f"Has {name}.", **more
+    )

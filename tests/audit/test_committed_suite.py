@@ -102,7 +102,7 @@ class TestSmoke:
     def test_notices_what_the_manifest_says(self, op: str) -> None:
         stated = by_manifest("smoke", op)
         for vector_id, kills in score("smoke", op).kills.items():
-            assert {kill.fault for kill in kills} == stated[vector_id], vector_id
+            assert {kill.mutant for kill in kills} == stated[vector_id], vector_id
 
     def test_each_vector_is_needed(self, op: str) -> None:
         """Without it an edge, a must-reject entry, an attribute that is left out, a rank in the
@@ -175,7 +175,7 @@ class TestCore:
         assert asked
         for entry in asked[:: 27 if exhaustive else 110]:
             kills = bank.kills(suite("core").read(entry))
-            assert {kill.fault for kill in kills} == stated[entry.id], entry.id
+            assert {kill.mutant for kill in kills} == stated[entry.id], entry.id
 
     def test_no_vector_is_vacuous(self, op: str, exhaustive: bool) -> None:
         for entry in entries("core", op)[:: 4 if exhaustive else 12]:
@@ -217,15 +217,15 @@ class TestPartsOfTheSuite:
         prints: dict[str, dict[str, bytes]] = {}
         for vector_id, kills in score("smoke", op).kills.items():
             for kill in kills:
-                prints.setdefault(kill.fault, {})[vector_id] = kill.print
+                prints.setdefault(kill.mutant, {})[vector_id] = kill.fingerprint
         for first, *rest in suite("core").manifest.strength[op].indistinguishable:
             assert all(prints[other] == prints[first] for other in rest)
 
     def test_the_experiment_runs_on_it(self, op: str) -> None:
         """Of the faults of each kind many are noticed by a suite that was chosen without them."""
         found = holdout(suite("smoke"), score("smoke", op))
-        assert sum(held.faults for held in found) == 2 * len(score("smoke", op).counted)
-        assert sum(held.noticed for held in found) > 0.7 * sum(held.faults for held in found)
+        assert sum(held.mutants for held in found) == 2 * len(score("smoke", op).counted)
+        assert sum(held.killed for held in found) > 0.7 * sum(held.mutants for held in found)
 
 
 def _question(case: Case) -> Hashable:

@@ -50,7 +50,7 @@ def test_no_mutant_is_undetermined_in_any_part(op: str) -> None:
     assert len(found) == sum(1 for rank in spec.ranks for _ in partitions_of_rank(spec, rank))
     assert all(one.killed for one in found)
     left = {
-        str(one.part): (one.survivors.undetermined, one.refuted)
+        str(one.partition): (one.survivors.undetermined, one.refuted)
         for one in settled(spec, mutants_of(spec), found)
         if not one.complete
     }
@@ -67,21 +67,21 @@ def test_recorded_kills_are_found_again_and_no_claim_is_refuted(op: str) -> None
     assert known is not None
     bank = MutantRunner(spec, mutants_of(spec))
     graded = {one.case.id: one for one in known.recorded if one.case.reject is None}
-    claims = {f.id for f in bank.faults if f.equivalent or f.stated or f.reading}
+    claims = {f.id for f in bank.mutants if f.equivalent or f.stated_equivalences or f.excused_by}
     entries = [entry for entry in tiers.core().manifest.of([op]) if entry.reject is None]
     assert {entry.id for entry in entries} == graded.keys()
     needed = dict(_needed(op, list(graded.values())))
     assert len(needed) > 50
-    may = bank.among(claims).may_differ([graded[entry.id].case for entry in entries])
-    claimed = [fault.id for fault in bank.faults if fault.id in claims]
+    may = bank.restricted_to(claims).may_differ([graded[entry.id].case for entry in entries])
+    claimed = [fault.id for fault in bank.mutants if fault.id in claims]
     for entry, row in zip(entries, may, strict=True):
         one = graded[entry.id]
         assert (entry.kills, entry.excused) == (one.kills, one.excused), entry.id
         asked = {*compress(claimed, row), *needed.get(entry.id, ())}
         if asked:
-            among = np.array([fault.id in asked for fault in bank.faults])
+            among = np.array([fault.id in asked for fault in bank.mutants])
             kills = bank.kills(tiers.core().read(entry), among)
-            assert {(kill.fault, kill.must) for kill in kills} == {
+            assert {(kill.mutant, kill.at_must) for kill in kills} == {
                 (name, name not in one.excused) for name in asked.intersection(one.kills)
             }, entry.id
         assert claims.isdisjoint(set(one.kills) - {*compress(claimed, row)}), entry.id

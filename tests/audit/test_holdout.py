@@ -53,9 +53,9 @@ def test_a_vector_that_is_there_for_held_out_faults_alone_is_not_selected() -> N
     )
     window = found["core", "window"]
     assert (window.op, window.vectors) == ("AvgPool-1", 1)
-    assert (window.noticed, window.faults, window.missed) == (1, 2, ("c",))
+    assert (window.killed, window.mutants, window.missed) == (1, 2, ("c",))
     divisor = found["core", "divisor"]
-    assert (divisor.vectors, divisor.noticed, divisor.faults, divisor.missed) == (2, 1, 1, ())
+    assert (divisor.vectors, divisor.killed, divisor.mutants, divisor.missed) == (2, 1, 1, ())
 
 
 def test_each_kind_is_held_out_of_both_suites_and_equivalent_faults_are_not() -> None:

@@ -31,7 +31,7 @@ OVERRUN = pooled(
 
 
 def noticed(vector: Vector) -> set[str]:
-    return {kill.fault for kill in MutantRunner(find_spec(AVG), MADE).kills(vector)}
+    return {kill.mutant for kill in MutantRunner(find_spec(AVG), MADE).kills(vector)}
 
 
 class TestKills:
@@ -40,11 +40,11 @@ class TestKills:
         assert noticed(STRIDED) == {"undivided", "one-more", "stuck"}
 
     def test_a_reading_excuses_at_must_and_not_at_should(self) -> None:
-        kills = {kill.fault: kill for kill in MutantRunner(find_spec(AVG), MADE).kills(OVERRUN)}
+        kills = {kill.mutant: kill for kill in MutantRunner(find_spec(AVG), MADE).kills(OVERRUN)}
         assert set(kills) == {"undivided", "stuck", "one-more", "clipped"}
-        assert not kills["clipped"].must
+        assert not kills["clipped"].at_must
         assert "clip-divisor" in OVERRUN.readings
-        assert all(kill.must for name, kill in kills.items() if name != "clipped")
+        assert all(kill.at_must for name, kill in kills.items() if name != "clipped")
 
     @pytest.mark.parametrize("size", [6, 3 + LARGE])
     def test_a_reading_excuses_a_window_of_any_length(self, size: int) -> None:
@@ -55,12 +55,12 @@ class TestKills:
         floor = fault("floor", {"out": "span // strides + 1"}, where="auto_pad == valid")
         (kill,) = MutantRunner(find_spec(AVG), [floor]).kills(vector)
         assert "valid-is-floor" in vector.readings
-        assert not kill.must
+        assert not kill.at_must
 
     def test_without_the_reading_it_is_no_excuse(self) -> None:
         bare = dataclasses.replace(OVERRUN, readings={})
-        kills = {kill.fault: kill for kill in MutantRunner(find_spec(AVG), MADE).kills(bare)}
-        assert kills["clipped"].must
+        kills = {kill.mutant: kill for kill in MutantRunner(find_spec(AVG), MADE).kills(bare)}
+        assert kills["clipped"].at_must
 
     def test_a_refusal_notices_nothing(self) -> None:
         case = dataclasses.replace(PLAIN.case, reject="zero-stride")
@@ -70,9 +70,9 @@ class TestKills:
         """The identity is exempt, and a fault on it would be noticed; still it proves nothing."""
         identity = pooled(row(1, 2, 4, 8), [1])
         assert "identity" in identity.edges
-        assert MutantRunner(find_spec(AVG), MADE).prints(identity.case, identity.inputs).keys() == {
-            "one-more"
-        }
+        assert MutantRunner(find_spec(AVG), MADE).fingerprints(
+            identity.case, identity.inputs
+        ).keys() == {"one-more"}
         assert noticed(identity) == set()
 
     def test_nothing_on_zeros_is_noticed(self) -> None:
@@ -89,7 +89,7 @@ class TestPrints:
         bank = MutantRunner(find_spec(AVG), [made])
         assert self.BEYOND.answers[0].open is not None
         assert bank.kills(self.BEYOND) == ()
-        assert bank.prints(self.BEYOND.case, self.BEYOND.inputs).keys() == {"open-nan"}
+        assert bank.fingerprints(self.BEYOND.case, self.BEYOND.inputs).keys() == {"open-nan"}
 
     def test_what_is_open_tells_no_faults_apart(self) -> None:
         more = {"divisor": "original + 1"}
@@ -99,8 +99,8 @@ class TestPrints:
             fault("two-more", {"divisor": "original + 2"}),
         )
         bank = MutantRunner(find_spec(AVG), [one, other, third])
-        kills = {kill.fault: kill.print for kill in bank.kills(self.BEYOND)}
-        prints = bank.prints(self.BEYOND.case, self.BEYOND.inputs)
+        kills = {kill.mutant: kill.fingerprint for kill in bank.kills(self.BEYOND)}
+        prints = bank.fingerprints(self.BEYOND.case, self.BEYOND.inputs)
         assert kills["zero"] == kills["nan"] != kills["two-more"]
         assert prints["zero"] != prints["nan"]
 
@@ -109,12 +109,12 @@ class TestPrints:
             find_spec(AVG),
             [fault("fewer", {"out": "original - 1"}), fault("more", {"out": "original + 1"})],
         )
-        prints = bank.prints(PLAIN.case, PLAIN.inputs)
+        prints = bank.fingerprints(PLAIN.case, PLAIN.inputs)
         assert len(set(prints.values())) == 2
 
     def test_a_fault_that_changes_nothing_has_none(self) -> None:
         bank = MutantRunner(find_spec(AVG), [fault("reordered", {"divisor": "original * 2 // 2"})])
-        assert bank.prints(PLAIN.case, PLAIN.inputs) == {}
+        assert bank.fingerprints(PLAIN.case, PLAIN.inputs) == {}
 
 
 IMAGE = np.arange(1, 41, dtype=np.float64).reshape(1, 2, 4, 5) ** 2 % 23
@@ -134,11 +134,11 @@ def test_every_fault_of_the_catalogue_is_noticed_where_the_judge_refuses_it(name
     vector = JUDGED[name]
     spec = find_spec(vector.case.op)
     catalogue = mutants_of(spec)
-    kills = {kill.fault: kill.must for kill in MutantRunner(spec, catalogue).kills(vector)}
+    kills = {kill.mutant: kill.at_must for kill in MutantRunner(spec, catalogue).kills(vector)}
     refused: dict[str, bool] = {}
     subject = Subject(spec, vector.case, vector.inputs)
     for one in catalogue:
-        outputs = subject.under(Altered(spec, one.variant))
+        outputs = subject.under(Altered(spec, one.change))
         outcome = Outcome(Ending.RETURNED, outputs)
         passes = {
             level: judge(vector, outcome, level=level, precision={}).status is Status.PASS

@@ -89,7 +89,7 @@ def _of_integers(catalogue: tuple[Mutant, ...], part: Part) -> set[str]:
     if part.dtype.startswith(("f", "bf")):
         return set()
     rules = {"nan", "infinities", "subnormals", "conversion"}
-    return {one.id for one in catalogue if one.variant.replace.keys() <= rules}
+    return {one.id for one in catalogue if one.change.replace.keys() <= rules}
 
 
 class TestProofs:
@@ -109,7 +109,7 @@ class TestProofs:
         shown = {name for one in known for name in one.kills}
         if exhaustive:
             bank = MutantRunner(SPEC, catalogue)
-            outputs = (bank.prints(one.case, data_of(SPEC, one.case)) for one in known)
+            outputs = (bank.fingerprints(one.case, data_of(SPEC, one.case)) for one in known)
             shown.update(*outputs)
         # The solver is fast about what is so, and takes seconds about what is not.
         not_so = sorted(shown)[:: 16 if exhaustive else 64]
@@ -149,10 +149,14 @@ class TestStanding:
         ordinary = {"divisor": "original + 1"}
         return [
             fault("killed", ordinary),
-            fault("allowed", ordinary, reading="clip-divisor"),
+            fault("allowed", ordinary, excused_by="clip-divisor"),
             fault("alive", ordinary),
             fault("elsewhere", ordinary, where="axes == 1"),
-            fault("stated", ordinary, stated=(StatedEquivalence("A reason.", types=("f32",)),)),
+            fault(
+                "stated",
+                ordinary,
+                stated_equivalences=(StatedEquivalence("A reason.", types=("f32",)),),
+            ),
             fault("nowhere", ordinary, equivalent="Nothing shows it."),
         ]
 
@@ -166,7 +170,7 @@ class TestStanding:
         assert found.survivors.excused == {"allowed"}
         assert found.survivors.undetermined == {"alive"}
         assert (found.counted, found.complete) == (3, False)
-        known = found.knowing({"alive"})
+        known = found.with_inert({"alive"})
         assert known.complete
         assert known.counted == 2
         assert not known.missing
@@ -196,10 +200,10 @@ class TestStanding:
         }
         asked = {name: one.case for name, one in at.items()}
         found = mutant_states(SPEC, mutants_of(SPEC), asked, kills, {})
-        (images,) = [one for one in found if one.part == F32]
+        (images,) = [one for one in found if one.partition == F32]
         assert len(images.killed) > 200
         assert images.survivors.undetermined == frozenset()
-        (one_number,) = [one for one in found if one.part == Part("f32", 4, "one-number")]
+        (one_number,) = [one for one in found if one.partition == Part("f32", 4, "one-number")]
         left = one_number.survivors.undetermined
         assert left
         (told,) = settled(SPEC, mutants_of(SPEC), [one_number])

@@ -16,7 +16,7 @@ from conformance.spec.catalogue import Mutant
 A = fault("a", {"divisor": "1"}, kind="divisor")
 B = fault("b", {"divisor": "2"}, kind="divisor")
 C = fault("c", {"strides": "1"}, kind="window")
-EXCUSED = fault("excused", {"divisor": "3"}, kind="divisor", reading="clip-divisor")
+EXCUSED = fault("excused", {"divisor": "3"}, kind="divisor", excused_by="clip-divisor")
 EQUIVALENT = fault("same", {"divisor": "4"}, kind="window", equivalent="It is the same.")
 ALL = (A, C, EXCUSED, B, EQUIVALENT)
 
@@ -43,8 +43,8 @@ WHOLE = score(
 
 class TestScore:
     def test_everything_is_noticed(self) -> None:
-        assert WHOLE.noticed == {"a": 2, "b": 2, "c": 1, "excused": 1}
-        assert WHOLE.noticed_at_must == {"a": 2, "b": 1, "c": 1}
+        assert WHOLE.kill_counts == {"a": 2, "b": 2, "c": 1, "excused": 1}
+        assert WHOLE.kill_counts_at_must == {"a": 2, "b": 1, "c": 1}
         assert WHOLE.counted == (A, C, EXCUSED, B)
         assert WHOLE.equivalent == (EQUIVALENT,)
         assert WHOLE.excused == (EXCUSED,)
@@ -63,7 +63,7 @@ class TestScore:
     def test_without_a_vector_what_it_alone_notices_is_missed(
         self, gone: str, missed: tuple[Mutant, ...], missed_at_must: tuple[Mutant, ...]
     ) -> None:
-        rest = WHOLE.without([gone])
+        rest = WHOLE.without_vectors([gone])
         assert rest.missed == missed
         assert rest.missed_at_must == missed_at_must
         assert rest.complete is not bool(missed)
@@ -141,11 +141,11 @@ def test_deleting_a_vector_never_raises_a_score(
 ) -> None:
     whole = MutationScore("AvgPool-1", ALL, kills)
     gone = data.draw(st.sets(st.sampled_from(sorted(kills)))) if kills else set()
-    rest = whole.without(gone)
+    rest = whole.without_vectors(gone)
     assert ids(whole.missed) <= ids(rest.missed)
     assert ids(whole.missed_at_must) <= ids(rest.missed_at_must)
     for one in ALL:
-        lost = sum(k.fault == one.id for i in gone for k in kills[i])
-        assert rest.noticed[one.id] == whole.noticed[one.id] - lost
-        assert rest.noticed_at_must[one.id] <= rest.noticed[one.id]
-    assert rest.without([]) == rest
+        lost = sum(k.mutant == one.id for i in gone for k in kills[i])
+        assert rest.kill_counts[one.id] == whole.kill_counts[one.id] - lost
+        assert rest.kill_counts_at_must[one.id] <= rest.kill_counts[one.id]
+    assert rest.without_vectors([]) == rest

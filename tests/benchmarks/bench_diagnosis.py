@@ -47,7 +47,7 @@ def one(name: str, run: Run, suite: conformance.Suite) -> None:
     def diagnose() -> None:
         diagnosis = RunDiagnosis(run.results, suite, level="must", precision=precision)
         for finding in run.findings:
-            diagnosis.of(finding)
+            diagnosis.diagnose(finding)
 
     failed = sum(result.status in ("fail", "error") for result in run.results)
     note = f"{failed} failures, check {run.footer['seconds']:.1f} s"

@@ -74,7 +74,7 @@ def one_operator(op: str) -> None:
     def killing() -> None:
         may = bank.may_differ(cases)
         for case, data, row in zip(cases, inputs, may, strict=True):
-            bank.prints(case, data, row)
+            bank.fingerprints(case, data, row)
 
     times = measure.timed(RUNS, drawing)
     measure.show(f"{op}: drawing", measure.rates(times, DRAWS), "draws/s")
@@ -89,10 +89,10 @@ def one_operator(op: str) -> None:
 
     def killing_in_full() -> None:
         for case, data in zip(cases[::STEP], inputs[::STEP], strict=True):
-            bank.prints(case, data)
+            bank.fingerprints(case, data)
 
     times, in_full = measure.timed(1, killing), measure.timed(1, killing_in_full)
-    mutants = f"{len(bank.faults)} known faults on each"
+    mutants = f"{len(bank.mutants)} known faults on each"
     measure.show(f"{op}: killing", measure.rates(times, len(cases)), "cases/s", mutants)
     each = times[0] / len(cases), in_full[0] / len(cases[::STEP])
     measure.show_one("  of the time without geometry", each[0] / each[1], "", "each mutant in full")

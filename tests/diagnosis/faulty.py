@@ -37,7 +37,7 @@ def run(
 ) -> Iterator[Result]:
     """What a backend with these faults makes of the core suite, or ``only`` of some vectors."""
     spec = find_spec(op)
-    altered = Altered(spec, *(bank(op)[one].variant for one in ids))
+    altered = Altered(spec, *(bank(op)[one].change for one in ids))
     for entry in CORE.manifest.vectors:
         if entry.op != op or entry.reject is not None or entry.level != "must":
             continue

@@ -52,11 +52,11 @@ class Fresh:
         return min(several, key=order.index)
 
     def _one(self, true: Sequence[Mutant], named: Sequence[Mutant], found: Explanation) -> str:
-        backend = Altered(self.spec, *(fault.variant for fault in true))
-        told = Altered(self.spec, *(fault.variant for fault in named))
+        backend = Altered(self.spec, *(fault.change for fault in true))
+        told = Altered(self.spec, *(fault.change for fault in named))
         changed = wrong = as_told = 0
         for place, subject in self._subjects:
-            if place not in found.places:
+            if place not in found.code_paths:
                 continue
             given, predicted = subject.under(backend), subject.under(told)
             free = subject.unspecified(told)

@@ -95,7 +95,7 @@ class Operator:
             strict=True,
         ):
             for kill in kills:
-                found[kill.fault][vector.id] = kill.print, kill.must
+                found[kill.mutant][vector.id] = kill.fingerprint, kill.at_must
         return found
 
     @cached_property
@@ -136,7 +136,7 @@ class Operator:
         for _ in range(count):
             for _ in range(TRIES):
                 one, other = chance.sample(shown, 2)
-                rules = (self.bank[name].variant.replace.keys() for name in (one, other))
+                rules = (self.bank[name].change.replace.keys() for name in (one, other))
                 if set.isdisjoint(*map(set, rules)) and other not in self.alike(one):
                     yield one, other
                     break
@@ -147,7 +147,9 @@ class Operator:
         # The product works out places and references for each run; here all runs ask the same ones.
         with (
             patch.object(operator_results, "code_path_of", self._place_of),
-            patch.object(ObservedVector, "whole", lambda asked: self.subject(asked.vector)),
+            patch.object(
+                ObservedVector, "full_evaluator", lambda observed: self.subject(observed.vector)
+            ),
         ):
             found = explain_failures(
                 self.spec,
@@ -161,7 +163,7 @@ class Operator:
         return Run(tuple(one for one in found if is_named(one)))
 
     def _results(self, ids: Sequence[str]) -> Iterator[Result]:
-        altered = Altered(self.spec, *(self.bank[one].variant for one in ids))
+        altered = Altered(self.spec, *(self.bank[one].change for one in ids))
         for vector in self._vectors.values():
             given: list[Array] | None = None
             if any(vector.id in self._kills[one] for one in ids):

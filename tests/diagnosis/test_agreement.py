@@ -40,7 +40,7 @@ def asked(
 
 
 def altered(op: str, *mutants: str) -> Altered:
-    return Altered(find_spec(op), *(bank(op)[one].variant for one in mutants))
+    return Altered(find_spec(op), *(bank(op)[one].change for one in mutants))
 
 
 def interpretations(op: str) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def test_a_cause_may_be_in_some_windows_alone(whole: bool) -> None:
         return Subject(find_spec(ADAPTIVE), one.case, one.inputs).under(mutant)
 
     (found,) = searched(ADAPTIVE, answered(ADAPTIVE, made))
-    assert {one.plane for one in found.places} == {whole}
+    assert {one.plane for one in found.code_paths} == {whole}
     told = describe_mutants(found)
     window = "one window is the whole plane" if whole else "no window is the whole plane"
     assert told["scope"]["window"] == [window]
@@ -182,7 +182,7 @@ def test_two_faults_that_are_equal_alone_need_not_be_equal_together() -> None:
 
     results = [one for one in answered(LP, made) if one.id not in equal]
     found = {one.ids: one for one in searched(LP, results)}
-    assert found[names].equal == 0
+    assert found[names].equal_count == 0
     assert {names, names[:1], names[1:]} == found.keys()
 
 
@@ -206,7 +206,7 @@ def test_what_a_window_without_data_gives_is_open_of_a_mutant_too(
     returned = channels([filler, 5, 7]), np.array([[indices]], "i8")
     one = asked(MAX, channels([5, 7, 6]), attributes, *returned)
     assert one.agreement(altered(MAX, SWAPPED), {}) is expected
-    assert one.glance(altered(MAX, SWAPPED), {}) is expected
+    assert one.quick_agreement(altered(MAX, SWAPPED), {}) is expected
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ class Backend:
     def __init__(self, mutant: str) -> None:
         self.spec = find_spec(OP)
         (fault,) = (one for one in mutants_of(self.spec) if one.id == mutant)
-        self.altered = Altered(self.spec, fault.variant)
+        self.altered = Altered(self.spec, fault.change)
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         evaluate(self.spec, inputs, attributes)  # raises where it must be rejected
@@ -120,7 +120,7 @@ def test_a_passing_vector_leaves_one_name() -> None:
 
 
 def test_where_no_vector_decides_a_command_makes_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("conformance.diagnosis.diagnose.decider", lambda *_: None)
+    monkeypatch.setattr("conformance.diagnosis.diagnose.distinguishing_vector", lambda *_: None)
     mutant = "exclude-pad-taken-for-true"
     some = (of(mutant, one) for one in killers(mutant))
     told = next(one for one in some if one["alternatives"])
@@ -203,7 +203,7 @@ def test_more_vectors_are_advised_within_what_the_backend_declares(
     reason for a known failure."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fresh").mkdir()
-    monkeypatch.setattr("conformance.diagnosis.diagnose.decider", lambda *_: None)
+    monkeypatch.setattr("conformance.diagnosis.diagnose.distinguishing_vector", lambda *_: None)
     mutant, suite = "begin-pads-dropped", tiers.core()
     only = killers_in_images(mutant)[:1]
     options = Options(ops=[OP], only=only, spec="npu dir/npu.py:Npu")

@@ -31,7 +31,7 @@ def images(entry: Entry, dtypes: Sequence[str] = ("f32",)) -> bool:
 @pytest.fixture(scope="module", params=[0, 1], ids=["values", "indices"])
 def run(request: pytest.FixtureRequest) -> tuple[int, list[Result], list[Explanation]]:
     """What a backend is told that has the mutant in one output."""
-    altered = Altered(find_spec(OP), bank(OP)[BOTH].variant)
+    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
     wrong: int = request.param
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
@@ -46,8 +46,8 @@ def test_it_is_named_and_where_it_is(run: tuple[int, list[Result], list[Explanat
     wrong, results, found = run
     failed = {result.id for result in results if result.status in FAILED}
     assert len(failed) > 10
-    named = [one for one in found if any(fault.id == BOTH for fault in one.faults)]
-    told = {vector for one in named for vector in one.agrees}
+    named = [one for one in found if any(fault.id == BOTH for fault in one.mutants)]
+    told = {vector for one in named for vector in one.agreements}
     assert told == failed
     (name,) = {name for one in named for name in one.outputs}
     assert name == ("result", "indices")[wrong]
@@ -58,14 +58,14 @@ def test_outputs_that_are_right_are_no_part_of_it(
     run: tuple[int, list[Result], list[Explanation]],
 ) -> None:
     wrong, results, _ = run
-    altered = Altered(find_spec(OP), bank(OP)[BOTH].variant)
+    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
     failed = next(result for result in results if result.status in FAILED)
     outputs = unpacked(failed.returned or ())
     asked = ObservedVector(find_spec(OP), vector(failed.id), outputs, {}, "must")
     assert asked.wrong_outputs == {wrong}
-    assert asked.alone is not None
-    assert asked.alone.agreement(altered, {}) is Agreement.EQUAL
-    assert asked.alone.alone is None
+    assert asked.wrong_outputs_only is not None
+    assert asked.wrong_outputs_only.agreement(altered, {}) is Agreement.EQUAL
+    assert asked.wrong_outputs_only.wrong_outputs_only is None
 
 
 def test_noise_in_one_output_has_no_name() -> None:
@@ -82,7 +82,7 @@ def test_noise_in_one_output_has_no_name() -> None:
 
 def test_what_explains_the_least_of_it_has_no_name() -> None:
     """Values of f16 that look like a known bug, beside as many of f32 that look like none."""
-    altered = Altered(find_spec(OP), bank(OP)[BOTH].variant)
+    altered = Altered(find_spec(OP), bank(OP)[BOTH].change)
 
     def made(one: Vector, right: list[Array]) -> list[Array]:
         if one.answers[0].expected.dtype.itemsize == 2:

@@ -28,7 +28,7 @@ class Mutant:
 
     def __init__(self, mutant: str) -> None:
         (fault,) = (one for one in mutants_of(find_spec(OP)) if one.id == mutant)
-        self._altered = Altered(find_spec(OP), fault.variant)
+        self._altered = Altered(find_spec(OP), fault.change)
 
     def run(self, op: str, inputs: list[Array], attributes: dict[str, Any]) -> list[Array]:
         case = case_from_inputs(find_spec(OP), inputs, attributes)

@@ -22,7 +22,7 @@ LOST = 17
 def results(op: str, mutants: Sequence[str], group: int) -> list[Result]:
     """Those of a backend with some mutants that loses the rest of a row after full groups."""
     spec = find_spec(op)
-    altered = Altered(spec, *(bank(op)[one].variant for one in mutants))
+    altered = Altered(spec, *(bank(op)[one].change for one in mutants))
 
     def made(one: Vector, _: list[Array]) -> list[Array]:
         given = [a.copy() for a in Subject(spec, one.case, one.inputs, Kept()).under(altered)]
@@ -40,7 +40,7 @@ def images(entry: Entry) -> bool:
 
 
 def named(found: Sequence[Explanation]) -> set[str]:
-    return {fault.id for one in found for fault in one.faults}
+    return {fault.id for one in found for fault in one.mutants}
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_failures_with_a_lost_tail_alone_share_its_place() -> None:
     op, mutants = "onnx.AveragePool-22", ["divisor-counts-overhang", "same-lower-like-upper"]
     seen = results(op, mutants, 8)
     found = searched(op, seen)
-    explained = {name for one in found for name in one.agrees}
+    explained = {name for one in found for name in one.agreements}
     failed = [one for one in seen if one.status in FAILED and one.id not in explained]
     passed = [one for one in seen if one.status is Status.PASS]
     (there,) = locate_failures(

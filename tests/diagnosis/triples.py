@@ -53,7 +53,7 @@ def triples(operator: Operator, chance: random.Random, count: int) -> Iterator[t
 
 
 def _fit(operator: Operator, some: Sequence[str]) -> bool:
-    replacing = [operator.bank[one].variant.replace for one in some]
+    replacing = [operator.bank[one].change.replace for one in some]
     rules = [name for one in replacing for name in one]
     apart = all(other not in operator.alike(one) for one, other in combinations(some, 2))
     free = len(set(some)) == len(some) and len(set(rules)) == len(rules)

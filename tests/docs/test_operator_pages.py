@@ -91,7 +91,7 @@ class TestOperator:
         for reject in spec.reject:
             wanted += [reject.name, reject.why, reject.breaks]
         for fault in told.faults:
-            wanted += [fault.id, fault.says]
+            wanted += [fault.id, fault.description]
         assert [one for one in wanted if seen(one) not in text] == []
 
     def test_every_name_in_a_formula_is_explained(

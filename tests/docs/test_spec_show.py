@@ -61,7 +61,7 @@ def test_tells_everything_in_the_specification(
     for reject in spec.reject:
         wanted += [reject.name, reject.breaks, reject.why]
     for fault in mutants_of(spec):
-        wanted += [fault.id, fault.kind, fault.says, fault.equivalent, *fault.threads]
+        wanted += [fault.id, fault.kind, fault.description, fault.equivalent, *fault.threads]
     assert [one for one in wanted if words(one) not in said] == []
 
 

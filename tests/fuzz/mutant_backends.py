@@ -28,7 +28,7 @@ class Mutant:
         self.op, self.name = op, "+".join(ids) or "honest"
         self._spec = find_spec(op)
         bank = {fault.id: fault for fault in mutants_of(self._spec)}
-        self._altered = Altered(self._spec, *(bank[one].variant for one in ids))
+        self._altered = Altered(self._spec, *(bank[one].change for one in ids))
 
     def run(self, op: str, inputs: Sequence[Array], attributes: Mapping[str, Any]) -> list[Array]:
         if op != self.op:

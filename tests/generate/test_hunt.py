@@ -89,7 +89,7 @@ def test_what_is_missed_is_found_by_few_vectors(even: Vector) -> None:
     whole = score(faults, even, *found)
     assert whole.complete
     for vector in found:
-        assert not whole.without([vector.id]).complete
+        assert not whole.without_vectors([vector.id]).complete
 
 
 def test_few_cases_are_graded_and_others_where_those_show_nothing(

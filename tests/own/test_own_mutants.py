@@ -54,7 +54,7 @@ def under(vector: Vector, fault: str) -> np.ndarray[Any, Any]:
     spec = spec_of(vector.case.op)
     (found,) = (one for one in mutants_of(spec) if one.id == fault)
     subject = Subject(spec, vector.case, vector.inputs)
-    return subject.under(Altered(spec, found.variant))[0]
+    return subject.under(Altered(spec, found.change))[0]
 
 
 def named(spec: OpSpec) -> set[str]:
@@ -179,7 +179,7 @@ def test_swapped_pads() -> None:
 def test_a_vector_kills_it_at_both_levels(vector: Vector, killed: str) -> None:
     spec = spec_of(AVERAGE)
     (found,) = MutantRunner(spec, mutants_of(spec)).all_kills([vector])
-    assert {kill.fault: kill.must for kill in found}[killed]
+    assert {kill.mutant: kill.at_must for kill in found}[killed]
 
 
 def test_what_nothing_can_show_is_stated_of_mutants_that_are_there() -> None:
@@ -203,7 +203,7 @@ def test_roles_name_what_rules_do_not_tell() -> None:
     (found,) = (one for one in mutants_of(spec) if one.id == "same-not-padded")
     subject = Subject(spec, vector.case, vector.inputs)
     unpadded = averaged((1, 1, 5, 6), [3, 2], [1, 1], padding="VALID")
-    (wrong,) = subject.under(Altered(spec, found.variant))
+    (wrong,) = subject.under(Altered(spec, found.change))
     assert wrong.shape == unpadded.answers[0].expected.shape == (1, 1, 3, 5)
 
 

@@ -61,7 +61,7 @@ def test_a_backend_that_has_one_is_told_so(made: Suite, tmp_path: Path) -> None:
     entries = [entry for entry in made.manifest.vectors if entry.reject is None]
     vectors = {entry.id: made.read(entry) for entry in entries}
     for mistake in MISTAKES[op]:
-        altered = Altered(spec, bank[mistake].variant)
+        altered = Altered(spec, bank[mistake].change)
         results = []
         for vector in vectors.values():
             outputs = Subject(spec, vector.case, vector.inputs).under(altered)

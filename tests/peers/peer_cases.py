@@ -70,7 +70,7 @@ def noticed(cases: Iterable[PeerCase], faults: Iterable[Mutant]) -> set[str]:
     As in our own audit, a fault that gives no outputs for a case shows nothing there.
     """
     left = list(faults)
-    altered = {fault.id: Altered(find_spec(fault.op), fault.variant) for fault in left}
+    altered = {fault.id: Altered(find_spec(fault.op), fault.change) for fault in left}
     found: set[str] = set()
     for case in sorted(cases, key=lambda case: case.inputs[0].size):
         subject = case.subject()

@@ -31,11 +31,11 @@ def shown(op: str, asks: str, faults: Iterable[Mutant], effort: Effort = EFFORT)
     found: set[str] = set()
     bank = MutantRunner(spec, tuple(left.values()))
     for case in _asked(spec, asks, effort):
-        differing = bank.prints(case, data_of(spec, case))
+        differing = bank.fingerprints(case, data_of(spec, case))
         if not differing:
             continue
         kills = MutantRunner(spec, [left[name] for name in differing]).kills(build(spec, case))
-        new = {kill.fault for kill in kills if kill.must}
+        new = {kill.mutant for kill in kills if kill.at_must}
         if new:
             found |= new
             left = {name: fault for name, fault in left.items() if name not in new}

@@ -30,12 +30,12 @@ def test_no_mutant_is_left_out_that_differs(op: str, exhaustive: bool) -> None:
     bank = MutantRunner(spec, mutants_of(spec))
     cases = drawn(spec, 14 if exhaustive else 4, root=5)
     may = bank.may_differ(cases)
-    assert may.shape == (len(cases), len(bank.faults))
+    assert may.shape == (len(cases), len(bank.mutants))
     for case, row in zip(cases, may, strict=True):
-        told = {fault.id for fault, one in zip(bank.faults, row, strict=True) if one}
-        alone = bank.prints(case, data_of(spec, case))
+        told = {fault.id for fault, one in zip(bank.mutants, row, strict=True) if one}
+        alone = bank.fingerprints(case, data_of(spec, case))
         assert alone.keys() <= told, (case, alone.keys() - told)
-        assert bank.prints(case, data_of(spec, case), row) == alone
+        assert bank.fingerprints(case, data_of(spec, case), row) == alone
     assert may.mean() < 0.7
 
 

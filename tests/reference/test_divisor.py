@@ -71,7 +71,7 @@ def test_so_are_those_of_mutants(name: str) -> None:
     case = replace(CASE, types={"T": "bf16"})
     for divisor in (3, 4):
         above, below = (
-            Subject(SPEC, asked, build(SPEC, asked).inputs).under(Altered(SPEC, mutant.variant))[0]
+            Subject(SPEC, asked, build(SPEC, asked).inputs).under(Altered(SPEC, mutant.change))[0]
             for asked in (under(case, divisor), under(case, -divisor))
         )
         assert same(below, -above)

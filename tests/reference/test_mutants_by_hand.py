@@ -31,7 +31,7 @@ def under(op: str, mutant: str, data: Array, attributes: dict[str, Any]) -> list
     spec = find_spec(op)
     (fault,) = (one for one in mutants_of(spec) if one.id == mutant)
     subject = Subject(spec, case_from_inputs(spec, [data], attributes), [data])
-    return [output[0, 0].tolist() for output in subject.under(Altered(spec, fault.variant))]
+    return [output[0, 0].tolist() for output in subject.under(Altered(spec, fault.change))]
 
 
 MEAN, MAX, LP = "onnx.AveragePool-22", "onnx.MaxPool-22", "onnx.LpPool-22"
@@ -115,7 +115,7 @@ def test_means_of_masked_arrays() -> None:
     (fault,) = (one for one in mutants_of(spec) if one.id == "nan-left-out-of-means")
     data, sizes = row(NAN, 1, 3), np.array([1], "i8")
     subject = Subject(spec, case_from_inputs(spec, [data, sizes], {}), [data])
-    assert subject.under(Altered(spec, fault.variant))[0].tolist() == [[[2]]]
+    assert subject.under(Altered(spec, fault.change))[0].tolist() == [[[2]]]
 
 
 @pytest.mark.parametrize(

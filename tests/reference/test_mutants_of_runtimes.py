@@ -27,7 +27,7 @@ def subject_of(op: str, inputs: list[Array], attributes: dict[str, Any]) -> Subj
 
 
 def altered(op: str, *mutants: str) -> Altered:
-    bank = {fault.id: fault.variant for fault in mutants_of(find_spec(op))}
+    bank = {fault.id: fault.change for fault in mutants_of(find_spec(op))}
     return Altered(find_spec(op), *(bank[one] for one in mutants))
 
 

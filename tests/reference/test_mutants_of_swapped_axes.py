@@ -62,7 +62,7 @@ def outputs(axes: int, mutant: str) -> tuple[Array, Array]:
     """The right output, and that of a mutant."""
     values, attributes = given(axes)
     spec = find_spec(AVERAGE)
-    variant = {fault.id: fault.variant for fault in mutants_of(spec)}[mutant]
+    variant = {fault.id: fault.change for fault in mutants_of(spec)}[mutant]
     subject = Subject(spec, case_from_inputs(spec, [values], attributes), [values])
     return subject.outputs[0], subject.under(Altered(spec, variant))[0]
 

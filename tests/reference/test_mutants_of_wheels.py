@@ -26,7 +26,7 @@ def made(
     op: str, values: Array, attributes: dict[str, Any], mutant: str
 ) -> tuple[Subject, Altered]:
     spec = find_spec(op)
-    bank = {fault.id: fault.variant for fault in mutants_of(spec)}
+    bank = {fault.id: fault.change for fault in mutants_of(spec)}
     subject = Subject(spec, case_from_inputs(spec, [values], attributes), [values])
     return subject, Altered(spec, bank[mutant])
 

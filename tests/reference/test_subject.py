@@ -77,7 +77,7 @@ mutant takes for all axes makes outputs of gigabytes."""
 @pytest.mark.parametrize("op", OPERATORS)
 def test_sharing_changes_no_output(op: str, exhaustive: bool) -> None:
     spec = find_spec(op)
-    altered = [Altered(spec, fault.variant) for fault in mutants_of(spec)]
+    altered = [Altered(spec, fault.change) for fault in mutants_of(spec)]
     changed = 0
     asked = vectors(op, exhaustive)
     turns = TURNS if exhaustive else len(asked)

@@ -36,8 +36,8 @@ EACH = pytest.mark.parametrize("op", SUITE.manifest.ops)
 def replaced(asked: tuple[str, Mutant]) -> list[Hashable]:
     """What a sample of mutants has each of."""
     op, fault = asked
-    of_reading = [(fault.id, "LpPool" in op)] if "reads" in fault.variant.replace else []
-    return [(fault.kind, *sorted(fault.variant.replace)), *of_reading]
+    of_reading = [(fault.id, "LpPool" in op)] if "reads" in fault.change.replace else []
+    return [(fault.kind, *sorted(fault.change.replace)), *of_reading]
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def changed(
 
 
 def shown(op: str, fault: Mutant) -> Iterator[tuple[Vector, list[Array]]]:
-    altered = Altered(find_spec(op), fault.variant)
+    altered = Altered(find_spec(op), fault.change)
     for vector in vectors(op):
         right = subject(vector.id)
         given = right.under(altered)
@@ -113,16 +113,16 @@ def test_the_taps_are_those_that_a_mutant_computes_with(
             continue  # no window is drawn of an output of another rank
         for index in ((0,) * values.ndim, tuple(n - 1 for n in values.shape)):
             if values.shape != vector.answers[0].expected.shape:
-                there = (replace(fault.variant, where=None),)
+                there = (replace(fault.change, where=None),)
             else:
-                there = holding(spec, vector, index, (fault.variant,))
+                there = holding(spec, vector, index, (fault.change,))
             seen = window(spec, vector.case, vector.inputs, index, there)
             read = zip(seen.coordinates, seen.read, seen.counted, strict=True)
             assert all(len({*map(len, axis)}) == 1 for axis in read), fault.id
             opened = vector.answers[0].open
             opened = opened is not None and opened.shape == values.shape and opened[index]
             how = HOW | ({"divisor"} if seen.divisor is None else set())
-            if opened or not how.isdisjoint(fault.variant.replace) or not seen.values:
+            if opened or not how.isdisjoint(fault.change.replace) or not seen.values:
                 continue
             expected = reduced(vector, seen)
             if expected is None:
@@ -160,7 +160,7 @@ def test_taps_that_count_are_drawn_on_the_data(op: str, mutants: list[tuple[str,
         size = vector.inputs[0].shape[2:]
         shape = vector.answers[0].expected.shape
         for index in ((0,) * len(shape), tuple(n - 1 for n in shape)):
-            drawn = illustrator.illustrated(*finding(vector, index), [fault.variant])
+            drawn = illustrator.illustrated(*finding(vector, index), [fault.change])
             window = drawn.detail.get("window", {})
             for seen in (window, window.get("under", {})):
                 for axis, positions in enumerate(seen.get("positions", ())):
@@ -181,14 +181,14 @@ def test_a_repeated_edge_is_drawn_where_it_reads() -> None:
         "exclude-pad": True,
     }
     case = case_from_inputs(spec, [data], attributes)
-    seen = window(spec, case, [data], (0, 0, 0), (fault.variant,))
+    seen = window(spec, case, [data], (0, 0, 0), (fault.change,))
     assert (seen.coordinates, seen.read, seen.counted) == (
         ((-2, -1, 0),),
         ((0, 0, 0),),
         ((True,) * 3,),
     )
     assert (list(seen.values.values()), seen.divisor) == ([1, 1, 1], 3)
-    last = window(spec, case, [data], (0, 0, 3), (fault.variant,))
+    last = window(spec, case, [data], (0, 0, 3), (fault.change,))
     assert (list(last.values.values()), last.read) == ([2, 3, 3], ((1, 2, 2),))
 
 
@@ -205,7 +205,7 @@ def test_an_element_of_another_plane_is_not_drawn_over_its_own() -> None:
         "exclude-pad": True,
     }
     case = case_from_inputs(spec, [data], attributes)
-    there = (replace(fault.variant, where=None),)
+    there = (replace(fault.change, where=None),)
     seen = window(spec, case, [data], (0, 0, 1, 1), there)
     assert (seen.written, described(seen, [data])) == (False, None)
 

@@ -23,13 +23,13 @@ class Broken:
     name, version = "broken", "1"
 
     def run(self, op, inputs, attributes):
-        broken = (KNOWN[DIVISOR].variant,)
+        broken = (KNOWN[DIVISOR].change,)
         return evaluate(find_spec(op), inputs, attributes, exact=False, variants=broken)
 
 
 def test_mutants_that_depend_on_each_other_predict_nothing():
     suite = tiers.smoke()
-    assert any(find_cycle(find_spec(OP), *(KNOWN[one].variant.replace for one in CIRCULAR)))
+    assert any(find_cycle(find_spec(OP), *(KNOWN[one].change.replace for one in CIRCULAR)))
     run = conformance.check(suite, Broken(), ops=[OP])
     failed = [result for result in run.results if result.returned is not None]
     prediction = Prediction(suite, "must", {})
@@ -54,5 +54,7 @@ def test_a_mutant_in_one_output_alone_is_what_it_is_in_all():
     prediction = Prediction(suite, "must", {})
     excused = [result for result in failed if prediction(result, (BEGINS_AT_ZERO,))]
     assert len(excused) > 3
-    says = next(fault.says for fault in mutants_of(find_spec(MAX)) if fault.id == BEGINS_AT_ZERO)
+    says = next(
+        fault.description for fault in mutants_of(find_spec(MAX)) if fault.id == BEGINS_AT_ZERO
+    )
     assert any(says in prediction.could_be(result) for result in excused)

@@ -55,7 +55,7 @@ class TestASmallSuite:
         (score,) = audits.audit(small_suite, [ADAPTIVE], processes=1, progress=lambda *_: None)
         assert len(score.missed) > 12
         for fault in score.missed[:12]:
-            assert f"    survived: {fault.id}: {fault.says}\n" in shown.stdout
+            assert f"    survived: {fault.id}: {fault.description}\n" in shown.stdout
         assert f"    survived: {len(score.missed) - 12} more\n" in shown.stdout
         assert f"    survived: {score.missed[12].id}:" not in shown.stdout
         listed = re.findall(r"^    survived.*: ([a-z0-9-]+):", shown.stdout, re.M)
@@ -80,7 +80,7 @@ class TestASmallSuite:
     ) -> None:
         shown = audit("--suite", small_suite.path, "--op", AVG, "--verbose")
         for fault in mutants_of(find_spec(AVG)):
-            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.says
+            text = f"equivalent: {fault.equivalent}" if fault.equivalent else fault.description
             line = re.search(rf"^ +(\d+) {fault.id}: {re.escape(text)}$", shown.stdout, re.M)
             assert line, fault.id
             assert int(line[1]) <= 1
@@ -127,7 +127,7 @@ class TestDrawnCases:
         stated = StatedEquivalence(
             "So it is said.", ranks=(4,), profiles=("output-divides",), level=level
         )
-        claimed = dataclasses.replace(plain, stated=(stated,))
+        claimed = dataclasses.replace(plain, stated_equivalences=(stated,))
         monkeypatch.setattr(catalogue, "mutants_of", lambda spec: (claimed,))
         shown = audit("--suite", small_suite.path, "--op", ADAPTIVE, "--draw", 120)
         assert shown.exit_code == 1

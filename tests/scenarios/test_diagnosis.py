@@ -74,9 +74,9 @@ def test_the_log_names_the_fault_with_its_evidence(run: RunLog) -> None:
         {
             "id": FAULT.id,
             "kind": FAULT.kind,
-            "says": FAULT.says,
+            "says": FAULT.description,
             "threads": list(FAULT.threads),
-            "look": FAULT.look,
+            "look": FAULT.where_to_look,
         }
     ]
     # Large cases that pass are not held against it.
@@ -94,7 +94,7 @@ def test_the_log_names_the_fault_with_its_evidence(run: RunLog) -> None:
 @pytest.mark.parametrize("name", ["junit", "sarif", "github", "summary", "terminal", "html"])
 def test_every_format_tells_it(run: RunLog, name: str) -> None:
     text = " ".join(report_format(name).render(run).split())
-    assert FAULT.says.rstrip(".") in text
+    assert FAULT.description.rstrip(".") in text
     assert f"Equal on {len(the_finding(run).ids)} of" in text
 
 

@@ -152,8 +152,8 @@ def test_excused_kills_are_those_of_an_audit(shipped: Suite, tmp_path: Path) -> 
     for one in known.recorded:
         if "smoke" in one.suites and one.case.reject is None:
             kills = score.kills[one.case.id]
-            assert one.kills == tuple(sorted(kill.fault for kill in kills))
-            assert one.excused == tuple(sorted(kill.fault for kill in kills if not kill.must))
+            assert one.kills == tuple(sorted(kill.mutant for kill in kills))
+            assert one.excused == tuple(sorted(kill.mutant for kill in kills if not kill.at_must))
             seen += len(one.excused)
     assert seen
 

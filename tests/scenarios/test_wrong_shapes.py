@@ -36,7 +36,7 @@ class Faulty:
         evaluate(spec, inputs, attributes)
         (fault,) = (one for one in faults(spec) if one.id == "MUTANT")
         subject = Subject(spec, case_of(spec, inputs, attributes), inputs)
-        return list(subject.under(Altered(spec, fault.variant)))
+        return list(subject.under(Altered(spec, fault.change)))
 """
 
 
@@ -85,7 +85,7 @@ def test_outputs_that_are_too_large_to_be_worked_out_are_no_zeros() -> None:
         "exclude-pad": True,
     }
     case = case_from_inputs(spec, [data], attributes)
-    altered = Altered(spec, fault.variant)
+    altered = Altered(spec, fault.change)
     (given,) = Subject(spec, case, [data]).under(altered)
     assert given.size * 4 > LARGE
     assert not given.any()  # in its place

@@ -109,22 +109,22 @@ def test_a_fault_for_each_operator_and_choice() -> None:
     assert {fault.kind for fault in found} == {"divisor"}
     more, _, half, *_, single, less = found
     assert more.threads == ("https://example.org/1", "https://example.org/2")
-    assert more.says == "The sum of n terms is divided by n + 1."
-    assert (more.reading, more.equivalent) == ("", "")
-    assert (half.reading, half.equivalent) == ("clip-divisor", "")
+    assert more.description == "The sum of n terms is divided by n + 1."
+    assert (more.excused_by, more.equivalent) == ("", "")
+    assert (half.excused_by, half.equivalent) == ("clip-divisor", "")
     assert single.equivalent == "Nobody can see it."
     assert less.equivalent == "Nobody can see this one."
 
 
 def test_keys_stand_in_ids_and_sentences_and_values_in_expressions() -> None:
     *_, single, _ = of_named(CATALOGUE)
-    assert single.says == "Of single the tail of eight is wrong."
-    assert single.variant.name == single.id
-    assert single.variant.replace["divisor"].text == "original + 8"
-    assert single.variant.where is not None
-    assert single.variant.where.text == "c % 8 == 0 and T == f32"
+    assert single.description == "Of single the tail of eight is wrong."
+    assert single.change.name == single.id
+    assert single.change.replace["divisor"].text == "original + 8"
+    assert single.change.where is not None
+    assert single.change.where.text == "c % 8 == 0 and T == f32"
     # A hyphen of an attribute is an underscore, and a truth value of YAML one of the language.
-    assert single.variant.replace["exclude_pad"].text == "true"
+    assert single.change.replace["exclude_pad"].text == "true"
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_misread_attributes_may_change_places() -> None:
     text = spoiled("{divisor: original + 1}", "{kernel: strides, strides: kernel}")
     text = text.replace("[AvgPool-1, AdaptiveAvgPool-8]", "[AvgPool-1]")
     fault = load_catalogue_text(text)[0]
-    assert sorted(fault.variant.replace) == ["kernel", "strides"]
+    assert sorted(fault.change.replace) == ["kernel", "strides"]
 
 
 def test_two_faults_of_one_name() -> None:
@@ -350,22 +350,22 @@ def test_a_shipped_file(path: Path) -> None:
 @pytest.mark.parametrize("op", OPERATORS)
 def test_every_fault_has_an_id_and_a_sentence_of_its_own(op: str) -> None:
     found = mutants_of(shipped_specs()[op])
-    for part in ("id", "says"):
+    for part in ("id", "description"):
         counts = Counter(getattr(fault, part) for fault in found)
         assert [text for text, count in counts.items() if count > 1] == []
     for fault in found:
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", fault.id)
-        assert fault.says.endswith(".")
-        assert ". " not in fault.says, "one sentence"
-        assert "{" not in fault.says
+        assert fault.description.endswith(".")
+        assert ". " not in fault.description, "one sentence"
+        assert "{" not in fault.description
         assert not fault.equivalent or fault.equivalent.endswith(".")
 
 
 @pytest.mark.parametrize("op", OPERATORS)
 def test_no_two_faults_replace_the_same(op: str) -> None:
     def meaning(fault: Mutant) -> tuple[object, ...]:
-        where = fault.variant.where
-        replaced = sorted((name, rule.text) for name, rule in fault.variant.replace.items())
+        where = fault.change.where
+        replaced = sorted((name, rule.text) for name, rule in fault.change.replace.items())
         return (*replaced, where.text if where else "")
 
     counts = Counter(meaning(fault) for fault in mutants_of(shipped_specs()[op]))
@@ -396,7 +396,7 @@ def test_few_faults_are_excused() -> None:
     windowed = [spec for op, spec in shipped_specs().items() if ".Global" not in op]
     found = [fault for spec in windowed for fault in mutants_of(spec)]
     assert 3 <= sum(bool(fault.equivalent) for fault in found) <= len(found) // 40
-    assert 3 <= sum(bool(fault.reading) for fault in found) <= len(found) // 20
+    assert 3 <= sum(bool(fault.excused_by) for fault in found) <= len(found) // 20
 
 
 def test_what_is_a_rule_of_a_dialect_is_no_fault_of_it() -> None:

@@ -81,7 +81,7 @@ def of_few(tmp_path: Path, own: OpSpec) -> Suite:
     """One that carries a mutant of each kind and rule: to read all takes a third of a second."""
 
     def features(one: Mutant) -> Iterator[Hashable]:
-        yield from (one.kind, bool(one.reading), *one.variant.replace)
+        yield from (one.kind, bool(one.excused_by), *one.change.replace)
 
     return written(
         tmp_path / "few", own, carried(own, tiers.sample(catalogue.mutants_of(own), features))
@@ -116,12 +116,16 @@ class TestCarried:
         wanted = catalogue.mutants_of(own)
         assert len(wanted) > 100
         found = suite.specs.faults(OWN)
-        told = [(f.id, f.kind, f.says, f.look, f.threads, f.reading, f.equivalent) for f in wanted]
-        assert told == [
-            (f.id, f.kind, f.says, f.look, f.threads, f.reading, f.equivalent) for f in found
+        told = [
+            (f.id, f.kind, f.description, f.where_to_look, f.threads, f.excused_by, f.equivalent)
+            for f in wanted
         ]
-        rules = [(one.variant.replace, one.variant.where) for one in wanted]
-        assert rules == [(one.variant.replace, one.variant.where) for one in found]
+        assert told == [
+            (f.id, f.kind, f.description, f.where_to_look, f.threads, f.excused_by, f.equivalent)
+            for f in found
+        ]
+        rules = [(one.change.replace, one.change.where) for one in wanted]
+        assert rules == [(one.change.replace, one.change.where) for one in found]
 
     def test_the_files_are_listed_and_follow_the_published_schema(self, suite: Suite) -> None:
         listed = json.loads((suite.path / "manifest.json").read_text())["specifications"]
@@ -192,8 +196,12 @@ def test_the_mutants_of_the_document_are_read(suite: Suite) -> None:
     opened = open_suite(relisted(suite, files(suite)[1], text))
     (fault,) = opened.specs.faults(OWN)
     known = {one.id: one for one in catalogue.mutants_of(find_spec("AvgPool-1"))}[fault.id]
-    assert (fault.kind, fault.says, fault.threads) == (known.kind, known.says, known.threads)
-    assert fault.variant.replace == known.variant.replace
+    assert (fault.kind, fault.description, fault.threads) == (
+        known.kind,
+        known.description,
+        known.threads,
+    )
+    assert fault.change.replace == known.change.replace
 
 
 def test_recording_is_of_shipped_specifications(suite: Suite, tmp_path: Path) -> None:
